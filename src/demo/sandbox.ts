@@ -246,12 +246,12 @@ interface PlatformParts {
 
 /**
  * Answers a request that has a valid token. A request has its effect when `regular` is called, which returns the
- * answer of the platform. `change` replaces the titles of the answer.
+ * answer of the platform.
  */
 export type Exchange = (
   request: FastifyRequest,
   reply: FastifyReply,
-  regular: (change?: (titles: Iterable<string>) => Iterable<string>) => Answer,
+  regular: () => Answer,
 ) => unknown;
 
 const regularExchange: Exchange = (_request, reply, regular) => {
@@ -278,11 +278,11 @@ async function registerPlatformRoutes(
   });
 
   app.get('/api/anticipations/conciliation', async (request, reply) =>
-    exchange(request, reply, (change = (titles) => titles) => {
+    exchange(request, reply, () => {
       const filter = parseFilter(request.query as Readonly<Record<string, unknown>>);
       if (typeof filter === 'string') return errorAnswer(400, filter);
       const { date, isExact } = filter;
-      return titlesAnswer(change(isExact ? days.titlesOn(date) : days.titlesSince(date)));
+      return titlesAnswer(isExact ? days.titlesOn(date) : days.titlesSince(date));
     }),
   );
 

@@ -10,20 +10,16 @@ describeInBrowser('the demo in a browser', (browser) => {
   const folder = forFile(openFolder);
   let demo: ChildCommand;
   let link: URL;
-  let adminLink: URL;
   let page: Page;
   beforeAll(async () => {
     demo = startCommand(['demo'], { DATA_DIR: folder.path });
-    const linkOf = (user: string) => {
-      const line = new RegExp(`${user}.* (http://127\\.0\\.0\\.1:\\d+/link/\\S+)`);
+    const readLink = () => {
+      const line = /reviewer.* (http:\/\/127\.0\.0\.1:\d+\/link\/\S+)/;
       const [, found] = line.exec(demo.stdout()) ?? [];
-      if (found === undefined) throw new Error(`no link of the ${user} in: ${demo.stdout()}`);
+      if (found === undefined) throw new Error(`no link of the reviewer in: ${demo.stdout()}`);
       return new URL(found);
     };
-    [link, adminLink] = await vi.waitFor(() => [linkOf('reviewer'), linkOf('administrator')], {
-      timeout: PATIENCE_MS,
-      interval: 250,
-    });
+    link = await vi.waitFor(readLink, { timeout: PATIENCE_MS, interval: 250 });
     page = await browser.open(link.origin);
   });
   afterAll(async () => {
@@ -83,19 +79,6 @@ describeInBrowser('the demo in a browser', (browser) => {
     await page.getByText('Single titles wait because of their payables').waitFor();
     const breaks = urgent.replace('/days/', '/breaks?date=');
     expect(await page.locator(`main a[href="${breaks}"]`).count()).toBe(1);
-  });
-
-  test('the administrator signs no day off, and has the page of users and keys', async () => {
-    const admin = await browser.open(link.origin);
-    await admin.goto(adminLink.href);
-    await admin.getByRole('button', { name: 'Open the console' }).click();
-    await admin.locator('.months a.is-reconciled').first().click();
-    await admin.getByText('A reviewer signs it off.').waitFor();
-    expect(await admin.getByRole('button', { name: 'Sign off' }).count()).toBe(0);
-    await admin.locator('summary', { hasText: 'Administration' }).click();
-    await admin.getByRole('link', { name: 'Users and keys' }).click();
-    await admin.getByRole('heading', { name: 'Users and keys' }).waitFor();
-    expect(await textOf(admin.locator('main'))).toMatch(/admin[\s\S]*reviewer/);
   });
 
   test('the pages of bookings are accessible and fit, in every look', async () => {

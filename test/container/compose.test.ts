@@ -104,7 +104,11 @@ describeContainer('docker compose', () => {
     await expect.poll(health, POLL).toBe('healthy');
     await expect.poll(() => readFirstPull(running), POLL).toMatch(/^\d+,/);
     const before = await readFirstPull(running);
+    const [service = ''] = await running.containersOf('conciliation');
     await running.stop();
+    // A process that is killed after its grace ends with 137.
+    const format = '{{.State.ExitCode}}';
+    expect(await outputOf('docker', ['inspect', '--format', format, service])).toBe('0');
     await running.up();
     await expect.poll(health, POLL).toBe('healthy');
     expect(await readFirstPull(running)).toBe(before);

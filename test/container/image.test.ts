@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { IMAGE } from '../support/container-setup.ts';
-import { outputOf, runProgram } from '../support/program.ts';
+import { outputOf } from '../support/program.ts';
 import { describeContainer } from './describe-container.ts';
 
 interface PackageFile {
@@ -22,15 +22,6 @@ const readProjectFile = (name: string): unknown =>
   JSON.parse(readFileSync(join(import.meta.dirname, '../..', name), 'utf8'));
 const packageFile = readProjectFile('package.json') as PackageFile;
 const lockFile = readProjectFile('package-lock.json') as LockFile;
-
-/** Runs a command of the image itself, as a person would, with nothing but `environment`. */
-function runImage(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const variables = Object.entries(environment).flatMap(([name, value]) => [
-    '--env',
-    `${name}=${value}`,
-  ]);
-  return runProgram('docker', ['run', '--rm', '--read-only', ...variables, IMAGE, ...args]);
-}
 
 function inImage(program: string, ...args: readonly string[]) {
   return outputOf('docker', ['run', '--rm', '--entrypoint', program, IMAGE, ...args]);
@@ -88,34 +79,5 @@ describeContainer('the image', () => {
     expect(await inImage('id', '-u')).not.toBe('0');
     expect(await inImage('find', '/app', '!', '-user', 'root')).toBe('');
     expect(await inImage('find', '/app', '-perm', '-o=w', '!', '-type', 'l')).toBe('');
-  });
-
-  test('without configuration ends 2 and names the variables', async () => {
-    const { exit, stdout, stderr } = await runImage([]);
-    expect(stderr).toContain('PLATFORM_BASE_URL');
-    expect(stderr).toContain('PLATFORM_TOKEN_FILE');
-    expect(stdout).toBe('');
-    expect(exit).toBe(2);
-  });
-
-  test('with wrong configuration ends 2, names every invalid variable, and prints no secret', async () => {
-    const { exit, stderr } = await runImage(['start'], {
-      PLATFORM_BASE_URL: 'http://platform.example',
-      PLATFORM_TOKEN: 'a-secret-token',
-      DATABASE_URL: 'mysql://conciliation:a-secret-password@database/erp',
-      START_DATE: '2026-02-30',
-      PULL_CRON: 'daily',
-    });
-    for (const variable of ['PLATFORM_BASE_URL', 'DATABASE_URL', 'START_DATE', 'PULL_CRON']) {
-      expect(stderr).toContain(variable);
-    }
-    expect(stderr).not.toContain('a-secret');
-    expect(exit).toBe(2);
-  });
-
-  test('shows its help on a read-only root file system', async () => {
-    const { exit, stdout } = await runImage(['--help']);
-    expect(stdout).toContain('run the service');
-    expect(exit).toBe(0);
   });
 });

@@ -41,8 +41,6 @@ export interface CertifiedProvider {
   readonly keyRequests: () => number;
   /** Another signing key; the one before is published no more. Codes and sessions stay. */
   rotateKeys(): Promise<void>;
-  /** Forgets all codes and sessions. */
-  restart(): void;
   /**
    * Goes to an address of the provider as the person with that account; null: one who says no.
    * @param browser keeps the cookies of the provider; default: a new browser
@@ -223,7 +221,6 @@ export async function startCertifiedProvider(
       former = current;
       current = createInstance(await newKey());
     },
-    restart: () => stored.clear(),
     async visit(url, account, browser = browserOf()) {
       if (account !== null) provider.addAccount(account);
       let at = url;

@@ -177,34 +177,6 @@ test('no change is the first account of a party, nor blanks around it', async ()
   expect(await changes()).toEqual([]);
 });
 
-test('many titles of many parties leave one row an account, and an unchanged day writes none', async () => {
-  const titles = Array.from({ length: 3000 }, (_, index) =>
-    registered(`Q-${party}-${index % 300}`, day(0), { uid: `t${index}` }),
-  );
-  const versions = () => world.database.prisma.$queryRaw<unknown[]>`
-    SELECT party_key, xmin::text FROM conciliation.party_account
-    WHERE party_key LIKE ${`Q-${party}-%`} ORDER BY 1`;
-  await pull(day(0), ...titles);
-  const before = await versions();
-  expect(before).toHaveLength(300);
-  await pull(day(0), ...titles.toReversed());
-  expect(await versions()).toEqual(before);
-  expect(await changes()).toEqual([]);
-});
-
-test('thousands of accounts with long texts are stored', async () => {
-  const long = '9'.repeat(950);
-  const titles = Array.from({ length: 4_500 }, (_, index) =>
-    registered(`R-${party}-${index}`, day(0), { uid: `t${index}`, provider: `${index} ${long}` }),
-  );
-  world.sandbox.setDayTexts(day(0), titles);
-  await world.pull(day(0));
-  const rows = await world.database.prisma.$queryRaw`
-    SELECT count(*)::int AS accounts FROM conciliation.party_account
-    WHERE party_key LIKE ${`R-${party}-%`}`;
-  expect(rows).toEqual([{ accounts: titles.length }]);
-});
-
 const held = (acceptedDate: CivilDate) =>
   world.database.prisma.paymentHold.count({ where: { acceptedDate } });
 
@@ -272,19 +244,6 @@ test('a tax identifier without its leading zeros, or with other characters, has 
     'provider C -> D',
   ]);
   expect(await held(day(1))).toBe(4);
-});
-
-test('thousands of parties that share one tax identifier are compared without their product', async () => {
-  const titles = (date: CivilDate, from: number) =>
-    Array.from({ length: 3_000 }, (_, index) => {
-      const accounts = { uid: `t${index}`, provider: `${from + index}` };
-      return registered(`S-${party}-${from + index}`, date, accounts);
-    });
-  await pull(day(0), ...titles(day(0), 0));
-  expect(await changes()).toEqual([]);
-  await pull(day(1), ...titles(day(1), 3_000));
-  expect(await changes()).toHaveLength(100);
-  expect(await world.database.prisma.accountChange.count()).toBe(3_000);
 });
 
 test('a party without an external id is known by its number, a very long one by its hash', async () => {

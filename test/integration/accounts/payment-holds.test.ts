@@ -1,20 +1,17 @@
 /** Titles that name a changed bank account: held in the feed, not signed off, released by a person. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { LASTING_HOLDS } from '../../../src/features/accounts/payment-holds.sql.ts';
 import { signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
-import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
-let console: ConsoleWorld;
-beforeAll(async () => {
-  console = await openConsole(world.database, { fourEyes: true });
-});
-afterAll(() => console.close());
+const console = forFile(() => openConsole(world.database));
 
 /** Each test has separate dates and a separate supplier. */
 let round = 0;

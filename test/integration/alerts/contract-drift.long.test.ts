@@ -168,29 +168,6 @@ test('a field with another value in every pull writes no title, no history and n
   expect(rows).toEqual([{ revisions: 0 }]);
 });
 
-test.each([
-  ['U+0000', String.raw`"a\u0000b"`],
-  ['a lone surrogate', String.raw`"\ud800"`],
-  ['a number without bounds', '1e999999999'],
-])('a field with a value that no table can hold is kept as its text: %s', async (_, json) => {
-  answer((index) => (index === 0 ? `,"note":${json}` : ''));
-  const { state } = await pull();
-  expect(state).toBe('merged');
-  const { rows } = await world.database.pool.query(
-    `SELECT day.state, day.rejected_count,
-            (SELECT array_agg(extra) FROM conciliation.title
-             WHERE accepted_date = day.date AND extra IS NOT NULL) AS extra
-     FROM conciliation.day AS day WHERE date = $1`,
-    [date],
-  );
-  expect(rows).toEqual([{ state: 'reconciled', rejected_count: 0, extra: [{ note: json }] }]);
-  const message = expect.stringContaining('titles[].note');
-  await derive(1, 0, [{ kind: 'contract_drift', message }]);
-
-  answer((index) => (index === 0 ? String.raw`,"note":"c\u0000"` : ''));
-  expect(await pull()).toMatchObject({ state: 'unchanged' });
-});
-
 test('an alert names five places at most, no value, and no name that may be an identifier', async () => {
   const names = ['a1', 'a2', 'a3', '52998224725', 'Maria da Silva', 'z1', 'z2', 'z3'];
   const more = names.map((name) => `,${JSON.stringify(name)}:"CANARY"`).join('');

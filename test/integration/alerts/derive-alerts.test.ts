@@ -7,7 +7,7 @@ import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { expectDerived, NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
@@ -82,32 +82,6 @@ test('dates whose newest check is older than 26 hours are one alert', async () =
     .$executeRaw`DELETE FROM conciliation.day WHERE date >= ${first}::date`;
 });
 
-test('a day that could not be pulled is an alert until it is', async () => {
-  const date = daysFrom(1);
-  setDay(date, ['a']);
-  world.sandbox.faults.add({ kind: 'status', status: 500, date, times: 'forever' });
-  const { pullId } = await world.attempt(date, ONE_ATTEMPT);
-
-  await derive(1, 0);
-  await derive(0, 0, [
-    {
-      kind: 'pull_failed',
-      date,
-      pull_id: pullId,
-      message: `the pull of ${date} failed after 1 attempt (PLATFORM_UNAVAILABLE)`,
-    },
-  ]);
-
-  // A second failure is the same alert, and says the latest.
-  const second = await world.attempt(date, ONE_ATTEMPT);
-  await derive(0, 0, [{ pull_id: second.pullId }]);
-
-  world.sandbox.faults.clear();
-  await world.pull(date);
-  await derive(0, 1);
-  expect(await openAlerts(world.database)).toEqual([]);
-});
-
 test('an outage is one alert for any number of dates, until the last date is pulled', async () => {
   const [first, second, third] = [daysFrom(60), daysFrom(61), daysFrom(62)];
   const messages = async () => (await openAlerts(world.database)).map(({ message }) => message);
@@ -138,19 +112,6 @@ test('an outage is one alert for any number of dates, until the last date is pul
   await world.pull(first);
   await world.pull(third);
   await derive(0, 2);
-});
-
-test('a reconciled day that a lookback cannot read again is an alert too, until it is read', async () => {
-  const date = daysFrom(-3, TODAY);
-  setDay(date, ['a']);
-  await world.pull(date);
-  world.sandbox.faults.add({ kind: 'status', status: 500, date, times: 1 });
-  await world.attempt(date, ONE_ATTEMPT);
-  await deriveAlerts(world.database, new Date(), NEVER_STALE);
-  expect(await openAlerts(world.database)).toMatchObject([{ kind: 'pull_failed', date }]);
-
-  await world.pull(date);
-  await derive(0, 1);
 });
 
 test('days that are held for one reason are one alert, and another reason is another', async () => {
@@ -481,16 +442,6 @@ test('several processes that derive at once raise each alert once', async () => 
     codes.map((code) => `pull_failed:${code}`),
   );
   await world.database.prisma.pull.deleteMany({ where: { errorCode: { in: codes } } });
-});
-
-test('no alert holds personal data', async () => {
-  const date = daysFrom(30);
-  world.sandbox.setDayTexts(date, [titleText({ date, value: '"not a number"' })]);
-  await world.pull(date);
-  await deriveAlerts(world.database, new Date(), NEVER_STALE);
-  const alerts = await readAlerts(world.database);
-  expect(alerts.length).toBeGreaterThan(0);
-  expect(alerts.map(({ message }) => message).join()).not.toMatch(/CANARY|11222333000181|1234567/);
 });
 
 test('payables without a fresh complete snapshot are an alert; without payables there is none', async () => {

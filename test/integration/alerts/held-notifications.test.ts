@@ -1,36 +1,21 @@
 /** A login that may only read can keep PostgreSQL's queue of notifications from being emptied. The alert names its session. */
-import { Client } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/base/database/database.ts';
-import { migrate } from '../../../src/base/database/migrate.ts';
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../../src/base/database/database.ts';
 import { readAlerts } from '../../../src/features/alerts/alert-list.sql.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
+import { forFile } from '../../support/for-tests.ts';
 
-const logger = pino({ level: 'silent' });
-
-let testDatabase: TestDatabase;
-let users: RoleUsers;
-let service: Database;
-let listener: Client;
-let sender: Client;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  await migrate({ databaseUrl: testDatabase.url, logger, roles: true });
-  users = await createRoleUsers(testDatabase.url);
-  const databaseUrl = users.urlOf('worker');
-  service = openDatabase({ databaseUrl, applicationName: 'conciliation test', logger });
-  listener = new Client({ connectionString: users.urlOf('finance') });
-  sender = new Client({ connectionString: users.urlOf('erp') });
-  await Promise.all([listener.connect(), sender.connect()]);
-});
-afterAll(async () => {
-  await Promise.all([listener.end(), sender.end(), service.close()]);
-  await testDatabase.drop();
-  await users.drop();
-});
+const { users } = worldWithUsers();
+const service = forFile(async () =>
+  openDatabase({
+    ...{ databaseUrl: users.urlOf('worker'), applicationName: 'conciliation test' },
+    logger: pino({ level: 'silent' }),
+  }),
+);
+const listener = clientOfFile(() => users.urlOf('finance'));
+const sender = clientOfFile(() => users.urlOf('erp'));
 
 /** The messages of the open alerts. The whole queue has 8 GB, and the test fills 4 MB of it. */
 async function derive(): Promise<string[]> {

@@ -135,31 +135,6 @@ test('a signature is that of the published example of Standard Webhooks', async 
   });
 });
 
-test('the id is the same in every attempt at a message, and another when the alert is over', async () => {
-  await raiseAlert(table.database, held);
-  webhook.answerWith(500);
-  await deliver();
-  // The clock of the signature counts whole seconds.
-  await expect
-    .poll(() => Date.now() / 1000)
-    .toBeGreaterThan(timestampOf(webhook.received.at(-1) as ReceivedAlert) + 1);
-  await table.bringForward();
-  webhook.answerWith(204);
-  await deliver();
-  await resolveAlerts(table.database, held.kind);
-  await deliver();
-
-  const ids = webhook.received.map(({ headers }) => headers['webhook-id']);
-  expect(ids).toHaveLength(3);
-  expect(ids[1]).toBe(ids[0]);
-  expect(ids[2]).not.toBe(ids[0]);
-  const timestamps = webhook.received.map(timestampOf);
-  expect(timestamps[1]).toBeGreaterThan(timestamps[0] ?? Number.NaN);
-  for (const { headers, text } of webhook.received) {
-    expect(isGenuine(SECRET, headers, text)).toBe(true);
-  }
-});
-
 test('a file that is replaced signs from then on', async () => {
   const secret = secretInFile();
   await raiseAlert(table.database, held);

@@ -1,17 +1,17 @@
 import { request } from 'undici';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
-import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
-let console: ConsoleWorld;
+const console = forFile(() => openConsole(world.database));
 let key: string;
 beforeAll(async () => {
-  console = await openConsole(world.database);
   key = await newKey('erp');
   const { id } = await world.database.prisma.apiKey.findFirstOrThrow({ select: { id: true } });
   const consumer = { name: 'erp', databaseRole: null, apiKeyId: Number(id), buyers: [] };
@@ -19,7 +19,6 @@ beforeAll(async () => {
   await pullDay(world, DAY, { value: '10.10' });
   await signDay(world.database, DAY);
 });
-afterAll(() => console.close());
 
 const newKey = async (name: string) => {
   const { key } = await createApiKey(world.database, {
@@ -89,15 +88,4 @@ test('the key of no consumer reads nothing', async () => {
   const other = await newKey('other');
   const { status, body } = await call('/api/bookings', undefined, other);
   expect([status, body.message]).toEqual([400, expect.stringContaining('the key of a consumer')]);
-});
-
-test('a body that is not JSON is refused as such', async () => {
-  const answer = await request(`${console.url}/api/bookings/receipts`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: '{"receipts":[',
-  });
-  expect(await answer.body.json()).toMatchObject({
-    ...{ code: 'BAD_REQUEST', message: 'the body is not JSON' },
-  });
 });

@@ -6,16 +6,10 @@ import { answerReceipts } from '../../../src/features/bookings/receipt-decisions
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
-
-async function waiting(): Promise<number> {
-  const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`
-    SELECT count(*)::int AS sessions FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  return row.sessions;
-}
 
 test('is not answered together with the others: the receipt waits for a separate answer', async () => {
   const { database } = world;
@@ -37,10 +31,10 @@ test('is not answered together with the others: the receipt waits for a separate
       const seen = { date: DAY, first: 0, last: 1_000, count: 1 };
       const decision = { by: 'ana', reason: 'restored', bookingsFrom: DAY };
       work.push(answerReceipts(database, seen, 'recorded', decision));
-      await expect.poll(waiting).toBe(1);
+      await lockWaits(database);
       const late = takeReceipts(database, 'erp', [receiptOf('2:1')]);
       work.push(late);
-      await Promise.race([late, expect.poll(waiting).toBe(2), sleep(5_000)]);
+      await Promise.race([late, lockWaits(database, 2), sleep(5_000)]);
     },
     { timeout: 120_000 },
   );

@@ -82,16 +82,6 @@ test('Ctrl-C ends the command, and the service pulls every date once', async () 
   expect(twice).toEqual([]);
 });
 
-test('a detached one is left to the service, and can be cancelled', async () => {
-  world.sandbox.faults.add({ kind: 'latency', latencyMs: 2_000, times: 'forever' });
-  const { backfillId } = JSON.parse((await run(...range(60, 79), '--detach', '--json')).stdout);
-  expect(await progressOf(backfillId)).toMatchObject({ state: 'running' });
-  expect((await run('cancel', String(backfillId))).exit).toBe(0);
-  world.sandbox.faults.clear();
-  expect(await progressOf(backfillId)).toMatchObject({ state: 'cancelled' });
-  expect((await run('cancel', String(backfillId))).exit).toBe(2);
-});
-
 test('failed dates are printed, and the exit status is 1', async () => {
   world.sandbox.faults.add({ kind: 'status', status: 400, date: at(91), times: 'forever' });
   const ran = await run(...range(90, 92), '--json');
@@ -114,14 +104,4 @@ test('without a service the command does the work itself, and pulls nothing else
     PLATFORM_TOKEN: 'wrong',
   });
   expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('refuses the token') });
-});
-
-test('a request that is refused ends 2 with the reason', async () => {
-  const ran = await run('cancel', '999');
-  expect([ran.exit, ran.stderr]).toEqual([2, expect.stringContaining('no backfill 999')]);
-  const without = await run('--from', FIRST);
-  expect([without.exit, without.stderr]).toEqual([
-    2,
-    expect.stringContaining('needs --from and --to'),
-  ]);
 });

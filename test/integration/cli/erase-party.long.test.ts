@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
@@ -43,7 +42,6 @@ const TRACES = [ANA.taxId, ANA_MASKED.taxId, ANA.externalId, ANA.name, ANA.accou
 
 const SIGNED = DAY;
 const HELD = daysFrom(1);
-const LATER = daysFrom(2);
 
 const world = worldWithUsers();
 const { users } = world;
@@ -386,28 +384,6 @@ describe('erased', () => {
 });
 
 describe('the next pulls', () => {
-  test('restated and new titles, new dates and new rejects are written without the party', async () => {
-    await pull(SIGNED, ...signedDay('9'), title(SIGNED, 'late', { provider: ANA, agent: ANA }));
-    await pull(
-      LATER,
-      title(LATER, 'first', { provider: ANA_MASKED, more: extra }),
-      title(LATER, 'second'),
-      broken(LATER, ANA_MASKED.taxId),
-      broken(LATER, BIA.taxId),
-    );
-    expect(await findTraces()).toEqual({});
-    expect(await sealVerifies(SIGNED)).toBe(true);
-    expect((await readTitles(LATER)).map(({ uid, erased }) => [uid, erased])).toEqual([
-      ['first', true],
-      ['second', false],
-    ]);
-    const { rows } = await owner.query(
-      `SELECT raw = '' AS is_empty FROM conciliation.rejected_title WHERE date = $1 ORDER BY ordinal`,
-      [LATER],
-    );
-    expect(rows).toEqual([{ is_empty: true }, { is_empty: false }]);
-  });
-
   test('a pull that was held before is released without the party', async () => {
     const decision = { by: 'otto', reason: 'cancelled' };
     await releasePull(world.parts, heldPullId, decision);
@@ -415,24 +391,6 @@ describe('the next pulls', () => {
     expect((await readTitles(HELD)).map(({ uid, erased }) => [uid, erased])).toEqual([
       ['h1', true],
     ]);
-  });
-
-  test('the service’s user writes no personal data of the party, and cannot change the list', async () => {
-    const date = daysFrom(3);
-    world.sandbox.setDayTexts(date, [title(date, 'w', { provider: ANA })]);
-    const DATABASE_URL = users.urlOf('worker');
-    const ran = await runCommand(['pull', date], { ...environmentOf(world), DATABASE_URL });
-    expect(ran.exit).toBe(0);
-    expect(await findTraces()).toEqual({});
-    const worker = new Client({ connectionString: DATABASE_URL });
-    await worker.connect();
-    for (const statement of [
-      'UPDATE conciliation.erased_party SET ended_at = now()',
-      'DELETE FROM conciliation.erased_party',
-    ]) {
-      await expect(worker.query(statement), statement).rejects.toThrow('permission denied');
-    }
-    await worker.end();
   });
 });
 

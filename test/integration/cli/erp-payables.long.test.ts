@@ -28,12 +28,3 @@ test('import reports rejected lines and keeps them', async () => {
   expect(complete.exit).toBe(0);
   expect(JSON.parse(complete.stdout)).toMatchObject({ isComplete: true, unchanged: 1, closed: 0 });
 });
-
-test('import needs one of --snapshot and --delta', async () => {
-  const path = join(folder.path, 'none.csv');
-  for (const flags of [[], ['--snapshot', '--delta']]) {
-    const ran = await payables('import', path, ...flags);
-    expect(ran.exit).toBe(2);
-    expect(ran.stderr).toMatch(/--snapshot|--delta/);
-  }
-});

@@ -1,20 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ChildResult, runCommand } from '../../support/child-command.ts';
+import { pushWorldOfFile } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { cpfOf, providerOf } from '../../support/provider-rows.ts';
-import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+import { cpfOf } from '../../support/provider-rows.ts';
 
 const folder = forFile(openFolder);
-let world: PushWorld;
-beforeAll(async () => {
-  world = await openPushWorld();
-});
-afterAll(async () => {
-  await world.close();
-});
-beforeEach(() => world.begin());
+const world = pushWorldOfFile();
 
 const providers = (args: readonly string[], environment = {}): Promise<ChildResult> =>
   runCommand(['providers', ...args], {
@@ -57,14 +50,5 @@ describe('providers import', () => {
       refused: 1,
       faults: [{ at: 3, field: 'identificationNumber' }],
     });
-  });
-
-  test('of a good file ends 0, of no such file 2', async () => {
-    const path = await file('suppliers.json', JSON.stringify({ providers: [providerOf(1)] }));
-    expect((await providers(['import', path])).exit).toBe(0);
-    const missing = await providers(['import', join(folder.path, 'none.json')]);
-    expect(missing).toMatchObject({ exit: 2, stdout: '' });
-    expect(missing.stderr).toContain('ENOENT');
-    expect((await providers(['import'])).exit).toBe(2);
   });
 });

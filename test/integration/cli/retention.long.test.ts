@@ -207,8 +207,6 @@ test('pages, alerts, sign-off and pulls continue as before', async () => {
   for (const date of [CHANGED, FAILED, NEVER_MERGED, REJECTED, ACCEPTED, RECENT]) {
     expect((await viewer.get(`/days/${date}`)).status).toBe(200);
   }
-  const { rows: titles } = await administrator.query('SELECT id FROM conciliation.title');
-  for (const { id } of titles) expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
 
   await signDay(world.database, CHANGED, { bookingsFrom: null });
   await pull(CHANGED, titleText({ date: CHANGED, discount: '6' }));

@@ -1,6 +1,6 @@
 /** Where the ledger begins: what START_DATE may be, and how a wrong date is corrected. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { dateIn, lastClosedDate } from '../../../src/base/values/business-day.ts';
+import { dateIn } from '../../../src/base/values/business-day.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -60,19 +60,6 @@ describe('START_DATE', () => {
     expect(await world.database.prisma.pull.count()).toBe(0);
     expect(await world.database.prisma.backfill.count()).toBe(0);
   });
-
-  test('of yesterday is taken, and another one later names the command', async () => {
-    world.sandbox.setDayTexts(DAY, [titleText()]);
-    const yesterday = lastClosedDate('America/Sao_Paulo', new Date());
-    expect((await run(['pull', DAY], { START_DATE: yesterday })).exit).toBe(0);
-    expect(await readCheckpoint()).toMatchObject({ startDate: yesterday });
-    const again = await run(['pull', DAY], {
-      START_DATE: DAY,
-      LOG_LEVEL: 'warn',
-    });
-    expect(again.stderr).toMatch(/START_DATE is ignored: .*\\"conciliation start-date set\\"/);
-    expect(await readCheckpoint()).toMatchObject({ startDate: yesterday });
-  });
 });
 
 describe('start-date set', () => {
@@ -104,33 +91,6 @@ describe('start-date set', () => {
     expect((await run(['verify', '--audit'])).exit).toBe(0);
   });
 
-  test('to a date that is not reconciled leaves no checkpoint, and status shows the date', async () => {
-    await pullDates(DAY, dates);
-    const set = await run(['start-date', 'set', daysFrom(-1), '--reason', 'x', '--yes', '--json']);
-    expect(set.exit).toBe(0);
-    expect(JSON.parse(set.stdout)).toEqual({
-      from: DAY,
-      to: daysFrom(-1),
-      lastReconciledDate: null,
-    });
-    expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(-1), reached: null });
-    const status = await run(['status']);
-    expect(status.stdout).toContain(`days without data · ${daysFrom(-1)}`);
-  });
-
-  test('to the same date changes nothing and says so', async () => {
-    await pullDates(DAY, dates);
-    const before = [await readCheckpoint(), await world.database.prisma.auditEntry.count()];
-    const set = await setTo(DAY);
-    expect(set).toMatchObject({
-      exit: 0,
-      stdout: `The ledger begins on ${DAY} already; nothing was changed.\n`,
-    });
-    expect([await readCheckpoint(), await world.database.prisma.auditEntry.count()]).toEqual(
-      before,
-    );
-  });
-
   test.each([
     ['today', () => [dateIn('America/Sao_Paulo', new Date()), '--reason', 'x'], /is not over/],
     ['more than ten years', () => ['0001-01-01', '--reason', 'x', '--yes'], /the earliest date is/],
@@ -146,10 +106,5 @@ describe('start-date set', () => {
     expect(ran.exit).toBe(2);
     expect(ran.stderr).toMatch(message);
     expect(await readCheckpoint()).toMatchObject({ startDate: DAY });
-  });
-
-  test('refuses a ledger that has not begun', async () => {
-    const ran = await setTo(DAY);
-    expect(ran).toMatchObject({ exit: 2, stderr: expect.stringMatching(/set START_DATE/) });
   });
 });

@@ -32,14 +32,6 @@ test('a user is added with a link, and gets another one', async () => {
   expect((await run('user', 'add', 'ana')).exit).toBe(2);
 });
 
-test('a user is added with an e-mail address', async () => {
-  const added = await run('user', 'add', 'davi', '--role', 'viewer', '--email', 'Davi@Example.com');
-  expect(added.exit).toBe(0);
-  expect(await readUsers(world.database)).toContainEqual(
-    expect.objectContaining({ name: 'davi', email: 'davi@example.com' }),
-  );
-});
-
 test('a key is printed once, and kept without its secret', async () => {
   const scopes = ['--scopes', 'read,export'];
   const added = await run('key', 'add', 'ERP import', '--role', 'viewer', ...scopes);
@@ -58,23 +50,4 @@ test('a key is printed once, and kept without its secret', async () => {
   expect(await readApiKeys(world.database)).toContainEqual(
     expect.objectContaining({ id: second.id, name: 'second', start: second.key.slice(0, 19) }),
   );
-});
-
-test('a key with an owner ends with the owner, and one without an owner does not', async () => {
-  expect((await run('user', 'add', 'leo', '--role', 'viewer')).exit).toBe(0);
-  const add = (name: string, role: string, ...more: string[]) =>
-    run('key', 'add', name, '--role', role, ...more);
-  const unknown = await add('x', 'viewer', '--user', 'nobody');
-  expect([unknown.exit, unknown.stderr]).toEqual([2, expect.stringContaining('no user nobody')]);
-  const above = await add('x', 'operator', '--user', 'leo');
-  expect([above.exit, above.stderr]).toEqual([2, expect.stringContaining('a viewer cannot have')]);
-  expect((await add('his', 'viewer', '--user', 'Leo')).exit).toBe(0);
-  expect((await add('unowned', 'viewer')).exit).toBe(0);
-  await changeUser(world.database, { name: 'leo', isDisabled: true, by: 'rosa' });
-  expect((await add('late', 'viewer', '--user', 'leo')).exit).toBe(2);
-  const keys = await readApiKeys(world.database);
-  expect(keys.filter(({ name }) => ['his', 'unowned'].includes(name))).toMatchObject([
-    { name: 'his', user: 'leo', revokedAt: expect.any(Date) },
-    { name: 'unowned', user: null, revokedAt: null },
-  ]);
 });

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
@@ -11,15 +11,10 @@ import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
 import { sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  makeKey,
-  openConsole,
-} from '../../support/console-client.ts';
+import { makeKey, openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
-import { forTest, openFolder } from '../../support/for-tests.ts';
+import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
 import { titleText } from '../../support/titles.ts';
 import { unzip } from '../../unit/export/workbook-reader.ts';
@@ -35,13 +30,11 @@ const [FIRST, EMPTY, LAST] = ['2026-03-29', '2026-03-30', '2026-03-31'].map(toCi
 const FORMER_AGENT = '61616161000107';
 
 const world = worldOfFile({ startDate: FIRST });
-let console: ConsoleWorld;
-let reviewer: ConsoleClient;
+const console = forFile(() => openConsole(world.database));
+const reviewer = forFile(() => console.as('reviewer', 'rita'));
 let archive: Buffer;
 let digest: string;
 beforeAll(async () => {
-  console = await openConsole(world.database);
-  reviewer = await console.as('reviewer', 'rita');
   const title = (uid: string, value: string, more = {}) =>
     titleText({ uid, date: FIRST, value, ...more });
   await pull(
@@ -68,7 +61,6 @@ beforeAll(async () => {
   ({ digest } = await sealMonth(world.database, MARCH, by));
   archive = await download();
 });
-afterAll(() => console.close());
 
 async function pull(date: CivilDate, ...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
@@ -259,12 +251,6 @@ describe('the verifier', () => {
       ],
     ],
     [
-      'one altered digit of an account',
-      jsonl,
-      to('7654321', '7654322'),
-      [/does not have its recorded hash/],
-    ],
-    [
       'an altered digit with a hash that fits it',
       jsonl,
       to(/"content_hash":"./, '"content_hash":"f'),
@@ -281,40 +267,16 @@ describe('the verifier', () => {
       ],
     ],
     [
-      'one title twice',
-      lastJsonl,
-      to(/^.*\n/, '$&$&'),
-      [/title_count: sealed 3, recomputed 4/, /content_digest/],
-    ],
-    [
       'an altered digit in the CSV file',
       lastCsv,
       to('10,01', '10,02'),
       [/✗ 2026-03-31: the CSV file does not have the titles/],
     ],
     [
-      'a title in the CSV file of a day without titles',
-      `titles/${EMPTY}.csv`,
-      to(/$/, '1;a\r\n'),
-      [/✗ 2026-03-30: the CSV file does not have the titles/],
-    ],
-    [
       'another person in the seal of a day',
       'month.json',
       to('"signed_off_by": "ana"', '"signed_off_by": "eva"'),
       [/✗ 2026-03: digest: sealed [0-9a-f]{64}, recomputed/],
-    ],
-    [
-      'another sum in the seal of a day',
-      'month.json',
-      to('"original_value_sum": "30.03"', '"original_value_sum": "30.04"'),
-      [/2026-03-31: original_value_sum: sealed 30.04, recomputed 30.03/, /✗ 2026-03: digest/],
-    ],
-    [
-      'another total of the month',
-      'month.json',
-      to('"withdrawn_count": "0"', '"withdrawn_count": "1"'),
-      [/✗ 2026-03: withdrawn_count: sealed 1, recomputed 0/],
     ],
     [
       'another digest of the month',
@@ -331,12 +293,9 @@ describe('the verifier', () => {
       },
       [/✗ 2026-03: digest/, /the seal of the month and the seals of the days differ in number/],
     ],
-  ])('finds %s, also where SHA256SUMS was recomputed', async (_, name, change, found) => {
+  ])('finds %s, although SHA256SUMS was recomputed', async (_, name, change, found) => {
     await unpack();
     await edit(name, change);
-    const plain = await verify();
-    expect(plain.exit).toBe(1);
-    expect(plain.stdout).toContain(`✗ ${name}: the file was changed after it was made`);
     await listHashes();
     const hidden = await verify();
     expect([hidden.exit, hidden.stderr]).toEqual([1, '']);
@@ -404,12 +363,14 @@ describe('the verifier', () => {
     if (lastCsv in edits) expect(stdout).not.toContain(`${LAST}: the CSV`);
   });
 
-  test('finds a missing file, one more file, and a file that is none', async () => {
+  test('finds a changed file, a missing one, one more, and one that is none', async () => {
     await unpack();
+    await edit(jsonl, to('"100.10"', '"100.11"'));
     await rm(join(unpacked.path, `titles/${LAST}.csv`));
     await writeFile(join(unpacked.path, 'titles/2026-03-28.csv'), 'x');
     const { exit, stdout } = await verify();
     expect(exit).toBe(1);
+    expect(stdout).toContain(`✗ ${jsonl}: the file was changed after it was made`);
     expect(stdout).toContain('✗ titles/2026-03-31.csv: the file is missing');
     expect(stdout).toContain('✗ titles/2026-03-28.csv: the file is not listed');
     await writeFile(join(unpacked.path, 'month.json'), '{');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   addDays,
   type CivilDate,
@@ -6,7 +6,6 @@ import {
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
 import { correctStartDate } from '../../../src/cli/start-date.sql.ts';
-import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
@@ -16,35 +15,24 @@ import {
   sealMonth,
 } from '../../../src/features/review/months/month-seal.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
+import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+import { NEVER_STALE } from '../alerts/alert-table.ts';
 
 const FROM = toCivilDate('2026-03-28');
 const TO = toCivilDate('2026-03-31');
 const MARCH = parseMonth('2026-03') as CivilMonth;
-const NEVER_STALE: AlertPolicy = {
-  timeZone: 'America/Sao_Paulo',
-  maxLagDays: 1_000_000,
-  maxIdleHours: 1_000_000,
-};
 
 const world = worldOfFile({ startDate: FROM });
-let console: ConsoleWorld;
-let reviewer: ConsoleClient;
-beforeAll(async () => {
-  console = await openConsole(world.database);
-  reviewer = await console.as('reviewer', 'rita');
-});
-afterAll(() => console.close());
+const console = forFile(() => openConsole(world.database));
+const reviewer = forFile(() => console.as('reviewer', 'rita'));
 
 const textsOf = (date: CivilDate, discount = '12.34') => [
   titleText({ uid: 'a', date, value: '100.10', discount }),
@@ -69,17 +57,6 @@ const openAlerts = async () => {
     where: { kind: 'month_seal_broken', resolvedAt: null },
   });
 };
-
-const sealWaits = () =>
-  expect
-    .poll(async () => {
-      const { rowCount } = await world.database.pool.query(
-        `SELECT FROM pg_stat_activity
-         WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`,
-      );
-      return rowCount;
-    })
-    .toBe(1);
 
 describe('a month', () => {
   test('is sealed when all days from the start date to its last day are signed off', async () => {
@@ -190,7 +167,7 @@ describe('a month', () => {
       await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
       await sign(TO);
       const waiting = seal();
-      await sealWaits();
+      await lockWaits(world.database);
       await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
       await sign(TO);
       return { sealing: waiting };
@@ -213,7 +190,7 @@ describe('a month', () => {
         () => 'sealed',
         (error: unknown) => String(error),
       );
-      await sealWaits();
+      await lockWaits(world.database);
       return { sealing };
     });
     const { sealing } = await merge;
@@ -258,12 +235,9 @@ describe('a month', () => {
 describe('the pages', () => {
   const digestIn = (text: string) => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? '';
 
-  test('list the months, and seal one with the digest that was seen', async () => {
+  test('seal a month with the digest that was seen', async () => {
     await reopenDay(world.database, FROM, { by: 'ana', reason: 'again' });
-    const broken = await reviewer.get('/months/2026-03');
-    expect(broken.text).toContain('The seal of the month no longer holds');
-    expect(broken.text).toMatch(/28 Mar 2026<\/a>: reopened/);
-    expect(digestIn(broken.text)).toBe('');
+    expect(digestIn((await reviewer.get('/months/2026-03')).text)).toBe('');
     await sign(FROM);
     const seen = digestIn((await reviewer.get('/months/2026-03')).text);
     await reopenDay(world.database, FROM, { by: 'ana', reason: 'again' });
@@ -279,13 +253,7 @@ describe('the pages', () => {
       reason: 'agrees with the books',
     });
     expect(sealed.location).toBe('/months/2026-03?notice=month_sealed');
-    const page = await reviewer.get('/months/2026-03');
-    expect(page.text).toContain('Sealed by rita');
-    expect(page.text).toContain('agrees with the books');
-    expect(page.text).toContain('Earlier seals of the month');
-    const list = await reviewer.get('/months');
-    expect(list.text).toMatch(/March 2026[\s\S]*?Sealed[\s\S]*?5 of 5[\s\S]*?500\.75/);
-    expect((await reviewer.get('/')).text).toContain('<a href="/months">Closing of months</a>');
+    expect((await reviewer.get('/months/2026-03')).text).toContain('Sealed by rita');
     expect((await reviewer.get('/months/2020-01')).status).toBe(404);
     expect((await reviewer.get('/months/x')).status).toBe(404);
   });
@@ -311,11 +279,5 @@ describe('the pages', () => {
     expect(text).toMatch(/<dt>Open breaks<\/dt><dd>9 \(407\.60\)/);
     expect(text).toMatch(/not every day.*?signed off\.[^.]*?28 Mar 2026<\/a>/i);
     expect(text).toMatch(/were restated after their sign-off\. <a[^>]*>30 Mar 2026<\/a>/);
-  });
-
-  test('a viewer sees the months and cannot seal', async () => {
-    const viewer = await console.as('viewer');
-    expect((await viewer.get('/months')).status).toBe(200);
-    expect((await viewer.post('/months/2026-03/seal', { digest: 'x' })).status).toBe(403);
   });
 });

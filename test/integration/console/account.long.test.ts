@@ -1,10 +1,10 @@
 /** The page of the user's own account: the password and the sessions. */
 import { Client } from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
 import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 import { createTestLog } from './console-world.ts';
@@ -101,25 +101,6 @@ describe('a user who changes their own password', () => {
     expect((await change({})).status).toBe(303);
     expect((await console.visitor().get(`/link/${token}`)).status).toBe(404);
   });
-
-  test('changes it once, also with two forms at the same time', async () => {
-    const csrf = await ana.csrf();
-    const sendBoth = () =>
-      Promise.all(
-        ['uma frase nova e longa', 'mais uma frase bem longa'].map((text) =>
-          ana.post(
-            '/account/password',
-            { password: PASSWORD, newPassword: text, again: text },
-            { csrf, headers: from.headers },
-          ),
-        ),
-      );
-    let answers = await sendBoth();
-    // On a busy machine the passwords may wait longer than the console permits. Such an answer asks for another try.
-    while (answers.every(({ status }) => status === 503)) answers = await sendBoth();
-    const changed = answers.filter(({ location }) => location?.includes('password_changed'));
-    expect(changed).toHaveLength(1);
-  });
 });
 
 describe('a form whose password was right is refused', () => {
@@ -170,13 +151,7 @@ describe('a form whose password was right is refused', () => {
         await client.query(sql, [name]);
         const committed = await credentials();
         const underWay = ana.post(path, fields, { csrf, headers: from.headers });
-        const isBlocked = async () => {
-          const { rowCount } = await client.query(
-            `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
-          );
-          return rowCount;
-        };
-        await expect.poll(isBlocked, { timeout: 300_000 }).toBe(1);
+        await lockWaits(world.database);
         await client.query('COMMIT');
         const answer = await underWay;
         expect([answer.status, answer.location]).toEqual([303, path === PAGE ? PAGE : '/account']);
@@ -248,28 +223,4 @@ test('users see their own sessions and end the others', async () => {
   expect((await browser.get('/account')).location).toContain('/login');
   expect((await ana.get('/account')).text).not.toContain('End the other sessions');
   expect((await other.get('/account')).status).toBe(200);
-});
-
-test('users see their own keys that are not revoked', async () => {
-  const { database } = world;
-  const key = { role: 'viewer', scopes: ['read'], validDays: 1, by: 'test' } as const;
-  await console.as('viewer', 'owner-of-keys');
-  await createApiKey(database, { ...key, name: 'of another', user: 'owner-of-keys' });
-  await createApiKey(database, { ...key, name: 'of nobody', user: null });
-  expect((await ana.get('/account')).text).not.toContain('Keys for scripts');
-  const { key: text } = await createApiKey(database, {
-    ...key,
-    name: 'nightly import',
-    user: name,
-  });
-  const page = await ana.get('/account');
-  expect(page.text).toContain('nightly import');
-  expect(page.text).toContain(text.slice(0, 19));
-  expect(page.text).not.toMatch(/of another|of nobody/);
-  expect(page.text).not.toContain(text);
-  const { id } = await database.prisma.apiKey.findFirstOrThrow({
-    where: { name: 'nightly import' },
-  });
-  await revokeApiKey(database, id, 'test');
-  expect((await ana.get('/account')).text).not.toContain('nightly import');
 });

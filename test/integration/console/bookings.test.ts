@@ -1,35 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
 import { fourEyesFault } from '../../support/days.ts';
-import { lastAudit } from '../../support/pages-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1, DAY);
 
-let world: PullWorld;
-let console: ConsoleWorld;
-let viewer: ConsoleClient;
-let reviewer: ConsoleClient;
+const { world, console, viewer, reviewer } = pagesForFile({ bookingsFrom: DAY });
 /** The person who signs the days off. */
-let signer: ConsoleClient;
+const signer = forFile(() => console.as('reviewer', 'ana'));
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database, { bookingsFrom: DAY });
-  viewer = await console.as('viewer', 'vera');
-  reviewer = await console.as('reviewer', 'rita');
-  signer = await console.as('reviewer', 'ana');
   await release(DAY, ['a', '10.10'], ['b', '0.25'], ['c', '7']);
   await release(NEXT, ['d', '0.0000000000000000001']);
   const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 100 });
@@ -49,10 +37,6 @@ beforeAll(async () => {
     }) as never,
   ]);
 });
-afterAll(async () => {
-  await console.close();
-  await world.close();
-});
 
 async function release(date: typeof DAY, ...titles: [string, string][]) {
   await world.serve(
@@ -69,98 +53,6 @@ async function release(date: typeof DAY, ...titles: [string, string][]) {
 }
 
 const plain = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
-const tabs = (html: string) =>
-  [...plain(html).matchAll(/(All|Released|Posted|Failed|Overdue|Superseded) \((\d+)\)/g)].map(
-    ([, name, count]) => `${name} ${count}`,
-  );
-const orders = (html: string) =>
-  [...html.matchAll(/<td data-label="Order">([a-d])<\/td>/g)].map(([, uid]) => uid).toSorted();
-
-test('the page counts and adds up the whole filter', async () => {
-  const { status, text } = await viewer.get('/booking-lines');
-  expect(status).toBe(200);
-  expect(tabs(text)).toEqual([
-    'All 4',
-    'Released 2',
-    'Posted 1',
-    'Failed 1',
-    'Overdue 0',
-    'Superseded 0',
-  ]);
-  // Values add up among lines of one kind.
-  expect(plain(text)).not.toContain('Sum');
-  const books = plain((await viewer.get('/booking-lines?kind=book')).text);
-  expect(books).toMatch(/ Sum +17\.3500000000000000001 /);
-  expect(orders(text)).toEqual(['a', 'b', 'c', 'd']);
-  const failed = (await reviewer.get('/booking-lines?state=failed')).text;
-  expect(orders(failed)).toEqual(['b']);
-  expect(plain(failed)).toContain('período fechado');
-});
-
-test('lines are selected by accepted date, and by days since their release', async () => {
-  const day = (await viewer.get(`/booking-lines?from=${DAY}&to=${DAY}`)).text;
-  expect(orders(day)).toEqual(['a', 'b', 'c']);
-  expect(tabs(day)).toContain('All 3');
-  // With 0 days every line that is not posted is overdue.
-  const overdue = (await viewer.get('/booking-lines?state=overdue&days=0')).text;
-  expect(orders(overdue)).toEqual(['b', 'c', 'd']);
-  const bad = (await viewer.get('/booking-lines?from=31-02&days=x')).text;
-  expect(bad).toContain('could not be read: Accepted from, Overdue after days.');
-  expect(orders(bad)).toHaveLength(4);
-});
-
-test('a booking shows its lines and its receipts', async () => {
-  const { id } = await world.database.prisma.bookingLine.findFirstOrThrow({
-    where: { orderUid: 'a' },
-    select: { id: true },
-  });
-  const { status, text } = await reviewer.get(`/bookings/${id}`);
-  expect(status).toBe(200);
-  expect(plain(text)).toMatch(/Posted FT-118 .*Receipts .*FT-118 Accepted/);
-  expect((await viewer.get('/bookings/999999')).status).toBe(404);
-});
-
-test('a receipt that does not fit is shown with what to do', async () => {
-  const { text } = await reviewer.get('/booking-lines');
-  expect(plain(text)).toMatch(
-    /Receipts that do not fit .*until a reviewer answers.* FT-9 Other content/,
-  );
-});
-
-test('a consumer is shown with its position and the open lines after it', async () => {
-  const { prisma } = world.database;
-  const state = { in: ['released', 'failed'] };
-  const open = await prisma.bookingLine.count({ where: { state } });
-  const { seq } = await prisma.bookingOffer.findFirstOrThrow({ orderBy: { seq: 'desc' } });
-  for (const [lastSeq, behind] of [
-    [0n, open],
-    [seq, 0],
-  ] as const) {
-    await prisma.bookingPosition.update({ where: { consumer: 'erp' }, data: { lastSeq } });
-    expect(plain((await viewer.get('/booking-lines')).text)).toContain(`erp ${lastSeq} ${behind} `);
-  }
-});
-
-test('the page of a day shows how much is posted', async () => {
-  const { text } = await viewer.get(`/days/${DAY}`);
-  expect(plain(text)).toContain('3 released, 1 posted or superseded, 1 failed or refused.');
-});
-
-test('the file has the selected lines, and masks the answers of the ERP for a viewer', async () => {
-  const file = { state: 'posted', from: DAY, to: DAY, format: 'csv' };
-  const { text } = await reviewer.post('/booking-lines/file', file);
-  const [head = '', line = '', ...rest] = text.replace('\uFEFF', '').trimEnd().split('\r\n');
-  expect(rest).toEqual([]);
-  const cells = Object.fromEntries(head.split(',').map((name, n) => [name, line.split(',')[n]]));
-  expect(cells).toMatchObject({ kind: 'Book', state: 'Posted', answer: 'FT-118' });
-  expect(cells).toMatchObject({ order_uid: 'a', original_value: '10.10' });
-  expect(await lastAudit(world)).toMatchObject({
-    ...{ action: 'list.export', actor: 'rita' },
-    details: { list: 'bookings', format: 'csv', rows: 1 },
-  });
-  const masked = (await viewer.post('/booking-lines/file', file)).text;
-  expect(masked).toContain(',Posted,••••,');
-});
 
 test('a viewer sees no text of the ERP, on no page, in no file and in no answer', async () => {
   const { id } = await world.database.prisma.bookingLine.findFirstOrThrow({
@@ -202,29 +94,6 @@ test('the API has the same figures, and refuses what cannot be read', async () =
   });
 });
 
-test('nothing of bookings shows while no seal releases them', async () => {
-  const off = await openConsole(world.database);
-  try {
-    const reader = await off.as('viewer', 'vera');
-    for (const path of ['/', `/days/${DAY}`]) {
-      expect((await reader.get(path)).text, path).not.toContain('Bookings');
-    }
-    expect((await viewer.get('/')).text).toContain('href="/booking-lines"');
-  } finally {
-    await off.close();
-  }
-});
-
-test('signed-off days that are not released are listed with the reason', async () => {
-  await release(NEXT, ['e', '1'], ['f', '2']);
-  const { text: english } = await viewer.get('/booking-lines');
-  expect(english).toContain('Signed-off days that wait for their release');
-  expect(english).toContain('A receipt does not fit.');
-  expect(english).toContain(`href="/days/${NEXT}"`);
-  const { text: portuguese } = await viewer.get('/booking-lines', { 'accept-language': 'pt-BR' });
-  expect(portuguese).toContain('Um retorno do ERP é divergente.');
-});
-
 test('a day before bookings that is signed off again has the difference as a file, until a reviewer confirms it', async () => {
   const before = daysFrom(-1, DAY);
   await release(before, ['z', '5'], ['y', '6']);
@@ -260,6 +129,8 @@ test('a day before bookings that is signed off again has the difference as a fil
 });
 
 test('a reviewer answers the receipts that were shown, with a reason, and the next release corrects the booking', async () => {
+  // The day waits for the answer.
+  await release(NEXT, ['e', '1'], ['f', '2']);
   expect((await viewer.get('/booking-lines')).text).not.toContain('name="receipts"');
   const page = (await reviewer.get('/booking-lines')).text;
   const [all = '', one = ''] = [...page.matchAll(/<option value="([\d/-]+)"/g)].map(

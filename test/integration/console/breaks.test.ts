@@ -1,8 +1,6 @@
-/** The pages of breaks: lists, one break, decisions, files, rights, in both languages. */
-import { request } from 'undici';
+/** The pages of breaks: reservations of a sign-off, and the decisions of a person. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { makeKey } from '../../support/console-client.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -43,24 +41,6 @@ const breakPath = async (kind: string, orderUid: string, payable: string | null)
     ...(payable !== null && { payable }),
   })}`;
 
-test('the list counts and sums the whole filter, in both languages', async () => {
-  const english = (await pages.viewer.get('/breaks')).text;
-  expect(english).toContain('Breaks with the ERP');
-  // The script keeps a form from being sent twice unless its answer is a file.
-  expect(english).toMatch(/action="\/breaks\/file"[^>]* data-download/);
-  expect(english).toMatch(/Sum<\/td><td[^>]*>2<\/td>.*?>60\.00</s);
-  expect(english).toMatch(/2 open payables, 1,254\.51\. The last complete snapshot/);
-  expect(english).toMatch(/Value differs<\/a><\/th><td[^>]*>1<\/td>.*?>20\.00</s);
-  const { text } = await pages.viewer.get('/breaks?kind=missing_in_erp', portuguese);
-  expect(text).toContain('Divergências com o ERP');
-  expect(text).toContain('Não encontrado no ERP');
-  expect(text).toContain('40,00');
-  const none = (await pages.viewer.get('/breaks?date=2020-01-01')).text;
-  expect(none).toContain('No break is open with this filter.');
-  expect(none).not.toContain('No break is open.');
-  expect((await pages.viewer.get('/breaks?kind=x&date=x&page=0')).status).toBe(200);
-});
-
 test('the sign-off shows the breaks of a day as reservations, with number and value', async () => {
   const { reviewer } = pages;
   for (const path of ['/sign-offs', `/sign-offs/preview?day=${DAY}`, `/days/${DAY}`]) {
@@ -69,18 +49,6 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
     expect(text).toContain(`/breaks?date=${DAY}&amp;kind=value_differs`);
   }
   expect((await reviewer.get('/sign-offs?clean=true')).text).not.toContain(`value="${DAY}"`);
-});
-
-test('one break shows both sides and the payables near', async () => {
-  const path = await breakPath('value_differs', 'value', 'k2');
-  const { text } = await pages.viewer.get(path, portuguese);
-  expect(text).toContain('Valor diferente');
-  expect(text).toMatch(/<mark>20,00<\/mark>.*<mark>20,01<\/mark>/s);
-  expect(text).toMatch(/Em comum.*vencimento/s);
-  expect(text).not.toContain('/break/match');
-  expect((await pages.reviewer.get(path)).text).toContain('Match with k2');
-  expect((await pages.viewer.get('/break?kind=missing_in_erp&title=999')).status).toBe(404);
-  expect((await pages.viewer.get('/break?kind=x')).status).toBe(404);
 });
 
 test('a person matches, undoes the match, and resolves the break with a reason', async () => {
@@ -137,31 +105,4 @@ test('one form resolves the breaks of a kind, with their number and value', asyn
     '/breaks?notice=break_resolved',
   );
   expect((await pages.reviewer.get(path)).text).toContain('No break is open with this filter.');
-});
-
-test('a day shows captured, matched and signed; without payables the page is as before', async () => {
-  const { text } = await pages.viewer.get(`/days/${DAY}`);
-  expect(text).toMatch(/From capture to signature.*Captured<\/dt><dd>3.*Matched<\/dt><dd>.*?>1</s);
-  expect(text).toContain(`href="/breaks?date=${DAY}"`);
-  await pages.world.database.prisma.$executeRaw`
-    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
-             conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
-  const without = (await pages.viewer.get(`/days/${DAY}`)).text;
-  expect(without).not.toContain('From capture to signature');
-  expect(without).not.toContain('/breaks?');
-  expect((await pages.viewer.get(`/titles/${await titleId('value')}`)).text).not.toContain(
-    'Match with the ERP',
-  );
-});
-
-test('a script reads the breaks', async () => {
-  const key = await makeKey(pages.world.database, 'reviewer', ['read']);
-  const path = `/api/breaks?kind=value_differs&date=${DAY}`;
-  const answer = await request(pages.console.url + path, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  expect(await answer.body.json()).toMatchObject({
-    total: 1,
-    breaks: [{ kind: 'value_differs', title: { value: '20' }, payable: { openValue: '20.01' } }],
-  });
 });

@@ -75,16 +75,6 @@ test('a confirmation ends, and the company is listed again', async () => {
   expect((await pages.reviewer.get('/companies')).text).toContain(`value="${TITLE_BUYER} 01"`);
 });
 
-test.each([
-  [{ company: '', buyer: OTHER_BUYER }, 'Choose a company'],
-  [{}, 'Choose a company'],
-  [{ company: '04', buyer: '44555666000182' }, 'A CNPJ with the right check digits'],
-])('a company without code or CNPJ is refused: %j', async (fields, message) => {
-  const answer = await pages.reviewer.post('/companies', { ...fields, ...reason });
-  expect(answer.status).toBe(400);
-  expect(answer.text).toContain(message);
-});
-
 test('two CNPJs of one agent are confirmed once, and the confirmation ends', async () => {
   const { prisma } = pages.world.database;
   const agents = { taxId: '44.555.666/0001-81', sameAs: '11222333000181' };

@@ -110,6 +110,21 @@ describe('a day', () => {
     expect(await lastAudit(world)).toMatchObject({ actor: 'otto', action: 'pull.release' });
   });
 
+  test('that is held because no title could be read asks for another pull, and offers no release', async () => {
+    await pull(title('a'), title('b'));
+    const { pullId } = await pull(title('c', { value: '"12,50"' }));
+    const { text } = await operator.get(`/days/${date}`);
+    expect(text).toContain('1 title came and could not be read');
+    expect(text).not.toContain('/release');
+    expect((await operator.get(`/api/days/${date}`)).json()).toMatchObject({
+      state: 'held',
+      hold: { reason: 'unreadable', titles: 1, withdrawals: 2 },
+    });
+    expect((await operator.get(`/pulls/${pullId}/release`)).text).toContain(
+      'Pull again when the platform has corrected them.',
+    );
+  });
+
   test('is reopened with a reason, which stays on record', async () => {
     await pull(title('a'));
     const page = await reviewer.get(`/days/${date}`);

@@ -25,16 +25,10 @@ async function meet(...names: string[]): Promise<bigint> {
 const readDrift = () => world.database.prisma.drift.findMany({ orderBy: { path: 'asc' } });
 const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
-test('the page lists the open items, and one form with a reason acknowledges them', async () => {
+test('one form with a reason acknowledges the open items, whose values no page shows', async () => {
   const { viewer, reviewer } = pages;
-  expect((await viewer.get('/alerts')).text).not.toContain('outside the documented interface');
-  const pullId = await meet('campaign', 'batch');
-  const seen = await viewer.get('/alerts');
-  expect(seen.text).toContain('Fields and values outside the documented interface');
-  expect(seen.text).toMatch(
-    new RegExp(`titles\\[\\]\\.batch[\\s\\S]*Unknown field[\\s\\S]*>${pullId}<`),
-  );
-  expect(seen.text).not.toMatch(/CANARY|drift\/acknowledge/);
+  await meet('campaign', 'batch');
+  expect((await viewer.get('/alerts')).text).not.toMatch(/CANARY|drift\/acknowledge/);
   const { items } = (await viewer.get('/api/drift')).json();
   expect(Object.keys(items[0]).sort()).toEqual(['firstSeenAt', 'kind', 'names', 'path', 'pullId']);
 
@@ -45,19 +39,12 @@ test('the page lists the open items, and one form with a reason acknowledges the
   expect((await readDrift()).map((row) => row.acknowledgedAt)).toEqual([null, null]);
   const done = await reviewer.post('/drift/acknowledge', { digest, reason: 'announced' });
   expect([done.status, done.location]).toEqual([303, '/alerts?notice=drift_acknowledged']);
-  expect(await readDrift()).toMatchObject([
-    { acknowledgedBy: 'rita', reason: 'announced' },
-    { acknowledgedBy: 'rita', reason: 'announced' },
-  ]);
   expect(await lastAudit(world)).toMatchObject({
     actor: 'rita',
     action: 'drift.acknowledge',
     reason: 'announced',
     details: { rows: 2 },
   });
-  expect((await viewer.get('/audit')).text).toContain(
-    'acknowledged fields and values outside the documented interface',
-  );
   expect((await viewer.get('/alerts')).text).not.toContain('Unknown field');
 });
 

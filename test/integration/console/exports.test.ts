@@ -6,7 +6,7 @@ import { readCsv } from '../../unit/export/csv-reader.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
 const PORTUGUESE = { 'accept-language': 'pt-BR' };
-const [SIGNED, REJECTS, NEVER, EMPTY] = [DAY, daysFrom(1), daysFrom(2), daysFrom(3)];
+const [SIGNED, REJECTS, EMPTY] = [DAY, daysFrom(1), daysFrom(3)];
 
 const OF_SIGNED = { from: SIGNED, to: SIGNED, status: 'current' };
 
@@ -56,74 +56,6 @@ test('a file for a Portuguese reader has Portuguese headings, words and name; JS
   expect(JSON.parse(jsonl.text)).toMatchObject({ order_uid: 'a', status: 'current' });
   const english = await reviewer.post('/titles/file', { ...OF_SIGNED, format: 'csv' });
   expect(english.text.slice(1)).toMatch(/^id,status,order_uid,/);
-});
-
-test('a workbook has state, seal and digest of each day of the ledger, also of days without titles', async () => {
-  const fields = { from: SIGNED, to: EMPTY, format: 'xlsx' };
-  const { bytes } = await reviewer.post('/titles/file', fields);
-  const [heads = [], ...rows] = readWorkbook(bytes)[1]?.rows ?? [];
-  const columns = ['state', 'signed_off_by', 'signed_off_digest', 'content_digest', 'title_count'];
-  const cells = rows.map((row) =>
-    columns.map((name) => row[heads.findIndex((cell) => cell?.value === name)]?.value),
-  );
-  expect(cells).toEqual([
-    ['reconciled', 'rita', digest, digest, '1'],
-    ['attention', undefined, undefined, expect.stringMatching(/^\w+/), '1'],
-    ['reconciled', undefined, undefined, expect.stringMatching(/^\w+/), '0'],
-    [undefined, undefined, undefined, undefined, '2'],
-  ]);
-});
-
-test('CSV and JSON lines have state, seal and digest of the day beside each title', async () => {
-  const take = async (format: string) =>
-    (await reviewer.post('/titles/file', { from: SIGNED, to: EMPTY, format })).text;
-  const [signed, attention] = (await take('jsonl'))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(signed).toMatchObject({
-    day_state: 'reconciled',
-    day_signed_off_at: expect.stringMatching(/^\d{4}-/),
-    day_signed_off_digest: digest,
-    day_content_digest: digest,
-  });
-  expect(attention).toMatchObject({
-    day_state: 'attention',
-    day_signed_off_at: null,
-    day_signed_off_digest: null,
-    day_content_digest: expect.stringMatching(/^\w+$/),
-  });
-  const [head = '', line = ''] = (await take('csv')).split('\r\n');
-  expect(head).toMatch(/,day_state,day_signed_off_at,day_signed_off_digest,day_content_digest$/);
-  expect(line).toMatch(new RegExp(`,reconciled,[^,]+,${digest},${digest}$`));
-});
-
-test('beside the files, the page says which dates of the selection are not complete', async () => {
-  const doubtOf = async (from: string, to: string) =>
-    (await reviewer.get(`/titles?from=${from}&to=${to}`, PORTUGUESE)).text.match(
-      /Nem todas as datas[\s\S]*?<\/ul>/,
-    )?.[0];
-  expect(await doubtOf(SIGNED, EMPTY)).toMatch(/Nunca buscadas: 1<[\s\S]*Atenção: 1</);
-  expect(await doubtOf(SIGNED, SIGNED)).toBeUndefined();
-  expect(await doubtOf('', REJECTS)).toMatch(/<ul><li>Atenção: 1</);
-  expect(await doubtOf(NEVER, '')).toMatch(/Nunca buscadas: \d+<\/li><\/ul>/);
-});
-
-test('a file has the titles of the filter, without bounds too, and the audit log says so', async () => {
-  const take = async (fields: Record<string, string>) => {
-    const { text, headers } = await reviewer.post('/titles/file', { ...fields, format: 'jsonl' });
-    const lines = text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).order_uid);
-    return { lines, name: headers['content-disposition'] };
-  };
-  const { lines, name } = await take({ search: '90.021.382/0001-22', order: 'b' });
-  expect(lines).toEqual(['b']);
-  expect(name).toMatch(/"titles-\d{4}-\d\d-\d\d\.jsonl"/);
-  const details = { from: null, to: null, includeWithdrawn: true, isPart: true, rows: 1 };
-  expect(await lastAudit(world)).toMatchObject({ action: 'export', details });
-  expect((await take({})).lines).toEqual(['a', 'b']);
 });
 
 test('a file has identifiers for roles that may see them, and is noted', async () => {

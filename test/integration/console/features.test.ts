@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FEATURES } from '../../../src/app/features.ts';
 import { planPulls } from '../../../src/core/planner/plan-ledger.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { freshDays, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
+const world = worldOfFile();
 
 const nextDay = freshDays();
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createLink } from '../../../src/console/access/console-users.sql.ts';
 import {
   type ConsoleAnswer,
   type ConsoleClient,
@@ -66,24 +65,6 @@ test('signing out ends the session of the console, then that of the provider, an
   const again = await provider.visit(await oidc.leave(client), null, browser);
   expect(again.searchParams.get('error')).toBe('access_denied');
   expect((await signIn()).status).toBe(303);
-});
-
-test('a session with a password or a link ends without the provider', async () => {
-  const { name, account } = await oidc.newPerson();
-  await oidc.signIn(account);
-  const link = { name, validMinutes: 5, by: 'test' };
-  const token = await createLink(world.database, { ...link, purpose: 'password' });
-  const client = oidc.console.visitor();
-  const password = 'four words of chance';
-  await client.get(`/link/${token}`);
-  const csrf = await client.csrf();
-  await client.post(`/link/${token}`, { password, again: password }, { csrf });
-  expect((await client.post('/logout')).location).toBe('/login');
-  expect((await client.post('/login', { name, password })).location).toBe('/');
-  expect((await client.post('/logout')).location).toBe('/login');
-  const once = await createLink(world.database, { ...link, purpose: 'sign_in' });
-  await client.post(`/link/${once}`);
-  expect((await client.post('/logout')).location).toBe('/login');
 });
 
 test('a provider without a sign-out: the page says that the account may still be signed in', async () => {

@@ -7,7 +7,6 @@ import { openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { auditOf, expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
-import { createTestLog } from './console-world.ts';
 
 const world = forFile(openPullWorld);
 /** A separate console for each test, because a console counts the sign-in attempts. */
@@ -106,41 +105,6 @@ test.each([
   const unverified = { ...(await other.newPerson()).account, email_verified: false };
   expect((await other.signIn(unverified)).answer.status).toBe(403);
   await other.close();
-});
-
-test('a provider that has restarted knows no code of before; the next sign-in works', async () => {
-  const { account } = await oidc.newPerson();
-  const client = oidc.console.visitor();
-  const back = await oidc.ask(await oidc.leave(client), account);
-  oidc.provider.restart();
-  expect((await client.get(back)).status).toBe(401);
-  await expectNobody(client);
-  expect((await oidc.signIn(account, client)).answer.status).toBe(303);
-});
-
-test.each([
-  ['the body', {}],
-  ['a header', { method: 'client_secret_basic' as const }],
-])('a wrong secret in %s signs no user in, and the log has the reason', async (_, options) => {
-  const { logger, lines } = createTestLog();
-  const own = await openCertifiedWorld(world.database, options);
-  const other = await own.open(
-    { clientSecret: { secret: 'of another client', secretFile: null } },
-    { logger },
-  );
-  try {
-    const { account } = await own.newPerson();
-    const { client, answer } = await own.signIn(account, other.visitor());
-    expect([answer.status, answer.text.includes('did not work')]).toEqual([401, true]);
-    await expectNobody(client);
-    const warned = lines().filter(
-      ({ msg }) => msg === 'the sign-in at the identity provider failed',
-    );
-    expect(warned).toMatchObject([{ fault: 'refused', errorCode: 'invalid_client' }]);
-  } finally {
-    await other.close();
-    await own.close();
-  }
 });
 
 test('a provider that verifies every address may be trusted, unless it denies the verification', async () => {

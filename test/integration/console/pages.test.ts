@@ -105,23 +105,6 @@ test('the schedule is paused and resumed by an operator, with a reason, and the 
   expect((await viewer.get('/')).text).not.toContain('The schedule is paused');
 });
 
-test('an alert of a later version is shown, and those that are over by themselves', async () => {
-  const ofKind = (kind: string, text: string, resolvedAt: Date | null) => ({
-    ...{ kind, dedupeKey: text, message: text, messagePt: text, resolvedAt },
-  });
-  await world.database.prisma.alert.createMany({
-    data: [
-      { ...ofKind('newer_kind', 'something else', null), date: new Date(date) },
-      ...['first', 'second'].map((text) => ofKind('day_held', `${text} over`, new Date())),
-    ],
-  });
-  expect((await viewer.get('/alerts')).text).toMatch(/newer_kind[\s\S]*Something else\./);
-  const over = (await viewer.get('/alerts?state=over')).text;
-  expect(over).toMatch(/Second over\.[\s\S]*First over\./);
-  expect(over).not.toContain('Something else.');
-  expect((await viewer.get('/alerts?state=all&kind=day_held')).text).toContain('1 to 2 of 2');
-});
-
 test('the audit log has the head of its chain, and can be followed from an entry', async () => {
   await world.database.prisma.auditEntry.createMany({
     data: Array.from({ length: 120 }, (_, index) => ({ actor: 'bot', action: `act-${index}` })),

@@ -8,7 +8,6 @@ import { scheduleTitle, type TitleFields } from '../schedule/schedule-world.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
 const DUE = '2026-12-10';
-const MONTH = `/schedule?view=month&date=${DUE}`;
 const AGENT = '11222333000181';
 
 const pages = pagesForFile();
@@ -52,58 +51,10 @@ beforeAll(async () => {
   await pull(44, { agentAccount: '7777777', value: '50' });
 });
 
-/** The cells of the row that has the text. */
-function rowWith(text: string, part: string): string[] {
-  const row = [...text.matchAll(/<tr>.*?<\/tr>/gs)].find(([found]) => found.includes(part));
-  return [...(row?.[0] ?? '').matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) =>
-    cell
-      .replace(/<[^>]+>/g, ' ')
-      .replace(/\s+/g, ' ')
-      .trim(),
-  );
-}
 const linksIn = (text: string) =>
   [...text.matchAll(/href="(\/titles\?[^"]+)"/g)].map(([, href = '']) =>
     href.replaceAll('&amp;', '&'),
   );
-
-test('the month has its due dates, groups and marks', async () => {
-  const { text } = await pages.viewer.get(MONTH);
-  expect(text).toContain('86 titles · 12,345,678,901,239,732.39');
-  expect(rowWith(text, '>10 Dec 2026</a>')).toEqual([
-    '10 Dec 2026',
-    '10 Dec 2026',
-    '85',
-    '12,345,678,901,239,729.39',
-    '1 waiting',
-  ]);
-  expect(rowWith(text, '>11 Dec 2026</a>')).toEqual([
-    '11 Dec 2026',
-    '11 Dec 2026',
-    '1',
-    '3.00',
-    '',
-  ]);
-  // The provider is paid where the buyer is the financial agent.
-  expect(rowWith(text, 'P-1')).toEqual([
-    'P-1 · ••••25 Provider',
-    'Bank 001, branch ••••, account ••••21',
-    '1',
-    '12,345,678,901,234,567.89',
-    '',
-  ]);
-  expect(rowWith(text, 'Changed account')).toEqual([
-    `Agente ${AGENT} · ••••81 Financial agent`,
-    'Bank 341, branch ••••, account ••••77',
-    '1',
-    '50.00',
-    'Changed account',
-  ]);
-  expect(rowWith(text, 'No account stated')[2]).toBe('1');
-  expect(rowWith(text, 'Neither party nor account')[3]).toBe('7.00');
-  expect(text).toContain('1 to 5 of 5');
-  expect(text).toContain('1 title · 5.00');
-});
 
 test('a due date has its groups, and a group leads to exactly its titles', async () => {
   const { text } = await pages.viewer.get(`/schedule?view=day&date=${DUE}`);
@@ -127,17 +78,6 @@ test('a due date has its groups, and a group leads to exactly its titles', async
   );
   const undated = await pages.viewer.get('/titles?undated=true&status=current');
   expect(undated.text).toMatch(/<tfoot>.*>5\.00<.*1 to 1 of 1/s);
-});
-
-test('a list by payee combines with the other filters, and names the payee', async () => {
-  const { text } = await pages.viewer.get(`/schedule?view=day&date=${DUE}`);
-  const link = linksIn(text).find((href) => href.includes('payeeOf=')) ?? '';
-  const list = await pages.viewer.get(`${link}&maxValue=1`);
-  expect(list.text).toContain('No title matches.');
-  expect(list.text).toContain('To be paid: <a href="/provider?id=P-1">P-1</a>');
-  expect((await pages.viewer.get('/titles?payeeOf=999999&status=current')).text).toContain(
-    'No title matches.',
-  );
 });
 
 test('identifiers are shown on the record, to roles that may see them', async () => {
@@ -189,48 +129,4 @@ test('the files have a row for each due date, party and account, in the language
   const workbook = await pages.reviewer.post('/schedule/file', { ...range, format: 'xlsx' });
   const [sheet, totals] = readWorkbook(workbook.bytes);
   expect([sheet?.rows.length, totals?.rows.at(-1)?.[2]?.value]).toEqual([7, '86']);
-});
-
-test('the API has the same figures, with masked identifiers', async () => {
-  const path = '/api/payment-schedule?dueFrom=2026-12-01&dueTo=2026-12-31';
-  const schedule = (await pages.viewer.get(path)).json();
-  expect(schedule).toMatchObject({
-    ...range,
-    overall: { titles: 86, waitingTitles: 1, waitingValue: '1000' },
-    changed: { groups: 1, titles: 1, originalValue: '50' },
-    groupCount: 5,
-    undated: { titles: 1, originalValue: '5' },
-    dates: [
-      { date: DUE, titles: 85 },
-      { date: '2026-12-11', titles: 1 },
-    ],
-  });
-  expect(JSON.stringify(schedule)).not.toMatch(/7654321|52998224725/);
-  const page = (await pages.reviewer.get(`${path}&offset=1&limit=1`)).json();
-  expect(page).toMatchObject({
-    groupCount: 5,
-    groups: [{ titles: 82, payee: { kind: 'financial_agent', identification: '••••81' } }],
-  });
-  const file = await pages.reviewer.get(
-    '/api/payment-schedule/export?dueFrom=2026-12-01&dueTo=2026-12-31&format=csv&locale=en',
-  );
-  expect(file.text).toContain(`,${AGENT},341,0987,,7777777,8,1,50,`);
-  for (const query of ['dueFrom=2026-12-01', 'dueFrom=2026-12-31&dueTo=2026-12-01']) {
-    expect((await pages.viewer.get(`/api/payment-schedule?${query}`)).status).toBe(400);
-  }
-});
-
-test('a date that cannot be read is named, and the present month is shown', async () => {
-  const { status, text } = await pages.viewer.get('/schedule?date=2026-02-30');
-  expect(status).toBe(200);
-  expect(text).toContain('The date could not be read.');
-  for (const date of ['0001-01-01', '9999-12-31']) {
-    for (const view of ['month', 'day']) {
-      const edge = await pages.viewer.get(`/schedule?date=${date}&view=${view}`);
-      expect(edge.status).toBe(200);
-      expect(edge.text).not.toContain('The date could not be read.');
-    }
-  }
-  const format = await pages.viewer.post('/schedule/file', { ...range, format: 'pdf' });
-  expect(format.status).toBe(400);
 });

@@ -4,6 +4,7 @@ import { addUser, changeUser, createLink } from '../../../src/console/access/con
 import { hashPassword } from '../../../src/console/access/password.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { PASSWORD, setPassword } from '../../support/second-factor.ts';
 
@@ -188,15 +189,7 @@ test.each([
     await client.query('BEGIN');
     await client.query(`UPDATE conciliation.console_user SET ${change} WHERE name = $1`, [name]);
     const underWay = signIn(name);
-    await expect
-      .poll(async () => {
-        const { rowCount } = await client.query(
-          `SELECT FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return rowCount;
-      })
-      .toBe(1);
+    await lockWaits(world.database);
     await client.query('COMMIT');
     const { client: browser, answer } = await underWay;
     expect([answer.status, answer.location]).toEqual([303, '/login']);

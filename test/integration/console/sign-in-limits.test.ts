@@ -1,24 +1,15 @@
 /** The limits of sign-ins: their numbers, and that the tries of all processes count together. */
 import { createHash } from 'node:crypto';
-import { Client } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { PER_USER } from '../../../src/console/access/sign-in.tsx';
 import { countTry, forgetTries } from '../../../src/console/access/sign-in-limits.sql.ts';
-import { forFile } from '../../support/for-tests.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 
-const world = forFile(openPullWorld);
-let client: Client;
-beforeAll(async () => {
-  client = new Client(world.databaseUrl);
-  await client.connect();
-});
+const world = worldOfFile();
+const client = clientOfFile(() => world.databaseUrl);
 beforeEach(() => client.query('DELETE FROM conciliation.sign_in_limit'));
-afterAll(async () => {
-  await client.end();
-});
 
 /** As if so many seconds had passed. */
 async function pass(seconds: number): Promise<void> {

@@ -1,9 +1,7 @@
-/** The sign-off of many days: the list, the preview, the sign-off and the result, on the pages and in the API. */
+/** The sign-off of many days: the list, the preview, the sign-off and the result. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
@@ -81,22 +79,12 @@ const signedBy = async (...chosen: CivilDate[]) => {
 };
 
 describe('the list', () => {
-  test('has the days that can be signed, newest first, with sums over the whole filter', async () => {
+  test('has the days that can be signed, newest first, with boxes for reviewers alone', async () => {
     await pullAll();
     const { text } = await pages.reviewer.get('/sign-offs');
     const shown = [...text.matchAll(/<th scope="row">.*?href="\/days\/([^"]+)"/g)];
     expect(shown.map((match) => match[1])).toEqual(dates.toReversed());
-    expect(
-      rowsIn({ text } as ConsoleAnswer, 'Days to sign')
-        .at(-1)
-        ?.slice(0, 3),
-    ).toEqual(['Sum', '8', '400.60']);
     expect(daysIn({ text } as ConsoleAnswer)).toEqual(dates.toReversed());
-    expect(text).not.toContain(' checked');
-    const all = await pages.reviewer.get('/sign-offs?select=all');
-    expect([...all.text.matchAll(/type="checkbox"[^>]* checked/g)]).toHaveLength(4);
-    const home = await pages.viewer.get('/');
-    expect(home.text).toMatch(/4 days to sign off.*?R\$ 400\.60.*?href="\/sign-offs"/s);
     const viewed = await pages.viewer.get('/sign-offs');
     expect(daysIn(viewed)).toEqual([]);
     expect(viewed.text).toContain('A reviewer signs it off.');
@@ -245,65 +233,4 @@ describe('many days at once', () => {
     expect(await signedBy(...dates)).toEqual(['alba', 'alba', null, 'alba']);
     await sign(pages.reviewer, [day(2)]);
   });
-
-  test('a preview names the days that cannot be signed', async () => {
-    await pull(day(0), titleText({ uid: 'a', date: day(0) }));
-    await pull(day(1), `{"order":{},"acceptedDate":"${day(1)}"}`);
-    await sign(pages.reviewer, [day(0)]);
-    const seen = await preview(pages.reviewer, [day(0), day(1), day(3)]);
-    expect(daysIn(seen)).toEqual([]);
-    expect(rowsIn(seen, 'Not in this sign-off').map((row) => row[1])).toEqual([
-      'Reason',
-      'The date is not in the ledger.',
-      expect.stringMatching(/^Only a complete day can be signed off\..*Rejects: 1$/),
-      'The day is signed off already.',
-    ]);
-    await acceptRejects(pages.world.database, day(1), { by: 'test', reason: 'x' });
-    await sign(pages.reviewer, [day(1)]);
-  });
-
-  test('the page of a signed day leads to the next day', async () => {
-    await pullAll();
-    await sign(pages.reviewer, [day(2)]);
-    const next = async (client: ConsoleClient) =>
-      /Next to sign: <a class="date" href="\/days\/([^"]+)"/.exec(
-        (await client.get(`/days/${day(2)}`)).text,
-      )?.[1];
-    expect(await next(pages.reviewer)).toBe(day(1));
-    expect(await next(pages.viewer)).toBeUndefined();
-    await sign(pages.reviewer, [day(0), day(1)]);
-    expect(await next(pages.reviewer)).toBe(day(3));
-    await sign(pages.reviewer, [day(3)]);
-    expect(await next(pages.reviewer)).toBeUndefined();
-  });
-
-  test('a form without a day or with a broken day signs nothing', async () => {
-    await pullAll();
-    const [first = ''] = daysIn(await preview(pages.reviewer, dates));
-    for (const fields of [{}, { day: 'x' }, { day: [first, `${day(0)}:`] }]) {
-      expect((await pages.reviewer.post('/sign-offs', fields)).status).toBe(400);
-    }
-    expect(await signedBy(...dates)).toEqual([null, null, null, null]);
-    await sign(pages.reviewer, dates);
-  });
-});
-
-test('a list beyond the limit is refused before the first day', async () => {
-  await pullAll();
-  const seen = daysIn(await preview(pages.reviewer, dates)).map((text) => {
-    const [date = '', seenDigest = ''] = text.split(':');
-    return { date: date as CivilDate, seenDigest };
-  });
-  const many = Array.from(
-    { length: MAX_DAYS_TO_SIGN + 1 },
-    (_, index) => seen[index % 4] ?? seen[0],
-  );
-  await expect(
-    signOffDays(pages.world.database, many as typeof seen, {
-      by: 'ana',
-      reason: null,
-      fourEyes: true,
-    }),
-  ).rejects.toThrow('expected 1 to 366 days');
-  expect(await signedBy(...dates)).toEqual([null, null, null, null]);
 });

@@ -253,9 +253,3 @@ describe('a key of an administrator', () => {
     expect(active).toBe(0);
   });
 });
-
-test('only an administrator is led here', async () => {
-  expect((await admin.get('/')).text).toContain('href="/users"');
-  const olga = await console.as('operator', 'olga');
-  expect((await olga.get('/')).text).not.toContain('href="/users"');
-});

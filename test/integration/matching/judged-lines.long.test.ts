@@ -1,7 +1,6 @@
 /** Payables that lines explain, titles that follow others, and payables that belong to another title. */
 import { beforeEach, expect, test } from 'vitest';
 import { addDays, type CivilDate } from '../../../src/base/values/business-day.ts';
-import { listBreaks } from '../../../src/features/matching/breaks.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { AGENT, judgedWorldOfFile, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';
@@ -240,21 +239,6 @@ test('a restated agent: the payee that the posted line asked for is expected unt
   await judged.answer(date, 'posted');
   await expectBreaks('', 'payee_changed! a k1');
   await expectBreaks(`k1 1509 payee=${THIRD_PARTY}`, '');
-});
-
-test('a list tells the agent from a third party', async () => {
-  await judged.pull(date, 'a 1505, b 1600');
-  await judged.state('k1 1505, k2 1600', 'snapshot');
-  await judged.match();
-  await judged.state(`k1 1505 payee=11222333000262, k2 1600 payee=${THIRD_PARTY}`);
-  await judged.match();
-  const { breaks: found } = await listBreaks(world.database, {
-    ...{ kind: 'payee_changed', date, supplier: null, offset: 0, limit: 9 },
-  });
-  expect(found.map(({ payable }) => [payable?.erpKey, payable?.payee])).toEqual([
-    ['k2', 'other'],
-    ['k1', 'agent'],
-  ]);
 });
 
 test('a break that a person has resolved does not keep the title any more, and the payable that changes does again', async () => {

@@ -2,11 +2,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import {
-  type BreakKind,
-  listBreaks,
-  readCandidates,
-} from '../../../src/features/matching/breaks.sql.ts';
+import { type BreakKind, listBreaks } from '../../../src/features/matching/breaks.sql.ts';
 import {
   matchByPerson,
   resolveBreak,
@@ -135,20 +131,6 @@ test('no title and no payable is matched twice', async () => {
         (title_id, erp_key, rule, rule_version, made_by, title_ground, erp_ground)
       SELECT title_id, erp_key, 'person', 1, 'x', title_ground, erp_ground FROM conciliation.title_match`,
   ).rejects.toThrow();
-});
-
-test('the breaks of a kind are counted, and a title has its candidates', async () => {
-  await play(world, [
-    { titles: 'value 20, other 90 due=2026-12-30', load: 'k-value 20.01', matches: '' },
-  ]);
-  const { counts, total } = await listBreaks(world.database, {
-    ...{ kind: 'value_differs', date: DAY, supplier: 'P-1', offset: 0, limit: 1 },
-  });
-  expect(total).toBe(1);
-  expect(counts).toContainEqual({ kind: 'value_differs', breaks: 1, value: '20' });
-  expect(await readCandidates(world.database, await titleId('value'))).toMatchObject([
-    { payable: { erpKey: 'k-value' }, sameValue: false, sameDue: true, sameOrder: false },
-  ]);
 });
 
 test('a resolved break is back once a side changes', async () => {

@@ -1,17 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { importPayableFile } from '../../../src/features/matching/payables/import-payables.ts';
 import type { ImportKind } from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 
 const world = worldOfFile();
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-payables-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = forFile(openFolder);
 beforeEach(async () => {
   await world.database.prisma.$executeRaw`
     TRUNCATE conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import
@@ -25,7 +21,7 @@ async function importRows(
   rows: readonly string[],
   options: { kind?: ImportKind; announced?: number; isDryRun?: boolean } = {},
 ) {
-  const path = join(folder, 'payables.csv');
+  const path = join(folder.path, 'payables.csv');
   await writeFile(path, [HEAD, ...rows].join('\n'));
   return importPayableFile(
     world.database,

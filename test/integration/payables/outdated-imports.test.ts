@@ -9,6 +9,7 @@ import {
   type ImportKind,
 } from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
 
@@ -153,13 +154,6 @@ test('a late repetition of a delta changes nothing and is counted', async () => 
   expect(await stored()).toEqual({ value: '40.00', status: 'open', version: '10' });
 });
 
-test('a paid payable is not open again because of a late delta', async () => {
-  await stateK({ version: '1' });
-  await stateK({ version: '2', status: 'paid' });
-  expect(await stateK({ version: '1' })).toMatchObject({ outdated: 1 });
-  expect(await stored()).toEqual({ value: '100.00', status: 'paid', version: '2' });
-});
-
 test('a later snapshot replaces a newer version, and names the payable', async () => {
   await stateK({ openValue: '40.00', version: '2' });
   const snapshot = await begin();
@@ -218,18 +212,9 @@ test('two deltas at once leave the newer version, in either order of their numbe
       await addPayables(tx, a, [...checkPayables(versionOf(first))]);
       // It reads no row of `k`, and waits for the key.
       waiting = add(b, versionOf(second));
-      await waitForLock();
+      await lockWaits(world.database);
     });
     await waiting;
     expect(await stored()).toMatchObject({ value });
   }
 });
-
-async function waitForLock(): Promise<void> {
-  for (;;) {
-    const [row] = await world.database.prisma.$queryRaw<[{ waits: boolean }]>`
-      SELECT EXISTS (SELECT FROM pg_stat_activity
-                     WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`;
-    if (row.waits) return;
-  }
-}

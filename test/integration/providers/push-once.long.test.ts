@@ -23,7 +23,6 @@ const write = (...providers: Record<string, unknown>[]) =>
   writeProviders(world.database, providers);
 const many = (count: number, fields = {}) =>
   Array.from({ length: count }, (_, number) => providerOf(number, fields));
-const signal = new AbortController().signal;
 const rowOf = async (number: number) =>
   (await readProviders(world.database)).get(providerOf(number).externalId);
 /** As if the ERP had written it that long ago. */
@@ -70,26 +69,6 @@ describe('batches', () => {
     expect(world.sandbox.providers.size).toBe(count);
   });
 
-  test('the rows that have waited longest go first', async () => {
-    await write(...many(150).slice(100));
-    await write(...many(100));
-    await world.push();
-    expect([...world.sandbox.providers.keys()].slice(0, 50)).toEqual(
-      many(150)
-        .slice(100)
-        .map(({ externalId }) => externalId),
-    );
-  });
-
-  test('a row carries the interface’s fields and nothing else', async () => {
-    const { externalId, identificationNumber, name } = providerOf(1);
-    const least = { externalId, identificationNumber, name };
-    await write(least, providerOf(2));
-    await world.push();
-    expect(platformHas(1)).toEqual(least);
-    expect(platformHas(2)).toEqual(providerOf(2));
-  });
-
   test('is due when it is full, or its oldest row a minute old', async () => {
     const delayMs = () => readPushDelayMs(world.database);
     expect(await delayMs()).toBeNull();
@@ -119,25 +98,6 @@ describe('rows that the platform accepted', () => {
     expect(await world.push()).toMatchObject({ kind: 'done', requests: 0, unchanged: 1 });
     expect(await rowOf(1)).toMatchObject({ state: 'synced' });
     expect(world.requests()).toBe(1);
-  });
-
-  test('is sent again when only its earlier content was', async () => {
-    await write(providerOf(1));
-    await world.push();
-    await write(providerOf(1, { name: 'Other' }));
-    expect(await world.push()).toMatchObject({ requests: 1, synced: 1 });
-    expect(platformHas(1)).toMatchObject({ name: 'Other' });
-  });
-
-  test('is sent again where an answer was lost in between', async () => {
-    await write(providerOf(1));
-    await world.push();
-    await write(providerOf(1, { name: 'Other' }));
-    world.sandbox.faults.add({ kind: 'cut', afterBytes: 0, how: 'reset' });
-    expect(await world.push()).toMatchObject({ kind: 'retry' });
-    await write(providerOf(1));
-    expect(await world.push()).toMatchObject({ requests: 1, synced: 1 });
-    expect(platformHas(1)).toEqual(providerOf(1));
   });
 
   test('stays pending where the ERP changed it meanwhile, also within the same millisecond', async () => {
@@ -179,75 +139,10 @@ describe('the check before a request', () => {
     expect(await world.push()).toMatchObject({ synced: 1 });
   });
 
-  test('sends tax identifiers bare and in upper case, and records them so', async () => {
-    await write(providerOf(1, { identificationNumber: '12.abc.345/01de-35' }));
-    await world.push();
-    expect(platformHas(1)).toMatchObject({ identificationNumber: '12ABC34501DE35' });
-    expect(await rowOf(1)).toMatchObject({ state: 'synced', taxId: '12ABC34501DE35' });
-  });
-
   test('more invalid rows than fit a batch do not keep the valid ones waiting', async () => {
     await write(...many(250, { name: null }));
     await write(providerOf(300));
     expect(await world.push()).toMatchObject({ requests: 1, synced: 1, invalid: 250 });
-  });
-
-  test('two rows with one number are both invalid, also one that was taken, until one changes', async () => {
-    await write(providerOf(1));
-    await world.push();
-    await write(providerOf(2, { identificationNumber: cpfOf(1).replace(/(...)$/, '-$1') }));
-    expect(await world.push()).toMatchObject({ requests: 0, invalid: 2 });
-    const duplicate = {
-      state: 'invalid',
-      error: 'identificationNumber: another row has the same number under another externalId',
-    };
-    expect(await rowOf(1)).toMatchObject(duplicate);
-    expect(await rowOf(2)).toMatchObject(duplicate);
-
-    await write(providerOf(2));
-    expect(await world.push()).toMatchObject({ requests: 1, synced: 1, relieved: 1, unchanged: 1 });
-    expect(await rowOf(1)).toMatchObject({ state: 'synced', error: null });
-    expect(await rowOf(2)).toMatchObject({ state: 'synced', error: null });
-  });
-
-  test('a duplicate recovers when the other row is deleted, without anything else pending', async () => {
-    await write(providerOf(1), withNumberOf(2, 1));
-    await world.push();
-    expect(await readPushDelayMs(world.database)).toBeNull();
-    await world.database.prisma.$executeRaw`
-      DELETE FROM conciliation.provider WHERE external_id = ${providerOf(2).externalId}`;
-    expect(await readPushDelayMs(world.database)).toBe(0);
-    expect(await world.push()).toMatchObject({ relieved: 1, synced: 1 });
-  });
-
-  test('a duplicate waits where the ERP has the other row locked, and then both are invalid', async () => {
-    await write(providerOf(1));
-    await world.push();
-    await write(withNumberOf(2, 1), providerOf(3));
-    await world.database.prisma.$transaction(async (tx) => {
-      await tx.$executeRaw`
-        SELECT FROM conciliation.provider WHERE external_id = ${providerOf(1).externalId} FOR UPDATE`;
-      expect(await world.push()).toMatchObject({ synced: 1, invalid: 0 });
-      expect(await rowOf(2)).toMatchObject({ state: 'pending' });
-    });
-    expect(await world.push()).toMatchObject({ requests: 0, invalid: 2 });
-  });
-
-  test('an invalid number is no duplicate', async () => {
-    await write(...many(3, { identificationNumber: '00000000000' }));
-    expect(await world.push()).toMatchObject({ invalid: 3 });
-    expect((await rowOf(1))?.error).not.toContain('another row');
-  });
-
-  test('a number moves from one provider to another, in either order of the rows', async () => {
-    await write(providerOf(1));
-    await world.push();
-    await write(withNumberOf(2, 1));
-    await world.push();
-    await write(withNumberOf(1, 11));
-    await expectToEnd({ rejected: 0 });
-    expect(platformHas(1)?.identificationNumber).toBe(cpfOf(11));
-    expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
   });
 
   describe('a duplicate is sent when the other row gives up the number and becomes invalid', () => {
@@ -266,43 +161,6 @@ describe('the check before a request', () => {
       expect(await rowOf(2)).toMatchObject({ state: 'synced', error: null });
       expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
     });
-
-    test('and stays invalid while a third row has the number', async () => {
-      await write(providerOf(1));
-      world.sandbox.faults.add(status(500));
-      await world.push();
-      await write(taker, withNumberOf(3, 1));
-      expect(await world.push()).toMatchObject({ requests: 0, invalid: 3 });
-
-      await write(invalid);
-      await expectToEnd({ requests: 0 });
-      expect(await rowOf(2)).toMatchObject({ state: 'invalid' });
-      expect(await readPushDelayMs(world.database)).toBeNull();
-    });
-
-    test('and is rejected while the platform has the number under the other row', async () => {
-      await write(providerOf(1));
-      await world.push();
-      await write(taker);
-      await world.push();
-
-      await write(invalid);
-      await expectToEnd({ rejected: 1 });
-      expect(await readPushDelayMs(world.database)).toBeNull();
-
-      await write(withNumberOf(1, 11));
-      await expectToEnd({ synced: 2 });
-      expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
-    });
-  });
-
-  test('a row that was refused for its number is tried again when the other lets go of it', async () => {
-    await write(providerOf(1));
-    await world.push();
-    // Both at once, and the row that wants the number first.
-    await write(withNumberOf(0, 1), withNumberOf(1, 11));
-    await expectToEnd({ synced: 2, rejected: 1 });
-    expect(platformHas(0)?.identificationNumber).toBe(cpfOf(1));
   });
 });
 
@@ -335,20 +193,6 @@ describe('answers', () => {
     expect(await world.push()).toMatchObject({ kind: 'done', synced: 1 });
     const [batch] = await readBatches(world.database);
     expect(batch?.answer).toBe(body.replace('\u0000', '\ufffd'));
-  });
-
-  test('a body that is too large is truncated, and its statuses still count', async () => {
-    await write(providerOf(1));
-    const { externalId } = providerOf(1);
-    // The limit lies in the middle of a character.
-    const body = JSON.stringify([
-      { note: `x${'ç'.repeat(50_000)}` },
-      { externalId, status: 'ERROR' },
-    ]);
-    world.sandbox.faults.add({ kind: 'body', body });
-    expect(await world.push()).toMatchObject({ rejected: 1 });
-    const answer = (await readBatches(world.database))[0]?.answer ?? '';
-    expect(answer).toBe(`${Buffer.from(body).subarray(0, 65_535).toString()}\ufffd`);
   });
 
   const page: Fault = { kind: 'body', body: '<html>', contentType: 'text/html' };
@@ -394,22 +238,6 @@ describe('answers', () => {
       error: `the platform answered ${code}: too much`,
     });
   });
-
-  test('a refusal counts even where its body is lost', async () => {
-    await write(...many(2));
-    world.sandbox.faults.add(status(400, { headers: { 'content-encoding': 'br' } }));
-    expect(await world.push()).toMatchObject({ kind: 'done', synced: 2 });
-    expect((await readBatches(world.database))[0]).toMatchObject({ status: 400, answer: '' });
-  });
-
-  test('decisions before a failure are kept', async () => {
-    await write(...many(4));
-    world.sandbox.faults.add(status(400));
-    world.sandbox.faults.add({ kind: 'latency', latencyMs: 0 });
-    world.sandbox.faults.add(status(503));
-    expect(await world.push()).toMatchObject({ kind: 'retry', requests: 3, synced: 2 });
-    expect((await readProviderSummary(world.database)).pending).toBe(2);
-  });
 });
 
 describe('after a failure', () => {
@@ -444,12 +272,6 @@ describe('after a failure', () => {
     }
   });
 
-  test('a time that the platform names is kept', async () => {
-    await write(providerOf(1));
-    fail(1, 429, { headers: { 'retry-after': '77' } });
-    expect(await world.push()).toMatchObject({ kind: 'retry', delayMs: 77_000 });
-  });
-
   test('a refused token costs no wait and counts as no failure', async () => {
     await write(...many(100));
     fail(2, 401);
@@ -458,38 +280,6 @@ describe('after a failure', () => {
     await world.push(slow);
     fail(1);
     expect(await world.push(slow)).toMatchObject({ kind: 'retry', delayMs: 50_000 });
-  });
-
-  test('a token that may not push is a failure like others, and says nothing about pulls', async () => {
-    await write(...many(100));
-    fail(2, 403);
-    expect(await world.push(slow)).toMatchObject({ kind: 'failed', delayMs: 50_000 });
-    expect(await world.push(slow)).toMatchObject({ kind: 'failed', delayMs: 100_000 });
-  });
-
-  test('a stop between two requests leaves the answered one as it is, and sends no other', async () => {
-    await write(...many(4));
-    world.sandbox.faults.add(status(400));
-    const stop = new AbortController();
-    const stopping = afterAnswer(() => setImmediate(() => stop.abort()));
-    const pushing = world.push(stopping, stop.signal);
-    await expect(pushing).rejects.toMatchObject({ code: 'SHUTDOWN' });
-    expect(await readBatches(world.database)).toMatchObject([{ status: 400, errorCode: null }]);
-    expect(world.requests()).toBe(1);
-  });
-
-  test('a stop that leaves time lets the request under way end, and sends no other', async () => {
-    await write(...many(101));
-    const stopping = new AbortController();
-    const answered = afterAnswer(() => stopping.abort());
-    const pushing = world.push(answered, signal, stopping.signal);
-    expect(await pushing).toMatchObject({ kind: 'done', requests: 1, synced: 100 });
-
-    await expect(world.push({}, signal, stopping.signal)).rejects.toMatchObject({
-      code: 'SHUTDOWN',
-    });
-    expect(world.requests()).toBe(1);
-    expect((await readProviderSummary(world.database)).pending).toBe(1);
   });
 
   test('a stop in the middle of a request leaves its rows pending', async () => {
@@ -505,30 +295,6 @@ describe('after a failure', () => {
     expect(await readPushDelayMs(world.database)).toBe(0);
     expect(await world.push()).toMatchObject({ synced: 1 });
   });
-});
-
-test('each request is reported when it has ended, with its outcome and without its rows', async () => {
-  await write(...many(2));
-  const observed: unknown[] = [];
-  const parts = { onRequest: (request: unknown) => observed.push(request) };
-  world.sandbox.faults.add(status(400));
-  await world.push(parts);
-  await write(...many(2, { name: 'Other' }));
-  for (const code of [500, 401, 403]) {
-    world.sandbox.faults.add(status(code));
-    await world.push(parts);
-  }
-  world.sandbox.faults.add({ kind: 'cut', afterBytes: 0, how: 'reset' });
-  await world.push(parts);
-  expect(observed).toEqual([
-    { outcome: 'refused', httpStatus: 400 },
-    { outcome: 'taken', httpStatus: 200 },
-    { outcome: 'taken', httpStatus: 200 },
-    { outcome: 'retry', httpStatus: 500 },
-    { outcome: 'unauthorized', httpStatus: 401 },
-    { outcome: 'failed', httpStatus: 403 },
-    { outcome: 'retry', httpStatus: null },
-  ]);
 });
 
 describe('one at a time', () => {
@@ -555,25 +321,6 @@ describe('one at a time', () => {
       { status: null, errorCode: null },
       { status: 200 },
     ]);
-  });
-
-  test('a row that the ERP has locked waits, and does not delay others', async () => {
-    await write(...many(3));
-    const erp = await world.database.pool.connect();
-    try {
-      await erp.query('BEGIN');
-      await erp.query(`UPDATE conciliation.provider SET name = 'Locked' WHERE external_id = $1`, [
-        providerOf(1).externalId,
-      ]);
-      // A push that waited for the ERP here would wait for ever.
-      expect(await world.push()).toMatchObject({ requests: 1, synced: 2 });
-      expect(await world.push()).toMatchObject({ kind: 'done', requests: 0 });
-      await erp.query('COMMIT');
-    } finally {
-      erp.release();
-    }
-    expect(await world.push()).toMatchObject({ synced: 1 });
-    expect(platformHas(1)).toMatchObject({ name: 'Locked' });
   });
 });
 

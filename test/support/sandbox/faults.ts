@@ -1,5 +1,3 @@
-import type { ImplausibleKind } from './implausible-titles.ts';
-
 /** The requests to which a fault applies, and the number of times. */
 interface Scope {
   readonly operation?: Operation;
@@ -56,8 +54,6 @@ export type Fault = Scope &
      * `cutAfterBytes` it comes too early, and only the incomplete document shows that.
      */
     | { readonly kind: 'close-delimited'; readonly cutAfterBytes?: number }
-    /** Other titles than the date has; the document is as it should be. See `implausibleTitles`. */
-    | { readonly kind: ImplausibleKind }
   );
 
 /** The faults in the order in which requests use them. */

@@ -19,12 +19,9 @@ import {
 } from '../../../src/demo/sandbox.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { FaultPlan } from './faults.ts';
-import { IMPLAUSIBLE_KINDS, implausibleTitles } from './implausible-titles.ts';
 import { sendAnswer, standsIn } from './send-answer.ts';
 
 export interface SandboxOptions {
-  /** Default: any free port. */
-  readonly port?: number;
   /** The same seed gives the same titles on every machine. */
   readonly seed?: number | string;
   /** Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a fifth. */
@@ -100,10 +97,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const { conciliationDate, anticipationDate } = request.query as Record<string, unknown>;
     const dates = [conciliationDate, anticipationDate].filter((value) => typeof value === 'string');
     const fault = faults.take(isConciliation ? 'conciliation' : 'providers', dates);
-    const kind = IMPLAUSIBLE_KINDS.find((known) => known === fault?.kind);
-    const regularAnswer = () =>
-      kind === undefined ? regular() : regular((titles) => implausibleTitles(titles, kind));
-    let answer = standsIn(fault) ? errorAnswer(500, '') : regularAnswer();
+    let answer = standsIn(fault) ? errorAnswer(500, '') : regular();
     const raw = dates[0] === undefined ? undefined : rawBodies.get(dates[0]);
     if (isConciliation && answer.status === 200 && raw !== undefined) {
       const headers = { 'content-type': 'application/json', ...raw.headers };
@@ -126,7 +120,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     logged.set(message, entry);
   });
   app.addHook('onSend', async (request, reply) => void answered(request.raw, reply.statusCode));
-  const baseUrl = await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
 
   return {
     baseUrl,
