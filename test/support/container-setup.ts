@@ -26,6 +26,8 @@ export async function setup(project: TestProject): Promise<void> {
     process.stderr.write(`The container tests are skipped: ${fault}\n`);
     return;
   }
+  // Its reaper is one more image to pull, and gets the engine's socket; our tests tidy up themselves.
+  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
   process.stderr.write('Building the image for the container tests …\n');
   await outputOf('docker', ['build', '--tag', IMAGE, ROOT]);
 }

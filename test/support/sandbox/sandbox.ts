@@ -22,6 +22,8 @@ import { FaultPlan } from './faults.ts';
 import { sendAnswer, standsIn } from './send-answer.ts';
 
 export interface SandboxOptions {
+  /** Default: any free port. */
+  readonly port?: number;
   /** The same seed gives the same titles on every machine. */
   readonly seed?: number | string;
   /** Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a fifth. */
@@ -120,7 +122,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     logged.set(message, entry);
   });
   app.addHook('onSend', async (request, reply) => void answered(request.raw, reply.statusCode));
-  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
 
   return {
     baseUrl,
