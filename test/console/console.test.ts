@@ -161,6 +161,28 @@ describeInBrowser('the console in a browser', (browser) => {
     expect(await active('tagName')).toBe('SUMMARY');
   });
 
+  test('a page of work under way is asked for again, except while its reader fills in a form', async () => {
+    const page = await enter('operator');
+    await page.clock.install();
+    await page.goto('/backfills/1');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    const cancel = page.getByRole('button', { name: 'Cancel' });
+    await cancel.waitFor();
+    let requests = 0;
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) requests += 1;
+    });
+    await page.clock.runFor(10_000);
+    await expect.poll(() => requests).toBe(1);
+    await cancel.focus();
+    await page.clock.runFor(60_000);
+    await page.evaluate('document.readyState');
+    expect(requests).toBe(1);
+    await lookNow(page, 'backfill-running');
+    await cancel.click();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+  });
+
   test('a person signs in by the link of an administrator', async () => {
     const admin = await enter('admin');
     await admin.goto('/users');
