@@ -160,7 +160,8 @@ describe('nesting', () => {
     expect(() => parse(nested(40, '01'))).toThrow('is not JSON');
   });
 
-  it.each([100_000, 500_000])('of %i levels overflows nothing', (depth) => {
+  it('of 100,000 levels overflows nothing', () => {
+    const depth = 100_000;
     expect(parse(nested(depth)).problems).toEqual(problems);
     const objects = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     expect(parse(objects).problems).toEqual(problems);

@@ -122,7 +122,7 @@ describe('a TitleCutter that knows titles', () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -143,7 +143,7 @@ describe('a TitleCutter that knows titles', () => {
           expect(textsOf(read.left, plain.titles)).toEqual(without(plain.titles, known));
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: 1500 },
     );
   });
 });
