@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
@@ -66,34 +65,6 @@ withRedis('a Redis for the queue (skipped where no redis-server is on the PATH)'
     expect(await refusal(`redis://:gu3ss@127.0.0.1:${port}`)).toBe(expected);
     expect(await refusal(`redis://127.0.0.1:${port}`)).toBe(expected);
     expect(JSON.stringify(log)).not.toMatch(/s3cret|gu3ss/);
-  });
-
-  test('that has no database of the number is refused', async () => {
-    const { port } = await redisWith();
-    expect(await refusal(`redis://127.0.0.1:${port}/99`)).toBe(
-      `REDIS_URL: the server at 127.0.0.1:${port} has no database of that number`,
-    );
-  });
-
-  test('that speaks no TLS, where TLS was asked for, gives no answer', async () => {
-    const { port } = await redisWith();
-    await expect(checkRedis(`rediss://127.0.0.1:${port}`, 'redis:1', {}, 0)).rejects.toThrow(
-      "the queue's Redis at redis:1 cannot be reached (no answer)",
-    );
-  });
-
-  test('keeps the jobs in the database that the URL numbers', async () => {
-    const { url } = await redisWith();
-    const queue = await open(`${url}/3`);
-    await queue.enqueue(7n);
-    for (const [db, expected] of [
-      [0, 0],
-      [3, 1],
-    ] as const) {
-      const client = new Redis(url, { db });
-      afterwards.push(() => client.disconnect());
-      expect(await client.exists('bull:pulls:pull-7')).toBe(expected);
-    }
   });
 
   test('takes a user of an access list', async () => {

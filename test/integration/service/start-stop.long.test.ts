@@ -92,14 +92,6 @@ const READY_CHECKS = ['database', 'migrations', 'queue', 'clock'].map((name) => 
   reason: null,
 }));
 
-test('a role that does not exist is refused with 2', () =>
-  inServiceWorld('PostgreSQL', { redisDatabase: 13 }, async (world) => {
-    const roles = ['worker', 'overseer'] as unknown as readonly ['worker'];
-    const { exit, text } = await world.spawn({ overrides: null, roles }).ended;
-    expect(exit).toBe(2);
-    expect(text).toContain('Expected some of scheduler, worker, console.');
-  }));
-
 /**
  * Waits until the service merges one date, and keeps the merge waiting until the returned lock is released,
  * while the other date's answer has begun and does not end.

@@ -9,7 +9,6 @@ import type { ServiceProcess } from '../../support/service-process.ts';
 import {
   eventually,
   FAST,
-  IMPATIENT,
   inAlertingWorld,
   readPulls,
   type ServiceWorld,
@@ -116,21 +115,6 @@ describe.concurrent('a refused token stays alerted', () => {
       await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth over']));
       await eventually(async () => expect(await readiness(paused)).toEqual(READY));
       await eventually(() => expect(webhook.received).toHaveLength(2));
-    }));
-
-  test('while its process is started again with the same token', () =>
-    inWorld(YESTERDAY, async (world, webhook) => {
-      const refused = world.sandbox.issueToken({ isExpired: true });
-      const options = { overrides: IMPATIENT, environment: { PLATFORM_TOKEN: refused } };
-      const before = await world.start(options);
-      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
-      await eventually(() => expect(webhook.received).toHaveLength(1));
-      await before.kill();
-
-      const again = await world.start(options);
-      await eventually(async () => expect(await readiness(again)).toEqual(REFUSED));
-      await sleep(SEVERAL_LOOKS_MS);
-      expect(await alerts(world)).toEqual(['platform_auth open']);
     }));
 });
 
