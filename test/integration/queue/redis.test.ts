@@ -8,7 +8,6 @@ import { startJobWorker } from '../../../src/core/work/job-worker.ts';
 import { checkRedis } from '../../../src/core/work/redis-backend.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
-import { startOldRedis } from './old-redis.ts';
 
 const log: Record<string, unknown>[] = [];
 const logger = pino(
@@ -94,10 +93,4 @@ test('a Redis that is not there is given up after a while', async () => {
   expect((error as Error).message).toBe(
     "the queue's Redis at redis:1 cannot be reached (ECONNREFUSED)",
   );
-});
-
-test.each(['5.0.14', '6.0.16'])('Redis %s is too old', async (version) => {
-  const old = await startOldRedis(version);
-  afterwards.push(old.stop);
-  expect(await refusal(old.url)).toMatch(/is Redis [56]\.0; it takes 6\.2 or newer$/);
 });

@@ -30,16 +30,6 @@ describe('a service', () => {
     return inAlertingWorld('PostgreSQL', { redisDatabase: 11, now: NOW, environment }, use);
   };
 
-  test('429 with Retry-After 7: no request for seven seconds', () =>
-    inWorld(YESTERDAY, {}, async (world) => {
-      world.sandbox.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '7' } });
-      await world.start();
-      await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 2 }]);
-      const gaps = gapsBetweenRequests(world);
-      expect(gaps).toHaveLength(1);
-      expect(gaps[0]).toBeGreaterThanOrEqual(7_000);
-    }));
-
   test('500 without end: failed and alerted once, later dates are pulled, the checkpoint stays', () =>
     inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
       world.sandbox.faults.add({ kind: 'status', status: 500, date: SECOND, times: 'forever' });
@@ -97,9 +87,4 @@ async function readCheckpoint(world: ServiceWorld): Promise<string | null> {
 
 function requestsFor(world: ServiceWorld, date: string): number {
   return world.sandbox.requests.filter(({ query }) => query['conciliationDate'] === date).length;
-}
-
-function gapsBetweenRequests(world: ServiceWorld): number[] {
-  const times = world.sandbox.requests.map(({ at }) => at.getTime());
-  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }

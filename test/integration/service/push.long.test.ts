@@ -1,17 +1,7 @@
-/** Providers that the ERP writes while the service runs are pushed automatically. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import {
-  cpfOf,
-  providerOf,
-  readBatches,
-  readProviders,
-  writeProviders,
-} from '../../support/provider-rows.ts';
-import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { cpfOf, providerOf, readProviders, writeProviders } from '../../support/provider-rows.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import {
-  dueSince,
   eventually,
   inServiceWorld,
   nothingDue,
@@ -75,32 +65,6 @@ describe('a service', () => {
       expect(errorsOf(service)).toEqual([]);
     }));
 
-  test('pulls every day that is due while a push gets no answer', () =>
-    inWorld(
-      async (world) => {
-        world.sandbox.faults.add({
-          kind: 'stall',
-          afterBytes: 0,
-          operation: 'providers',
-          times: 'forever',
-        });
-        await write(world, 100);
-        const pushing = await world.start();
-        await eventually(() => expect(pushRequests(world)).toHaveLength(1));
-        await eventually(async () => {
-          const pulls = await world.database.prisma.$queryRaw<unknown[]>`
-            SELECT state, count(*)::int AS pulls FROM conciliation.pull GROUP BY state`;
-          expect(pulls).toEqual([{ state: 'merged', pulls: 20 }]);
-        });
-        expect(await readBatches(world.database)).toMatchObject([
-          { status: null, errorCode: null },
-        ]);
-        expect(errorsOf(pushing)).toEqual([]);
-      },
-      // Silence ends no request of this test.
-      { ...dueSince(daysFrom(-20, TODAY)), PLATFORM_TIMEOUT_SECONDS: '3600' },
-    ));
-
   test('keeps the data of the providers out of the log, the jobs, the metrics and the alerts', () =>
     inWorld(
       async (world) => {
@@ -157,27 +121,6 @@ describe('a service', () => {
       },
       { ...nothingDue(), ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/' },
     ));
-
-  test('sends full batches at once, and the rest when its oldest row is a minute old', () =>
-    inWorld(async (world) => {
-      const service = await world.start();
-      await write(world, 205);
-      await expectStates(world, { synced: 200, pending: 5 });
-      // Many ticks, in each of which the five are looked at.
-      await sleep(2_500);
-      expect(await sizesOf(world)).toEqual([100, 100]);
-
-      await makeDue(world);
-      await expectStates(world, { synced: 205 });
-      expect(await sizesOf(world)).toEqual([100, 100, 5]);
-      expect(world.sandbox.providers.size).toBe(205);
-      await sleep(1_500);
-      expect(pushRequests(world)).toHaveLength(3);
-      expect(errorsOf(service)).toEqual([]);
-      const actors = await world.database.prisma.$queryRaw<unknown[]>`
-        SELECT DISTINCT actor FROM conciliation.audit_entry WHERE action = 'providers.push'`;
-      expect(actors).toEqual([{ actor: 'service' }]);
-    }));
 });
 
 /** The personal data in `providerOf` and in the platform's answers. */
@@ -231,10 +174,6 @@ async function expectStates(
       SELECT sync_state AS state, count(*)::int AS providers FROM conciliation.provider GROUP BY 1`;
     expect(Object.fromEntries(rows.map((row) => [row.state, row.providers]))).toEqual(states);
   }, 900_000);
-}
-
-async function sizesOf(world: ServiceWorld): Promise<number[]> {
-  return (await readBatches(world.database)).map(({ rows }) => rows);
 }
 
 function pushRequests(world: ServiceWorld): Date[] {

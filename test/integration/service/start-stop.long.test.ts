@@ -9,7 +9,6 @@ import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
   dueSince,
   eventually,
-  IMPATIENT,
   inServiceWorld,
   readPulls,
   SANDBOX,
@@ -47,19 +46,6 @@ describe('a service', () => {
       next.send('SIGTERM');
       expect(await next.ended).toEqual({ exit: 0, signal: null, text: '' });
       expect(errorsOf(next)).toEqual([]);
-    }));
-
-  test('a second SIGTERM ends it at once, and the next start completes everything', () =>
-    inWorld(async (world) => {
-      const service = world.spawn({ overrides: IMPATIENT });
-      const day = await mergeAndStall(world);
-      service.send('SIGTERM');
-      await untilFetchIsGivenUp(world);
-      service.send('SIGTERM');
-      expect(await service.ended).toMatchObject({ exit: null, signal: 'SIGTERM' });
-      await day.release();
-      await world.start({ overrides: IMPATIENT });
-      await expectBothPulled(world);
     }));
 
   test('each role does its own part, and together they are the service', () =>

@@ -157,7 +157,6 @@ describe.concurrent('a token file without a usable token', () => {
         overrides: { ...FAST, gate: { pollIntervalMs: 300, patienceMs: 20_000 } },
         environment: { PLATFORM_TOKEN_FILE: tokenFile },
       });
-      expect((await readiness(service))[1] ?? null).toBeNull();
       await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
       expect(await readiness(service)).toEqual([503, 'no usable token for a minute']);
       expect(await pulls(world)).toEqual({ [YESTERDAY]: 'queued 0' });
