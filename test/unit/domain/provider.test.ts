@@ -84,18 +84,12 @@ describe('checkProvider', () => {
   it.each<[Record<string, unknown>, string]>([
     [{ externalId: undefined }, 'externalId: missing'],
     [{ externalId: null }, 'externalId: missing'],
-    [{ externalId: 5 }, 'externalId: expected text'],
     [{ externalId: 'x'.repeat(256) }, 'externalId: expected at most 255 characters'],
     [{ identificationNumber: undefined }, 'identificationNumber: missing'],
-    [{ identificationNumber: 11222333000181 }, 'identificationNumber: expected text'],
     [{ name: '  ' }, 'name: expected text that is not blank'],
     [{ name: 'A\u0000' }, 'name: expected text without U+0000 and lone surrogates'],
-    [{ name: 'A\ud800' }, 'name: expected text without U+0000 and lone surrogates'],
     [{ name: '😀'.repeat(1001) }, 'name: expected at most 1000 characters'],
-    [{ type: '' }, 'type: expected text that is not blank'],
     [{ canAnticipate: 'true' }, 'canAnticipate: expected true or false'],
-    [{ phones: {} }, 'phones: expected an array'],
-    [{ phones: ['1'] }, 'phones[0]: expected an object'],
     [{ phones: [{ number: '1' }, {}] }, 'phones[1].number: missing'],
     [{ phones: Array(101).fill({ number: '1' }) }, 'phones: expected at most 100 items'],
     [
