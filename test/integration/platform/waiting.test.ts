@@ -16,7 +16,7 @@ import {
   serving,
   startServer,
 } from './client-fixture.ts';
-import { answer, head, JSON_TYPE, sleep, until } from './raw-server.ts';
+import { answer, head, JSON_TYPE, sleep } from './raw-server.ts';
 
 const TIMEOUT_MS = 200;
 /** For what must not run out of time on a busy machine. */
@@ -205,7 +205,7 @@ describe('a signal that aborts', () => {
     const server = await startServer(() => {});
     const stop = new AbortController();
     const work = failureOf(fetchDay(openClient(server.url), stop.signal));
-    await until(() => server.requests.length === 1);
+    await expect.poll(() => server.requests.length).toBe(1);
     stop.abort(ours);
     expect(await work).toBe(ours);
     await expect.poll(() => server.openSockets).toBe(0);
@@ -264,7 +264,7 @@ describe('a client that is closed', () => {
     const server = await startHalfOnce();
     const client = openClient(server.url, { concurrency: 1 });
     const reading = fetchDay(client).then(readAll);
-    await until(() => server.requests.length === 1);
+    await expect.poll(() => server.requests.length).toBe(1);
     const waiting = fetchDay(client);
     const failures = [failureOf(reading), failureOf(waiting)];
     await sleep(20);

@@ -116,15 +116,6 @@ describe('checkProvider', () => {
     expect(faultsOf(fields)).toBe(expected);
   });
 
-  it('takes several accounts of which one or none is the default', () => {
-    const [account] = PROVIDER.accounts;
-    const other = { ...account, defaultAccount: false };
-    expect(faultsOf({ accounts: [account, other, { ...other, defaultAccount: undefined }] })).toBe(
-      '',
-    );
-    expect(faultsOf({ accounts: [other, other] })).toBe('');
-  });
-
   it.each(['a@b.co', "o'neil@example.com", 'x@ação.com.br', `${'a'.repeat(64)}@example.com`])(
     'takes the e-mail address %s',
     (email) => {
