@@ -126,6 +126,43 @@ describe('a date that only merges have changed has no difference', () => {
     expect(await check(date)).toEqual([]);
   });
 
+  test('with every way to write a value', async () => {
+    const date = freshDate();
+    const values = [
+      '0',
+      '-0',
+      '0.00',
+      '1e2',
+      '11e-1',
+      '-12.340',
+      '1E-7',
+      '12345678901234567890.123456789',
+    ];
+    world.sandbox.setDayTexts(date, [
+      ...values.map((value, index) =>
+        titleText({
+          date,
+          uid: `v${index}`,
+          value,
+          discount: value,
+          name: 'Ação "x" \\ \u{1F600}',
+        }),
+      ),
+      titleText({ date, uid: 'twin' }),
+      titleText({ date, uid: 'twin' }),
+      titleText({ date, uid: 'nulls', name: '' }).replaceAll(/"(0987|1111)"/g, 'null'),
+      titleText({ date, uid: 'true' }).replace(
+        '"buyerIsFinancial":false',
+        '"buyerIsFinancial":true',
+      ),
+    ]);
+    expect(await world.pull(date)).toMatchObject({
+      inserted: values.length + 4,
+      rejected: 0,
+    });
+    expect(await check(date)).toEqual([]);
+  });
+
   test('after a party was erased, and after later pulls of its titles', async () => {
     const date = freshDate();
     const taxId = '11144477735';

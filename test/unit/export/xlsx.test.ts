@@ -123,25 +123,3 @@ describe('a cell', () => {
     expect(whole.limits.textsCut).toBe(0);
   });
 });
-
-describe('the source of the rows', () => {
-  function endlessRows(): { batches: RowBatches; wasClosed: () => boolean } {
-    let closed = false;
-    async function* batches() {
-      try {
-        for (let id = 1; ; id += 1) yield [row({ id: String(id) })];
-      } finally {
-        closed = true;
-      }
-    }
-    return { batches: batches(), wasClosed: () => closed };
-  }
-
-  test('is closed when the reader of the workbook leaves', async () => {
-    const { batches, wasClosed } = endlessRows();
-    const { bytes } = workbookOf(batches, 1_000_000);
-    let chunks = 0;
-    for await (const _ of bytes) if (++chunks === 8) break;
-    expect(wasClosed()).toBe(true);
-  });
-});
