@@ -13,7 +13,6 @@ import { checkHistory } from './check-history.ts';
 import type { DatabaseTemplate } from './database-template.ts';
 import { commandFor, type RunCase } from './fault-names.ts';
 import { openFaultWorld } from './fault-world.ts';
-import { FeedConsumer } from './feed-consumer.ts';
 import { Scenario } from './scenario.ts';
 import { ServedDays } from './served-days.ts';
 import { TableWatch } from './table-watch.ts';
@@ -39,15 +38,10 @@ export async function runFault(template: DatabaseTemplate, run: RunCase): Promis
   const served = new ServedDays(world.sandbox, random);
   const scenario = new Scenario({ run, random, world, served, violations, firstDate: FIRST_DATE });
   const watch = new TableWatch(world.databaseUrl, served, violations);
-  const consumer = new FeedConsumer(world.databaseUrl, violations);
   try {
     await scenario.play();
     await watch.stop();
-    await consumer.stop();
-    await scenario.ask(async (client) => {
-      await consumer.compare(client);
-      await checkHistory(client, served, watch.statesSeen, violations);
-    });
+    await scenario.ask((client) => checkHistory(client, served, watch.statesSeen, violations));
   } catch (error) {
     violations.add(
       'harness',

@@ -4,15 +4,10 @@
  */
 import { toCivilDate } from '../../src/base/values/business-day.ts';
 import { type PullWindow, sweepWindow } from '../../src/core/planner/pull-plan.ts';
-import { findRefusals, toAnswerText } from '../../src/features/providers/provider-answer.ts';
 import { areEqualRows } from '../support/copy-rows.ts';
 import { answerCorpus, fuzzInput } from './documents.ts';
 import { readBothWays, toSlowTitle } from './engine-titles.ts';
-import { providerAnswer, refusedSlowly, SENT } from './provider-answers.ts';
 import { readTitlesSlowly } from './slow-titles.ts';
-
-/** Of ten inputs one is an answer to a push. */
-const PUSH_SHARE = 10;
 
 const DAY = toCivilDate('2026-03-02');
 const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
@@ -70,7 +65,6 @@ export function fuzz(runs: number, seed: string): Tally {
   let index = 0;
   try {
     for (; index < runs; index += 1) {
-      if (index % PUSH_SHARE === 0) expectSameRefusals(seed, index);
       const { bytes, chunks } = fuzzInput(corpus, seed, index);
       const difference = differenceOf(bytes, chunks, tally);
       if (difference !== null) {
@@ -84,17 +78,4 @@ export function fuzz(runs: number, seed: string): Tally {
     Error.stackTraceLimit = stackTraceLimit;
   }
   return tally;
-}
-
-function expectSameRefusals(seed: string, index: number): void {
-  const body = providerAnswer(seed, index);
-  const refusals = findRefusals(body, SENT);
-  const slow = refusedSlowly(body);
-  const storable = [...refusals.values(), toAnswerText(body)].every(
-    (text) => !/[\0\p{Surrogate}]/u.test(text),
-  );
-  const isSame =
-    refusals.size === slow.size && [...slow].every((externalId) => refusals.has(externalId));
-  if (isSame && storable) return;
-  throw new Error(`push: ${body.toString('base64')}`);
 }

@@ -2,7 +2,6 @@ import type { CivilDate } from '../../src/base/values/business-day.ts';
 import {
   AFTER,
   breaksContract,
-  documentWith,
   type HostileResponse,
   merged,
   sends,
@@ -23,9 +22,7 @@ function* padded(before: string, filler: string, size: number, after: string) {
 }
 
 const DEEP = 10_000;
-const deepArray = '['.repeat(DEEP) + ']'.repeat(DEEP);
 const NO_FRAME = /not valid: it is not JSON outside of the titles/;
-const NO_TITLE = /not valid: the title at byte \d+ is not JSON/;
 const unknownField = (name: string, type: string) => `${name} unknown_field ${type}`;
 
 /** Responses whose frame, the text around the titles, is not the documented one. */
@@ -41,44 +38,22 @@ export const HOSTILE_DOCUMENTS: readonly HostileResponse[] = [
     text('{"error":"x"}'),
     breaksContract(/no field 'titles'/),
   ),
-  sends('an empty object', text('{}'), breaksContract(/no field 'titles'/)),
-  sends('an array', text('[]'), breaksContract(/not a JSON object, at byte 0/)),
-  sends('a bare true', text('true'), breaksContract(/not a JSON object/)),
-  sends('a bare string', text('"titles"'), breaksContract(/not a JSON object/)),
   sends(
     'HTML that calls itself JSON',
     text('<!DOCTYPE html><p>Bad gateway'),
     breaksContract(/not a JSON object/),
   ),
   sends('titles as null', text('{"titles":null}'), breaksContract(/'titles' is not an array/)),
-  sends('titles as a number', text('{"titles":3}'), breaksContract(/'titles' is not an array/)),
   sends(
     'titles as an object',
     between('{"titles":{"a":[', ']}}'),
     breaksContract(/'titles' is not an array/),
-  ),
-  sends('titles as a string', text('{"titles":"[]"}'), breaksContract(/'titles' is not an array/)),
-  sends(
-    'titles in other letters',
-    between('{"Titles":[', ']}'),
-    breaksContract(/no field 'titles'/),
-  ),
-  sends(
-    'titles inside another field only',
-    between('{"data":{"titles":[', ']}}'),
-    breaksContract(/no field 'titles'/),
-  ),
-  sends(
-    'titles twice',
-    between('{"titles":[],"titles":[', ']}'),
-    breaksContract(/a second field 'titles'/),
   ),
   sends(
     'titles twice, once escaped',
     between('{"titles":[],"\\u0074itles":[', ']}'),
     breaksContract(/a second field 'titles'/),
   ),
-  sends('titles under an escaped name', between('{"t\\u0069tle\\u0073":[', ']}'), merged()),
   sends(
     'another titles deeper, before and after',
     between('{"meta":{"titles":[{"order":{"uid":"no"}}]},"titles":[', '],"page":[{"titles":[1]}]}'),
@@ -95,11 +70,6 @@ export const HOSTILE_DOCUMENTS: readonly HostileResponse[] = [
     breaksContract(/more than 1048576 bytes outside of the titles/),
   ),
   sends(
-    'titles before 5 MB of another field',
-    (date) => () => padded(`{"titles":[${good(date)}],"padding":"`, 'x', 5 * 1024 * 1024, '"}'),
-    breaksContract(/more than 1048576 bytes outside of the titles/),
-  ),
-  sends(
     '5 MB of white space between two titles',
     (date) => () => {
       const [first = '', ...rest] = toTexts(AFTER, date);
@@ -112,58 +82,16 @@ export const HOSTILE_DOCUMENTS: readonly HostileResponse[] = [
     between('{"titles":[', ']} ok'),
     breaksContract(/text after the document/),
   ),
-  sends(
-    'a second document after it',
-    between('{"titles":[', ']}\n{"titles":[]}'),
-    breaksContract(/text after the document/),
-  ),
-  sends(
-    'a NUL byte after the document',
-    between('{"titles":[', ']}\u0000'),
-    breaksContract(/text after the document/),
-  ),
-  sends('white space around the document', between(' \r\n{ "titles" : [', '\n] } \n'), merged()),
   sends('a byte order mark', between('\xef\xbb\xbf{"titles":[', ']}'), merged()),
-  sends('half a byte order mark', between('\xef\xbb{"titles":[', ']}'), breaksContract(NO_FRAME)),
-  sends(
-    'UTF-16',
-    (date) => Buffer.from(documentWith(date), 'utf16le'),
-    breaksContract(/text after the document/),
-  ),
-  sends('a comma too many', between('{"titles":[', ',]}'), breaksContract(NO_TITLE)),
   sends(
     'a comma too few',
     between('{"titles":[{"order":{"uid":"x"}} ', ']}'),
     breaksContract(/no ',' or '\]' after a title/),
   ),
   sends(
-    'the wrong bracket',
-    between('{"titles":[', '}}'),
-    breaksContract(/no ',' or '\]' after a title/),
-  ),
-  sends('single quotes', text("{'titles':[]}"), breaksContract(NO_FRAME)),
-  sends('NaN for a value', between('{"count":NaN,"titles":[', ']}'), breaksContract(NO_FRAME)),
-  sends('a leading zero', between('{"count":01,"titles":[', ']}'), breaksContract(NO_FRAME)),
-  sends('a comment', between('{/* all */"titles":[', ']}'), breaksContract(NO_FRAME)),
-  sends(
     'invalid UTF-8 outside the titles',
     between('{"note":"\xc3\x28","titles":[', ']}'),
     breaksContract(NO_FRAME),
-  ),
-  sends(
-    'invalid UTF-8 in a field name',
-    between('{"n\xff":1,"titles":[', ']}'),
-    breaksContract(NO_FRAME),
-  ),
-  sends(
-    'a raw control character outside the titles',
-    between('{"note":"a\u0001b","titles":[', ']}'),
-    breaksContract(NO_FRAME),
-  ),
-  sends(
-    'depth 10,000 outside the titles',
-    between(`{"deep":${deepArray},"titles":[`, ']}'),
-    merged({ drift: [unknownField('deep', 'unknown')] }),
   ),
   sends(
     'depth 10,000 that is never closed',

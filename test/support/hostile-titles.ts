@@ -48,30 +48,9 @@ const agentDrift = 'titles[].financialAgent.type unknown_value COMPANY';
 export const HOSTILE_TITLES: readonly HostileResponse[] = [
   hostileTitle('a null title', () => 'null', unplaceable(/expected an object, got null/)),
   hostileTitle(
-    'a title that is a number',
-    () => '7',
-    unplaceable(/expected an object, got a number/),
-  ),
-  hostileTitle(
-    'a title that is a string',
-    () => '"title"',
-    unplaceable(/expected an object, got a string/),
-  ),
-  hostileTitle(
-    'a title that is an array',
-    (date) => `[${titleText({ date })}]`,
-    unplaceable(/expected an object, got an array/),
-  ),
-  hostileTitle('a title without fields', () => '{}', unplaceable(/order: missing/)),
-  hostileTitle(
     'an order uid that is empty',
     withField('order.uid', '""'),
     unplaceable(/order\.uid: expected text that is not empty/),
-  ),
-  hostileTitle(
-    'an order uid that is too long for an index',
-    withField('order.uid', `"${'u'.repeat(256)}"`),
-    unplaceable(/order\.uid: expected at most 255/),
   ),
   hostileTitle(
     'a name of 10,000 characters',
@@ -99,40 +78,15 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
     rejected(/billingFee: expected a number of at most 100 digits/),
   ),
   hostileTitle(
-    '1e99999999 for an amount',
-    withField('originalValue', '1e99999999'),
-    rejected(/originalValue: expected a number of at most 100 digits/),
-  ),
-  hostileTitle(
-    'an amount of 100,000 digits',
-    withField('originalValue', '1'.repeat(100_000)),
-    rejected(/originalValue: expected a number of at most 100 digits/),
-  ),
-  hostileTitle(
     '1e-99999999 in an undocumented field',
     withMore(',"x":[1e-99999999]'),
     accepted({ extra: { x: '[1e-99999999]' } }, ['titles[].x unknown_field string']),
   ),
   hostileTitle('NaN for an amount', withField('billingFee', 'NaN'), breaksContract(NO_TITLE)),
   hostileTitle(
-    'an amount with a plus sign',
-    withField('billingFee', '+1'),
-    breaksContract(NO_TITLE),
-  ),
-  hostileTitle(
-    'an amount without digits after the point',
-    withField('billingFee', '1.'),
-    breaksContract(NO_TITLE),
-  ),
-  hostileTitle(
     'an escaped NUL in a string',
     withField('financialAgent.name', '"a\\u0000b"'),
     rejected(/financialAgent\.name: expected text without U\+0000/),
-  ),
-  hostileTitle(
-    'a lone surrogate',
-    withField('financialAgent.name', '"a\\ud800b"'),
-    rejected(/financialAgent\.name: expected text without U\+0000 and lone surrogates/),
   ),
   hostileTitle(
     'a lone surrogate in a field name',
@@ -142,28 +96,8 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
     ]),
   ),
   hostileTitle(
-    'a surrogate pair, escaped',
-    withField('financialAgent.name', '"\\ud83d\\ude00"'),
-    accepted({ financial_agent_name: '😀' }),
-  ),
-  hostileTitle(
-    'a raw control character in a string',
-    withField('financialAgent.name', '"a\u0001b"'),
-    breaksContract(NO_TITLE),
-  ),
-  hostileTitle(
-    'an unknown escape',
-    withField('financialAgent.name', '"\\x41"'),
-    breaksContract(NO_TITLE),
-  ),
-  hostileTitle(
     'invalid UTF-8 inside a title',
     (date) => Buffer.from(titleText({ date, uid: 'hostile', name: 'J\xf3se' }), 'latin1'),
-    unplaceable(/\(title\): expected valid UTF-8/),
-  ),
-  hostileTitle(
-    'overlong UTF-8 inside a title',
-    (date) => Buffer.from(titleText({ date, uid: 'hostile', name: 'a\xc0\xafb' }), 'latin1'),
     unplaceable(/\(title\): expected valid UTF-8/),
   ),
   hostileTitle(
@@ -177,28 +111,13 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
     unplaceable(/the title is 524\d{4} bytes long, expected at most 1048576/),
   ),
   hostileTitle(
-    'invalid UTF-8 in an undocumented field',
-    (date) => Buffer.from(titleText({ date, uid: 'hostile', more: ',"x":"\xff"' }), 'latin1'),
-    unplaceable(/\(title\): expected valid UTF-8/),
-  ),
-  hostileTitle(
     'an undocumented field twice',
     withMore(',"x":1,"y":2,"x":{"z":3,"z":4}'),
     accepted({ extra: { x: { z: 4 }, y: 2 } }, ['titles[].x unknown_field object']),
   ),
   hostileTitle(
-    'a string that looks like a quoted number',
-    withField('billingFee', '"\\u00001.50"'),
-    rejected(/billingFee: expected a number, got a string/),
-  ),
-  hostileTitle(
     'a field twice inside a title',
     withMore(',"originalValue":1'),
-    unplaceable(/originalValue: expected one value, not the field twice/),
-  ),
-  hostileTitle(
-    'a field twice, once escaped',
-    withMore(',"\\u006friginalValue":1'),
     unplaceable(/originalValue: expected one value, not the field twice/),
   ),
   hostileTitle(
@@ -213,11 +132,6 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
       },
       ['titles[].__proto__ unknown_field object'],
     ),
-  ),
-  hostileTitle(
-    '__proto__ as the whole order',
-    (date) => titleText({ date, uid: 'hostile' }).replace('"order"', '"__proto__"'),
-    unplaceable(/order: missing/),
   ),
   hostileTitle(
     '1,000 unknown fields',

@@ -105,8 +105,6 @@ export interface ServiceWorld {
   spawn(options?: Partial<ServiceStart>): ServiceProcess;
   /** Puts a whole file in a folder of this world, at once; returns its path. */
   writeFile(name: string, text: string): Promise<string>;
-  /** For the sandbox and every process alike, where the world was opened with a clock. */
-  setNow(now: Date): Promise<void>;
   /** Deletes every job without the knowledge of the service. */
   loseJobs(): Promise<void>;
   /** Kills every process that still runs. */
@@ -168,7 +166,7 @@ export async function openServiceWorld(
     await rename(join(folder, 'new'), join(folder, name));
     return join(folder, name);
   };
-  let { now } = options;
+  const { now } = options;
   const clockFile = now && (await write('clock', now.toISOString()));
   const sandbox = await startSandbox({ ...SANDBOX, now: () => now ?? new Date() });
   const redis = queue === 'Redis' && hasRedisServer ? await startRedisServer() : null;
@@ -213,10 +211,6 @@ export async function openServiceWorld(
       return process;
     },
     writeFile: write,
-    async setNow(next) {
-      now = next;
-      await write('clock', next.toISOString());
-    },
     async loseJobs() {
       if (redisUrl !== null) await flush(redisUrl, redis === null ? 'FLUSHDB' : 'FLUSHALL');
       else await database.pool.query('TRUNCATE conciliation_queue.job CASCADE');

@@ -27,7 +27,7 @@ import {
 } from './json-bytes.ts';
 
 /** Returns the index of a documented field in `TITLE_FIELDS`. */
-export function fieldAt(path: string): number {
+function fieldAt(path: string): number {
   return TITLE_FIELDS.findIndex((field) => field.path === path);
 }
 
@@ -37,7 +37,7 @@ function nameOf({ path }: TitleField): string {
 }
 
 /** The index of the object that holds the field; -1: the title itself. */
-export function parentOf({ path }: TitleField): number {
+function parentOf({ path }: TitleField): number {
   return fieldAt(path.slice(0, Math.max(path.lastIndexOf('.'), 0)));
 }
 
@@ -57,7 +57,7 @@ const NAME_STARTS = Int32Array.from([0, ...nameWords], (_, field) =>
 );
 
 /** The fields of each object; the index is that of the object plus 1, and 0 for the title itself. */
-export const MEMBERS = Array.from({ length: 1 + TITLE_FIELDS.length }, (_, index) =>
+const MEMBERS = Array.from({ length: 1 + TITLE_FIELDS.length }, (_, index) =>
   TITLE_FIELDS.flatMap((field, member) => (parentOf(field) === index - 1 ? member : [])),
 );
 

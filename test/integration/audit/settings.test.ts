@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recordSettings } from '../../../src/base/audit/settings.ts';
-import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 
-let pages: PagesWorld;
-beforeAll(async () => {
-  pages = await openPagesWorld();
-});
-afterAll(async () => {
-  await pages.console.close();
-  await pages.world.close();
-});
+const world = worldOfFile();
 
 const FIRST = { SIGN_OFF_FOUR_EYES: 'on', AUTO_SIGN_OFF: 'off' };
 const start = (settings: Readonly<Record<string, string>>, host = 'erp-1') =>
-  recordSettings(pages.world.database, settings, host);
+  recordSettings(world.database, settings, host);
 const entries = async () => {
-  const rows = await pages.world.database.prisma.auditEntry.findMany({
+  const rows = await world.database.prisma.auditEntry.findMany({
     where: { action: 'settings.change' },
     orderBy: { id: 'asc' },
   });
@@ -40,17 +33,4 @@ test('a start with another setting than the start before leaves one entry', asyn
   expect(await entries()).toEqual([first, turnedOff]);
   expect(await start(FIRST)).toEqual(['SIGN_OFF_FOUR_EYES off → on']);
   expect((await entries()).at(-1)).toMatchObject({ changes: ['SIGN_OFF_FOUR_EYES off → on'] });
-});
-
-test('the page of the audit log shows the change in both languages', async () => {
-  const shown = async (language: string) => {
-    const { text } = await pages.viewer.get('/audit', { 'accept-language': language });
-    return text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
-  };
-  expect(await shown('en')).toContain(
-    'started with other settings variables SIGN_OFF_FOUR_EYES on → off · host erp-2',
-  );
-  expect(await shown('pt-BR')).toContain(
-    'iniciou com outra configuração variáveis SIGN_OFF_FOUR_EYES on → off · servidor erp-2',
-  );
 });

@@ -18,7 +18,6 @@ import {
 } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { PrismaClient } from '../../../src/generated/prisma/client.ts';
-import { startTcpProxy } from '../../faults/tcp-proxy.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 
 /** A value of a row, which no log may show. */
@@ -114,16 +113,6 @@ describe('a session', () => {
       await close();
     }
   });
-
-  test('gives dates as text to the pool', async () => {
-    const { rows } = await database.pool.query(
-      `SELECT date '2026-03-01' AS one, ARRAY[date '2026-03-01', NULL] AS many,
-              numeric '1.50' AS amount, 9007199254740993::bigint AS big`,
-    );
-    expect(rows).toEqual([
-      { one: '2026-03-01', many: ['2026-03-01', null], amount: '1.50', big: '9007199254740993' },
-    ]);
-  });
 });
 
 describe('the typed client', () => {
@@ -169,15 +158,6 @@ describe('the typed client', () => {
     });
     const entry = await database.prisma.auditEntry.findUniqueOrThrow({ where: { id } });
     expect(entry).toMatchObject({ date: '2026-03-01', details });
-  });
-
-  test('refuses text that is no civil date', async () => {
-    for (const date of ['2026-3-1', '2026-02-30', '2026-03-01T00:00', 'today']) {
-      expect(await failureOf(() => database.prisma.day.create({ data: { date } }))).toHaveProperty(
-        'name',
-        'PrismaClientValidationError',
-      );
-    }
   });
 
   test('writes defaults of the database, not of the clock of the process', async () => {
@@ -226,17 +206,6 @@ describe('losing a connection', () => {
       expect(toStagingError(failure)).toBeInstanceOf(StagingUnavailableError);
     },
   );
-
-  test('during a statement is too', async () => {
-    const failure = toStagingError(
-      await failureOf(
-        () => database.prisma.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid())::text`,
-      ),
-    );
-    expect(failure).toBeInstanceOf(StagingUnavailableError);
-    expect(failure).toHaveProperty('context', { code: '57P01' });
-    expect(failure).toHaveProperty('cause', expect.anything());
-  });
 });
 
 describe('errors that pass by themselves become StagingUnavailableError', () => {
@@ -254,8 +223,6 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
 
   test.each([
     ['the victim of a deadlock', '40P01'],
-    ['a serialization failure', '40001'],
-    ['a transaction that took too long', '25P04'],
     ['a server without memory', '53200'],
   ])('%s', async (_, code) => {
     const statement = `DO $$ BEGIN RAISE 'refused' USING ERRCODE = '${code}'; END $$`;
@@ -265,14 +232,6 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
       code,
     );
     await expectUnavailable(() => database.pool.query(statement), code);
-  });
-
-  test('a server that is not there, by every road', async () => {
-    const away = open({ databaseUrl: 'postgresql://user:password@127.0.0.1:1/none' });
-    await expectUnavailable(() => away.pool.query('SELECT 1'), 'ECONNREFUSED');
-    await expectUnavailable(() => away.prisma.$queryRaw`SELECT 1 AS one`, 'DatabaseNotReachable');
-    await expectUnavailable(() => away.prisma.day.findMany(), 'DatabaseNotReachable');
-    await expectUnavailable(() => away.prisma.$transaction(async () => 1), 'DatabaseNotReachable');
   });
 
   test('a server that is not there is named by host and port', async () => {
@@ -308,40 +267,6 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
       'P2028',
     );
   });
-
-  test('a database that this process has closed', async () => {
-    const closed = open();
-    await closed.close();
-    await closed.close();
-    const failure = await failureOf(() => closed.pool.query('SELECT 1'));
-    expect(toStagingError(failure)).toBeInstanceOf(StagingUnavailableError);
-  });
-});
-
-test('the server has ended the sessions when the database is closed', async () => {
-  const url = new URL(world.databaseUrl);
-  const proxy = await startTcpProxy(Number(url.port));
-  url.port = String(proxy.port);
-  const applicationName = 'conciliation closing';
-  const countSessions = async () => {
-    const { rows } = await database.pool.query(
-      'SELECT count(*)::int AS sessions FROM pg_stat_activity WHERE application_name = $1',
-      [applicationName],
-    );
-    return rows[0].sessions;
-  };
-  try {
-    const closing = open({ databaseUrl: url.href, applicationName });
-    await Promise.all(Array.from({ length: 5 }, () => closing.pool.query('SELECT pg_sleep(0.05)')));
-    expect(await countSessions()).toBe(5);
-
-    // The last message of each session arrives late.
-    proxy.set(200);
-    await closing.close();
-    expect(await countSessions()).toBe(0);
-  } finally {
-    await proxy.close();
-  }
 });
 
 describe('errors of the program stay errors, and say nothing of a row', () => {
@@ -371,19 +296,6 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
       ({ prisma }) =>
         prisma.$executeRaw`INSERT INTO conciliation.day (date, state) VALUES (now(), ${SECRET})`,
       'SQLSTATE 23514, day, constraint day_state_check',
-    ],
-    [
-      'a missing value, by the pool',
-      ({ pool }) =>
-        pool.query(
-          `INSERT INTO conciliation.provider (external_id, name) VALUES (NULL, '${SECRET}')`,
-        ),
-      'SQLSTATE 23502, conciliation.provider, column external_id',
-    ],
-    [
-      'a value that is no number, by the pool',
-      ({ pool }) => pool.query('SELECT $1::int', [`x${SECRET}`]),
-      'SQLSTATE 22P02',
     ],
     [
       'a value that is no number, by SQL through Prisma',
@@ -435,23 +347,6 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
       }),
     );
     expect(failure).toBe(refusal);
-  });
-
-  test('a duplicate by model names table and constraint', async () => {
-    const data = { externalId: 'twice' };
-    await database.prisma.provider.create({ data });
-    const failure = await failureOf(() => database.prisma.provider.create({ data }));
-    expect(describeDatabaseError(failure)).toBe(
-      'SQLSTATE 23505, provider, constraint provider_pkey',
-    );
-  });
-
-  test('errors from elsewhere pass through untouched', () => {
-    const mistake = new TypeError('x is not a function');
-    const refusal = new InputError('no such pull');
-    expect(toStagingError(mistake)).toBe(mistake);
-    expect(toStagingError(refusal)).toBe(refusal);
-    expect(toStagingError('text')).toBe('text');
   });
 });
 

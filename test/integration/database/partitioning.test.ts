@@ -6,12 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/base/database/migrate.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { openConsole } from '../../support/console-client.ts';
-import { signDay } from '../../support/days.ts';
-import { isWhatWasSigned, signedRows } from '../../support/documented-sql.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
-import { forFile } from '../../support/for-tests.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -24,18 +19,12 @@ const NEW = daysFrom(60, FIRST_NEW);
 const TITLES = 1_000;
 
 const world = worldWithUsers({ startDate: OLDER });
-const { users } = world;
 const owner = clientOfFile(() => world.databaseUrl);
-const console = forFile(() => openConsole(world.database));
-const viewer = forFile(() => console.as('viewer'));
 let before: Awaited<ReturnType<typeof readFeed>>;
-let sealed: unknown[];
 beforeAll(async () => {
   for (const date of [OLDER, OLD]) await pull(date, textsOf(date, '1', TITLES));
   await pull(LAST_OLD, textsOf(LAST_OLD, '1'));
   await pull(LAST_OLD, textsOf(LAST_OLD, '2'));
-  await sign(LAST_OLD);
-  sealed = await asSigned(LAST_OLD);
   before = await readFeed();
 });
 
@@ -47,16 +36,6 @@ const textsOf = (date: CivilDate, discount: string, count = 30) =>
 async function pull(date: CivilDate, texts: readonly string[]) {
   world.sandbox.setDayTexts(date, texts);
   return world.pull(date);
-}
-
-const sign = (date: CivilDate) => signDay(world.database, date, { bookingsFrom: null });
-
-/** The content of the date at its sign-off, by the data dictionary's query. */
-async function asSigned(date: CivilDate): Promise<unknown[]> {
-  const { rows } = await owner.query(
-    `SELECT id, order_uid, platform_discounted_value, content_hash FROM (${await signedRows(date)}) AS day ORDER BY id`,
-  );
-  return rows;
 }
 
 /** All of the feed, as a consumer reads it. */
@@ -142,66 +121,6 @@ describe('afterwards', () => {
     ]);
   });
 
-  test('the feed continues in order, and every id is used once', async () => {
-    const last = before.at(-1)?.change_seq ?? 0;
-    const feed = await readFeed();
-    // The last old date: 28 changed, one withdrawn and restored, one inserted and withdrawn. The new dates.
-    const since = 28 + 2 + 2 + TITLES + 31;
-    expect(feed.filter(({ change_seq }) => change_seq > last)).toHaveLength(since);
-    expect(feed).toHaveLength(before.length + since);
-    expect(new Set(feed.map(({ id }) => id)).size).toBe(3 * TITLES + 62);
-  });
-
-  test('the service’s user pulls', async () => {
-    world.sandbox.setDayTexts(NEW, textsOf(NEW, '9'));
-    const ran = await runCommand(['pull', NEW, '--json'], {
-      ...environmentOf(world),
-      DATABASE_URL: users.urlOf('worker'),
-      // All titles of the date change.
-      PLAUSIBILITY: 'off',
-    });
-    expect(ran.exit).toBe(0);
-    expect(JSON.parse(ran.stdout).dates).toMatchObject([{ changed: 30, withdrawn: 1 }]);
-  });
-
-  test('seals verify, and a signed day is read as it was signed', async () => {
-    expect(await asSigned(LAST_OLD)).toEqual(sealed);
-    await sign(OLD);
-    expect(await isWhatWasSigned(owner, OLD)).toEqual([true]);
-    expect(await isWhatWasSigned(owner, LAST_OLD)).toEqual([false]);
-  });
-
-  test('the console lists titles of one day and across the years, and shows each', async () => {
-    const uids = async (path: string) => {
-      const { status, text } = await viewer.get(path);
-      expect(status, path).toBe(200);
-      return {
-        ids: [...text.matchAll(/href="\/titles\/(\d+)"/g)].map((match) => match[1] ?? ''),
-        next: /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&'),
-      };
-    };
-    for (const date of [OLD, LAST_OLD, NEW]) {
-      for (const page of [`/days/${date}`, `/titles?from=${date}&to=${date}&sort=value`])
-        await uids(page);
-    }
-    const seen = new Set<string>();
-    let path: string | undefined = `/titles?from=${LAST_OLD}&to=${FIRST_NEW}`;
-    while (path !== undefined) {
-      const { ids, next } = await uids(path);
-      for (const id of ids) seen.add(id);
-      path = next;
-    }
-    expect(seen.size).toBe(31 + TITLES);
-    expect(
-      (await uids(`/titles?order=${encodeURIComponent(`${NEW} 3`)}&to=${NEW}`)).ids,
-    ).toHaveLength(1);
-    const [id = ''] = seen;
-    expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
-    const file = await viewer.post('/titles/file', { from: OLD, to: NEW, format: 'jsonl' });
-    // As the list has them, the withdrawn ones too.
-    expect(file.text.trim().split('\n')).toHaveLength(2 * TITLES + 31 + 31);
-  });
-
   test.each(['title', 'title_old', 'title_2026', 'title_2035'])(
     'no row is deleted from %s',
     async (table) => {
@@ -213,34 +132,4 @@ describe('afterwards', () => {
       }
     },
   );
-
-  test('one title of an identity and occurrence, as before', async () => {
-    await expect(
-      owner.query(`
-        INSERT INTO conciliation.title
-          (order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash, raw_hash,
-           first_pull_id, last_change_pull_id)
-        SELECT order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash,
-               raw_hash, first_pull_id, last_change_pull_id
-        FROM conciliation.title WHERE accepted_date = '${NEW}' LIMIT 1`),
-    ).rejects.toThrow('identity_hash');
-  });
-
-  test('a date is looked for in its partition alone, by an index', async () => {
-    const { rows } = await owner.query<{ 'QUERY PLAN': string }>(
-      `EXPLAIN SELECT FROM conciliation.title WHERE accepted_date = '${OLD}' AND order_uid = 'x'`,
-    );
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(plan).toContain('title_old');
-    expect(plan).not.toMatch(/title_20|Seq Scan/);
-  });
-
-  test('autovacuum has the same numbers for each partition', async () => {
-    const { rows } = await owner.query(
-      `SELECT DISTINCT reloptions FROM pg_inherits JOIN pg_class ON oid = inhrelid
-       WHERE inhparent = 'conciliation.title'::regclass`,
-    );
-    expect(rows).toHaveLength(1);
-    expect(rows[0].reloptions).toContain('autovacuum_vacuum_scale_factor=0');
-  });
 });

@@ -1,12 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { chmod, chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
-import { openInProcess, query, readServerPid } from './opening-process.ts';
+import { query, readServerPid } from './opening-process.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -46,34 +44,6 @@ describe('opening', () => {
     expect(await modeOf(join(dataDir, 'postgres.log'))).toBe(0o600);
   });
 
-  test('uses the same port again when it is free, and another when it is not', async ({
-    dataDir,
-  }) => {
-    const first = await openEmbeddedPostgres({ dataDir, logger });
-    await first.close();
-    const second = await openEmbeddedPostgres({ dataDir, logger });
-    await second.close();
-    expect(second.url).toBe(first.url);
-
-    const squatter = await listen(Number(new URL(first.url).port));
-    const third = await openEmbeddedPostgres({ dataDir, logger });
-    await third.close();
-    squatter.close();
-    expect(new URL(third.url).port).not.toBe(new URL(first.url).port);
-  });
-
-  test('by three processes at once makes one cluster that all three share', async ({
-    newDir: dataDir,
-  }) => {
-    const processes = await Promise.all([1, 2, 3].map(() => openInProcess({ dataDir })));
-    const urls = processes.map((process) => process.opened['url']);
-    expect(urls[0]).toMatch(/^postgres:/);
-    expect(new Set(urls).size).toBe(1);
-    expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'postgres.log']);
-    await Promise.all(processes.map((process) => process.close()));
-    expect(await readServerPid(dataDir)).toBeNull();
-  });
-
   test('names the remedy when the password file is lost or wrong', async ({ dataDir }) => {
     await (await openEmbeddedPostgres({ dataDir, logger })).close();
     const passwordFile = join(dataDir, 'postgres', 'postgres.json');
@@ -97,16 +67,6 @@ describe('opening', () => {
   });
 });
 
-/** Whether root is whole here: containers often run without some of its capabilities. */
-function canGrantReadingAll(): boolean {
-  const { status } = spawnSync('setpriv', [
-    '--ambient-caps=+dac_read_search',
-    '--inh-caps=+dac_read_search',
-    'true',
-  ]);
-  return process.getuid?.() === 0 && status === 0;
-}
-
 describe.runIf(process.getuid?.() === 0)('under root', () => {
   test('the server runs as another user, who owns the files', async ({ parentDir }) => {
     const database = await openEmbeddedPostgres({ dataDir: parentDir, logger });
@@ -116,33 +76,4 @@ describe.runIf(process.getuid?.() === 0)('under root', () => {
     expect(uid).not.toBe(0);
     expect(server.uid).toBe(uid);
   });
-
-  test('a folder that belongs to an ordinary user stays usable for that user', async ({
-    parentDir,
-  }) => {
-    await chown(parentDir, 65534, 65534);
-    const database = await openEmbeddedPostgres({ dataDir: parentDir, logger });
-    await database.close();
-    for (const name of await readdir(parentDir)) {
-      expect((await stat(join(parentDir, name))).uid, name).toBe(65534);
-    }
-  });
-
-  test.runIf(canGrantReadingAll())(
-    'a folder that only root may enter will do',
-    async ({ parentDir, newDir: dataDir }) => {
-      await chmod(parentDir, 0o700);
-      const database = await openEmbeddedPostgres({ dataDir, logger });
-      expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-      await database.close();
-      expect(await readServerPid(dataDir)).toBeNull();
-    },
-  );
 });
-
-/** Takes a port as another program would. */
-async function listen(port: number): Promise<Server> {
-  const server = createServer();
-  await new Promise<void>((settle) => server.listen(port, '127.0.0.1', settle));
-  return server;
-}

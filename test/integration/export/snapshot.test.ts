@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
-import { ShutdownError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
+import { ShutdownError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   readTitleSnapshot,
@@ -94,27 +94,10 @@ test('an abort ends the session and the reading', async () => {
   await expect.poll(sessionsInTransaction).toBe(0);
 });
 
-test('an abort beforehand reads nothing', async () => {
-  const reading = readTitleSnapshot(database, SELECTION, AbortSignal.abort(), async () => 'read');
-  await expect(reading).rejects.toBeInstanceOf(ShutdownError);
-});
-
 test('a reader that gives up midway leaves no transaction open', async () => {
   const reading = readTitleSnapshot(database, SELECTION, never, async ({ titles }) => {
     for await (const _ of titles) throw new Error('the disk is full');
   });
   await expect(reading).rejects.toThrow('the disk is full');
   await expect.poll(sessionsInTransaction).toBe(0);
-});
-
-test('a session that the server ends is reported as an unavailable database', async () => {
-  const reading = readTitleSnapshot(database, SELECTION, never, ({ titles }) =>
-    countRows(titles, async () => {
-      await world.client.query(
-        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
-        [APPLICATION],
-      );
-    }),
-  );
-  await expect(reading).rejects.toBeInstanceOf(StagingUnavailableError);
 });

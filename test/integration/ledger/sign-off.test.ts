@@ -135,17 +135,6 @@ test('a title that replaced a withdrawn one is one changed title, with all field
   ]);
 });
 
-test('the newest changes are shown without a seal too', async () => {
-  await pull(title('a'));
-  await pull(title('a', { discount: '2' }));
-  await pull(title('a', { discount: '3' }));
-  await pull(title('a', { discount: '3' }));
-  const { titles } = await moved();
-  expect(titles.flatMap(({ fields }) => fields)).toEqual([
-    { column: 'platform_discounted_value', before: '2', after: '3' },
-  ]);
-});
-
 test('a restated day is signed off again; both seals stay on record', async () => {
   await pull(title('a'));
   await sign('ana');

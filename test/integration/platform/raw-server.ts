@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
-import { PATIENCE_MS } from '../../support/patience.ts';
 
 export interface RawRequest {
   /** `GET /path HTTP/1.1`. */
@@ -80,15 +79,6 @@ export function answer(status: string, body: string | Buffer = '', ...fields: st
 }
 
 export const JSON_TYPE = 'content-type: application/json';
-
-/** Resolves once `condition` holds; rejects after `timeoutMs`. */
-export async function until(condition: () => boolean, timeoutMs = PATIENCE_MS): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`not so within ${timeoutMs} ms: ${condition}`);
-    await sleep(5);
-  }
-}
 
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

@@ -45,13 +45,6 @@ function chunk(text: string): string {
 }
 
 describe('a whole body arrives', () => {
-  test('delimited by its length', async () => {
-    const server = await startTransfer([`content-length: ${TEXT.length}`], (socket) =>
-      socket.write(TEXT),
-    );
-    expect(await fetchText(openClient(server.url))).toBe(TEXT);
-  });
-
   test('in chunks of any size', async () => {
     const server = await startTransfer(['transfer-encoding: chunked'], async (socket) => {
       for (const piece of TEXT.match(/.{1,999}/g) ?? []) {
@@ -78,50 +71,20 @@ describe('a whole body arrives', () => {
     await sleep(20);
     expect((await readAll(response)).toString()).toBe('0123456789');
   });
-
-  test('empty', async () => {
-    const server = await startTransfer(['content-length: 0'], () => {});
-    expect(await fetchText(openClient(server.url))).toBe('');
-  });
 });
 
 describe('a transfer that breaks off is an unavailable platform, never a short answer', () => {
   const faults: ReadonlyArray<readonly [string, readonly string[], (socket: Socket) => unknown]> = [
     ['closed before its length', ['content-length: 20'], (socket) => socket.end('0123456789')],
     [
-      'closed before its length, as announced',
-      ['content-length: 20', 'connection: close'],
-      (socket) => socket.end('0123456789'),
-    ],
-    [
       'closed between chunks',
       ['transfer-encoding: chunked'],
       (socket) => socket.end(chunk('0123456789')),
     ],
     [
-      'closed between chunks, as announced',
-      ['transfer-encoding: chunked', 'connection: close'],
-      (socket) => socket.end(chunk('0123456789')),
-    ],
-    [
-      'closed within a chunk',
-      ['transfer-encoding: chunked'],
-      (socket) => socket.end('ff\r\n0123456789'),
-    ],
-    [
       'closed before the last empty line',
       ['transfer-encoding: chunked'],
       (socket) => socket.end(`${chunk('0123456789')}0\r\n`),
-    ],
-    [
-      'without sense between its chunks',
-      ['transfer-encoding: chunked'],
-      (socket) => socket.write(`${chunk('0123456789')}zz\r\n`),
-    ],
-    [
-      'reset',
-      ['content-length: 20'],
-      (socket) => socket.write('0123456789', () => setTimeout(() => socket.resetAndDestroy(), 50)),
     ],
     [
       'reset where only the end of the connection would end it',
@@ -154,7 +117,7 @@ describe('gzip', () => {
     socket.write('0\r\n\r\n');
   };
 
-  test.each([1, 7, 1000, 1_000_000])('is decoded, in pieces of %i bytes', async (size) => {
+  test.each([1, 1_000_000])('is decoded, in pieces of %i bytes', async (size) => {
     const small = gzipSync(TEXT.slice(0, 500));
     const server = await startTransfer(inChunks, sendInChunks(small, size));
     const response = await fetchDay(openClient(server.url));
@@ -177,7 +140,7 @@ describe('gzip', () => {
     expect(await fetchText(openClient(plain.url))).toBe(TEXT);
   });
 
-  test.each([0, 1, 9, 15, 500, zipped.length - 9, zipped.length - 1])(
+  test.each([0, 9, zipped.length - 1])(
     'that ends after %i bytes was cut, though the transfer was whole',
     async (length) => {
       const server = await serving(answer('200 OK', zipped.subarray(0, length), JSON_TYPE, GZIP));
@@ -187,20 +150,11 @@ describe('gzip', () => {
     },
   );
 
-  test('whose transfer is cut is a cut transfer', async () => {
-    const server = await startTransfer([GZIP, `content-length: ${zipped.length}`], (socket) =>
-      socket.end(zipped.subarray(0, 500)),
-    );
-    expect((await read(server.url)).failure).toBeInstanceOf(PlatformUnavailableError);
-  });
-
   const flipped = Buffer.from(zipped);
   flipped.writeUInt32LE((flipped.readUInt32LE(zipped.length - 8) ^ 1) >>> 0, zipped.length - 8);
   test.each([
-    ['is no gzip', Buffer.from(TEXT)],
     ['is deflate', deflateSync(TEXT)],
     ['has a wrong checksum', flipped],
-    ['goes on as something else', Buffer.concat([zipped, Buffer.from('{"titles":[]}')])],
     ['goes on behind zeros', Buffer.concat([zipped, Buffer.from('\0\0\0{"titles":[]}')])],
     ['is padded with zeros', Buffer.concat([zipped, Buffer.alloc(3)])],
   ])('that %s breaks the contract', async (_, body) => {
@@ -211,7 +165,7 @@ describe('gzip', () => {
     }
   });
 
-  test.each(['br', 'deflate', 'zstd', 'compress', 'gzip, gzip', 'gzip, br', ''])(
+  test.each(['br', 'deflate', 'gzip, gzip', ''])(
     'is the only encoding: %j breaks the contract before the body is read',
     async (encoding) => {
       const server = await startTransfer(

@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -17,9 +16,11 @@ import {
   serving,
   startServer,
 } from './client-fixture.ts';
-import { answer, head, JSON_TYPE, sleep, until } from './raw-server.ts';
+import { answer, head, JSON_TYPE, sleep } from './raw-server.ts';
 
 const TIMEOUT_MS = 200;
+/** For what must not run out of time on a busy machine. */
+const PATIENT_MS = 1_500;
 const SILENT = 'the platform sent nothing for 0.2 seconds';
 const LENGTH = 'content-length: 1000';
 const MEBIBYTE = Buffer.alloc(1024 * 1024, 0x20);
@@ -44,15 +45,6 @@ async function flood(socket: Socket, block: Buffer, times = Number.POSITIVE_INFI
 }
 
 describe('silence of the platform ends the attempt', () => {
-  test('while the connection is being secured', async () => {
-    const server = await startServer(() => {});
-    const client = openClient(server.url.replace('http:', 'https:'), { timeoutMs: TIMEOUT_MS });
-    const failure = await failureOf(fetchDay(client));
-    expect(failure).toBeInstanceOf(PlatformUnavailableError);
-    expect(failure.message).toBe(SILENT);
-    await expect.poll(() => server.openSockets).toBe(0);
-  });
-
   test.each([
     ['before the first byte', ''],
     ['within the head', 'HTTP/1.1 200 OK\r\ncontent-'],
@@ -75,22 +67,6 @@ describe('silence of the platform ends the attempt', () => {
     expect(failure.message).toBe(SILENT);
     expect(response.bytesReceived()).toBe(bytes.length);
     await expect.poll(() => server.openSockets).toBe(0);
-  });
-
-  test('within a compressed body', async () => {
-    const server = await startServer(({ socket }) => {
-      socket.write(head('200 OK', JSON_TYPE, LENGTH, 'content-encoding: gzip'));
-      socket.write(gzipSync('{"titles":[]}').subarray(0, 15));
-    });
-    const response = await fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS }));
-    expect((await failureOf(readAll(response))).message).toBe(SILENT);
-  });
-
-  test('and frees the place for the next request', async () => {
-    const server = await startHalfOnce();
-    const client = openClient(server.url, { timeoutMs: TIMEOUT_MS, concurrency: 1 });
-    expect((await failureOf(fetchText(client))).message).toBe(SILENT);
-    expect(await fetchText(client)).toBe('{}');
   });
 });
 
@@ -138,99 +114,48 @@ describe('the limits of one answer', () => {
 });
 
 describe('waits that do not count as silence', () => {
-  test.each([false, true])('a body that keeps dripping, compressed: %s', async (compressed) => {
-    const body = compressed ? gzipSync('{"titles":[]}') : Buffer.from('{"titles":[]}');
-    const encoding = compressed ? ['content-encoding: gzip'] : [];
+  test('a body that keeps dripping', async () => {
+    const body = '{"titles":[]}';
     const server = await startServer(async ({ socket }) => {
-      socket.write(head('200 OK', JSON_TYPE, `content-length: ${body.length}`, ...encoding));
+      socket.write(head('200 OK', JSON_TYPE, `content-length: ${body.length}`));
       for (const byte of body) {
-        await sleep(TIMEOUT_MS / 4);
-        socket.write(Buffer.of(byte));
+        await sleep(PATIENT_MS / 10);
+        socket.write(byte);
       }
     });
-    const client = openClient(server.url, { timeoutMs: TIMEOUT_MS });
-    expect(await fetchText(client)).toBe('{"titles":[]}');
+    expect(await fetchText(openClient(server.url, { timeoutMs: PATIENT_MS }))).toBe(body);
   });
 
-  test.each([
-    ['of known length', [`content-length: ${LARGE_MEBIBYTES * MEBIBYTE.length}`], false],
-    ['that the end of the connection ends', ['connection: close'], true],
-  ])('a slow consumer of a large body %s', async (_, fields, ends) => {
+  test('a slow consumer of a large body', async () => {
     const server = await startServer(async ({ socket }) => {
-      socket.write(head('200 OK', JSON_TYPE, ...fields));
+      socket.write(head('200 OK', JSON_TYPE, 'connection: close'));
       await flood(socket, MEBIBYTE, LARGE_MEBIBYTES);
-      if (ends) socket.end();
+      socket.end();
     });
-    const response = await fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS }));
+    const response = await fetchDay(openClient(server.url, { timeoutMs: PATIENT_MS }));
     let turns = 0;
-    for await (const _chunk of response.chunks) if (turns++ < 3) await sleep(TIMEOUT_MS * 2);
+    for await (const _chunk of response.chunks) if (turns++ === 0) await sleep(PATIENT_MS * 1.1);
     expect(response.bytesReceived()).toBe(LARGE_MEBIBYTES * MEBIBYTE.length);
-  });
-
-  test.each([
-    ['stays open', 'keep-alive', false],
-    ['closes, as announced', 'close', true],
-    ['closes unannounced', 'keep-alive', true],
-  ])(
-    'a slow consumer of a body that was sent whole, whose connection %s meanwhile',
-    async (_, connection, closes) => {
-      // Around the sizes of the buffers on the way: a fault may hide where one is just full.
-      const sizes = [1, 65_535, 65_536, 65_537, 131_072, 200_000];
-      const read = async (size: number) => {
-        const server = await startServer(({ socket }) => {
-          const field = `connection: ${connection}`;
-          socket.write(answer('200 OK', 'x'.repeat(size), JSON_TYPE, field));
-          if (closes) socket.end();
-        });
-        const response = await fetchDay(openClient(server.url, { timeoutMs: 50 }));
-        for await (const _chunk of response.chunks) await sleep(100);
-        return response.bytesReceived();
-      };
-      expect(await Promise.all(sizes.map(read))).toEqual(sizes);
-    },
-  );
-
-  test('a process that was suspended while the bytes waited', async () => {
-    const server = await startServer(async ({ socket }) => {
-      socket.write(`${head('200 OK', JSON_TYPE, 'content-length: 8')}half`);
-      await sleep(50);
-      // From an immediate on, the event loop looks at its timers before it looks for bytes.
-      await new Promise(setImmediate);
-      socket.write('half');
-      const end = Date.now() + TIMEOUT_MS * 2;
-      while (Date.now() < end);
-    });
-    const client = openClient(server.url, { timeoutMs: TIMEOUT_MS });
-    expect(await fetchText(client)).toBe('halfhalf');
-  });
-
-  test('waiting for a connection while all are in use', async () => {
-    const server = await startServer(async ({ socket }) => {
-      await sleep(TIMEOUT_MS / 3);
-      socket.write(answer('200 OK', '{}', JSON_TYPE));
-    });
-    const client = openClient(server.url, { timeoutMs: TIMEOUT_MS, concurrency: 1 });
-    const texts = await Promise.all(Array.from({ length: 6 }, () => fetchText(client)));
-    expect(texts).toEqual(Array(6).fill('{}'));
   });
 });
 
 describe('requests at once', () => {
   test('are never more than allowed, bodies included', async () => {
-    let running = 0;
-    let most = 0;
-    const server = await startServer(async ({ socket }) => {
-      running += 1;
-      most = Math.max(most, running);
+    const answered: Socket[] = [];
+    const server = await startServer(({ socket }) => {
       socket.write(head('200 OK', JSON_TYPE, 'content-length: 2'));
-      await sleep(20);
-      running -= 1;
-      socket.write('{}');
+      answered.push(socket);
     });
     const client = openClient(server.url, { concurrency: 3 });
-    await Promise.all(Array.from({ length: 20 }, () => fetchText(client)));
-    expect(most).toBe(3);
-    expect(server.requests).toHaveLength(20);
+    const texts = Array.from({ length: 6 }, () => fetchText(client));
+    for (const round of [1, 2]) {
+      await expect.poll(() => answered.length).toBe(3);
+      // The others would have had the time.
+      await sleep(50);
+      expect(server.requests).toHaveLength(round * 3);
+      for (const socket of answered.splice(0)) socket.write('{}');
+    }
+    await Promise.all(texts);
     expect(server.openSockets).toBe(3);
   });
 });
@@ -241,21 +166,6 @@ describe('a consumer that leaves early', () => {
       'by leaving its loop',
       async (chunks: AsyncIterable<Uint8Array>) => {
         for await (const _chunk of chunks) break;
-      },
-    ],
-    [
-      'by an error in its loop',
-      async (chunks: AsyncIterable<Uint8Array>) => {
-        const work = async () => {
-          for await (const _chunk of chunks) throw new Error('of the consumer');
-        };
-        await expect(work()).rejects.toThrow('of the consumer');
-      },
-    ],
-    [
-      'before its first piece',
-      async (chunks: AsyncIterable<Uint8Array>) => {
-        await chunks[Symbol.asyncIterator]().return?.();
       },
     ],
     [
@@ -274,15 +184,6 @@ describe('a consumer that leaves early', () => {
     await leave((await fetchDay(client)).chunks);
     await expect.poll(() => server.openSockets).toBe(0);
     expect(await fetchText(client)).toBe('{}');
-  });
-
-  test('of a large compressed body drops the connection', async () => {
-    const server = await startServer(({ socket }) => {
-      socket.write(head('200 OK', JSON_TYPE, 'connection: close', 'content-encoding: gzip'));
-      return flood(socket, gzipSync(MEBIBYTE));
-    });
-    for await (const _chunk of (await fetchDay(openClient(server.url))).chunks) break;
-    await expect.poll(() => server.openSockets).toBe(0);
   });
 });
 
@@ -304,7 +205,7 @@ describe('a signal that aborts', () => {
     const server = await startServer(() => {});
     const stop = new AbortController();
     const work = failureOf(fetchDay(openClient(server.url), stop.signal));
-    await until(() => server.requests.length === 1);
+    await expect.poll(() => server.requests.length).toBe(1);
     stop.abort(ours);
     expect(await work).toBe(ours);
     await expect.poll(() => server.openSockets).toBe(0);
@@ -340,26 +241,6 @@ describe('a signal that aborts', () => {
     },
   );
 
-  test('before a body whose reading has not begun drops the connection', async () => {
-    const server = await startHalfOnce();
-    const stop = new AbortController();
-    const response = await fetchDay(openClient(server.url), stop.signal);
-    stop.abort(ours);
-    await expect.poll(() => server.openSockets).toBe(0);
-    expect(await failureOf(readAll(response))).toBe(ours);
-  });
-
-  test('fails for a body that was not read in time, also when all of it had arrived', async () => {
-    const server = await startServer(({ socket }) =>
-      socket.end(answer('200 OK', '{}', JSON_TYPE, 'connection: close')),
-    );
-    const stop = new AbortController();
-    const response = await fetchDay(openClient(server.url), stop.signal);
-    await expect.poll(() => server.openSockets).toBe(0);
-    stop.abort(ours);
-    expect(await failureOf(readAll(response))).toBe(ours);
-  });
-
   test.each([
     ['plain', Buffer.from('{}'), []],
     ['compressed', gzipSync('{}'), ['content-encoding: gzip']],
@@ -376,17 +257,6 @@ describe('a signal that aborts', () => {
       expect(await failureOf(iterator.next())).toBe(ours);
     },
   );
-
-  test('after the end changes nothing, and the signal is let go', async () => {
-    const server = await serving(answer('200 OK', '{}', JSON_TYPE));
-    const client = openClient(server.url);
-    const stop = new AbortController();
-    expect((await readAll(await fetchDay(client, stop.signal))).toString()).toBe('{}');
-    await expect.poll(() => getEventListeners(stop.signal, 'abort')).toEqual([]);
-    stop.abort(ours);
-    expect(await fetchText(client)).toBe('{}');
-    expect(new Set(server.requests.map(({ socket }) => socket)).size).toBe(1);
-  });
 });
 
 describe('a client that is closed', () => {
@@ -394,7 +264,7 @@ describe('a client that is closed', () => {
     const server = await startHalfOnce();
     const client = openClient(server.url, { concurrency: 1 });
     const reading = fetchDay(client).then(readAll);
-    await until(() => server.requests.length === 1);
+    await expect.poll(() => server.requests.length).toBe(1);
     const waiting = fetchDay(client);
     const failures = [failureOf(reading), failureOf(waiting)];
     await sleep(20);

@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from 'vitest';
-import { ShutdownError } from '../../../src/base/runtime/errors.ts';
 import { type RetentionRequest, removeOld } from '../../../src/features/privacy/retention.sql.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
@@ -43,26 +42,4 @@ async function readStates(): Promise<string[]> {
 test('pulls that changed a title stay, and the newest one, in batches smaller than the rest', async () => {
   expect((await removeOld(world.database, request())).pulls).toBe(3);
   expect(await readStates()).toEqual(['merged', 'merged', 'unchanged']);
-});
-
-test('a locked row is left for the next run, without a wait', async () => {
-  await administrator.query(
-    `BEGIN; SELECT FROM conciliation.pull WHERE id = (SELECT min(id) FROM conciliation.pull
-                                              WHERE state = 'unchanged' AND date = '${daysFrom(dayCount, DAY)}')
-     FOR UPDATE`,
-  );
-  expect((await removeOld(world.database, request())).pulls).toBe(2);
-  await administrator.query('COMMIT');
-  expect((await removeOld(world.database, request())).pulls).toBe(1);
-  expect(await readStates()).toEqual(['merged', 'merged', 'unchanged']);
-});
-
-test('an interrupted run leaves the rest to the next one', async () => {
-  const abort = new AbortController();
-  abort.abort();
-  await expect(removeOld(world.database, request({ signal: abort.signal }))).rejects.toThrow(
-    ShutdownError,
-  );
-  expect(await readStates()).toHaveLength(6);
-  expect((await removeOld(world.database, request())).pulls).toBe(3);
 });

@@ -93,15 +93,13 @@ async function resume(service: FaultyService, titles: number, discount: string):
   });
 }
 
-/** Pulls a date that has no titles and then again, restated, and says how long both took. */
-async function timeOthers(): Promise<number> {
+/** Pulls a date that has no titles and then again, restated. */
+async function pullOther(): Promise<void> {
   const other = freshDay();
-  const startMs = performance.now();
   setTitles(other, 5);
   expect(await world.pull(other)).toMatchObject({ state: 'merged', inserted: 5 });
   setTitles(other, 5, '2');
   expect(await world.pull(other)).toMatchObject({ state: 'merged', changed: 5 });
-  return performance.now() - startMs;
 }
 
 test.each([
@@ -109,7 +107,7 @@ test.each([
   ['in its merge, before the closing phase,', 'applied', 20, `state = 'idle in transaction'`],
   ['in its closing phase', 'closing', 20, `state = 'idle in transaction'`],
 ] as const)(
-  'a process that is stopped %s keeps no other date waiting, or for a minute',
+  'a process that is stopped %s keeps no other date waiting for ever',
   async (_, point, titles, condition) => {
     setTitles(date, titles);
     await world.pull(date);
@@ -117,10 +115,9 @@ test.each([
     const service = await stopAt(point);
     try {
       expect(await sessionsThat(condition)).toBeGreaterThan(0);
-      const waitedMs = await timeOthers();
-      expect(waitedMs > 30_000).toBe(point === 'closing');
-      expect(waitedMs).toBeLessThan(90_000);
-      // PostgreSQL has ended a session in its closing phase; the process makes another attempt.
+      await pullOther();
+      // PostgreSQL has ended a session in its closing phase, and no other session that waits for its process.
+      if (point === 'closing') expect(await sessionsThat(condition)).toBe(0);
       await resume(service, titles, '2');
     } finally {
       await service.kill();

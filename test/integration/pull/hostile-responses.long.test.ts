@@ -180,8 +180,6 @@ describe('a document that is cut', () => {
     ({ kind: 'cut', afterBytes, how, framing }) as const;
   test.each<[string, (afterBytes: number) => Fault]>([
     ['in chunks, by a close', cut('end', 'chunked')],
-    ['in chunks, by a reset', cut('reset', 'chunked')],
-    ['short of its length, by a close', cut('end', 'length')],
     ['short of its length, by a reset', cut('reset', 'length')],
     [
       'where nothing but the document tells',

@@ -6,7 +6,6 @@ import type { PullParts } from '../../../src/core/work/pull-parts.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { previewRelease } from '../../../src/features/review/release-preview.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { openConsole } from '../../support/console-client.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
@@ -302,28 +301,5 @@ describe('the titles of one buyer', () => {
     expect(await pull(DATE, [...ofSmall(titles(DATE)), ...other(90)])).toMatchObject({
       state: 'merged',
     });
-  });
-
-  test('are named by the page, masked, and the preview of the release lists those that count', async () => {
-    await groupWeeks();
-    const small = ofSmall(titles(week(5), { count: 30, uid: 's' }));
-    await pull(week(5), [...group(week(5)), ...small]);
-    const console = await openConsole(world.database);
-    try {
-      const operator = await console.as('operator');
-      const page = await operator.get(`/days/${week(5)}`);
-      expect(page.text).toContain('of one buyer: 30 of 60 titles, limit 25%');
-      expect(page.text).toContain('Buyer: ••••61.');
-      expect(page.text).not.toContain(SMALL);
-      const { id } = await world.database.prisma.pull.findFirstOrThrow({
-        where: { state: 'held' },
-      });
-      const preview = await operator.get(`/pulls/${id}/release`);
-      // The titles of the buyer that the limit counts come first.
-      const orders = [...preview.text.matchAll(/>([sg])\d+<\/th>/g)].map(([, buyer]) => buyer);
-      expect(orders.lastIndexOf('s')).toBe(orders.indexOf('g') - 1);
-    } finally {
-      await console.close();
-    }
   });
 });

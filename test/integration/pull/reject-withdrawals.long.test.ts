@@ -135,15 +135,11 @@ describe('a reject whose order cannot be read keeps every title', () => {
   test.each([
     ['its uid is a number', () => withUid('"uid":9')],
     ['its uid is missing', () => withUid('')],
-    ['its uid is empty', () => withUid('"uid":""')],
-    ['its uid is longer than one may be', () => withUid(`"uid":"t9${'x'.repeat(255)}"`)],
     ['its uid is stated twice', () => withUid('"uid":"t0","uid":"t0"')],
     ['its order is stated twice', () => `{"order":{"uid":"t0"},${good('t0').slice(1)}`],
     ['it is cut, being longer than any', () => titleText({ date, name: 'x'.repeat(2_000_000) })],
-    ['it is no object', () => '"t0"'],
     ['its uid has an invisible character', () => bad('t20\u200b')],
     ['its uid has letters of another alphabet', () => bad('т20')],
-    ['its uid is a space', () => bad(' ')],
     ['its uid is a placeholder', () => bad('???')],
   ])('%s', async (_, reject) => {
     await begin();

@@ -22,38 +22,12 @@ describeOnEachServer('a queue', (kind) => {
   afterEach(() => world.close());
 
   describe('handing out', () => {
-    test('pulls that were enqueued before there was a worker are handled', async () => {
-      await world.queue.enqueue(1n);
-      await world.queue.enqueue(9_007_199_254_740_993n);
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await eventually(() => expect(handled).toEqual([1n, 9_007_199_254_740_993n]));
-    });
-
-    test('a delayed pull is handled when its delay is over, not before', async () => {
-      let handledAtMs = 0;
-      await world.startWorker(async () => {
-        handledAtMs = performance.now();
-      });
-      const enqueuedAtMs = performance.now();
-      await world.queue.enqueue(7n, 700);
-      await eventually(() => expect(handledAtMs).toBeGreaterThan(0));
-      expect(handledAtMs - enqueuedAtMs).toBeGreaterThan(690);
-    });
-
     test('a delayed pull is brought forward by enqueueing it without a delay', async () => {
       const handled: bigint[] = [];
       await world.startWorker(async (pullId) => void handled.push(pullId));
       await world.queue.enqueue(7n, 3_600_000);
       await world.queue.enqueue(7n);
       await eventually(() => expect(handled).toEqual([7n]));
-    });
-
-    test('a delayed pull keeps its time when it is enqueued with another delay', async () => {
-      await world.queue.enqueue(7n, 3_600_000);
-      await world.queue.enqueue(7n, 1);
-      await sleep(50);
-      expect(await world.queue.counts()).toMatchObject({ waiting: 0, delayed: 1 });
     });
 
     test('many pulls are handled once each, never more at a time than allowed', async () => {
@@ -186,19 +160,6 @@ describeOnEachServer('a queue', (kind) => {
   });
 
   describe('pushes beside pulls', () => {
-    test('each worker gets the jobs of its own queue, and no other', async () => {
-      const handled: unknown[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await world.queue.enqueue(7n);
-      await world.pushQueue.enqueue(ONLY_JOB);
-      await eventually(() => expect(handled).toEqual([7n]));
-      expect(await world.pushQueue.counts()).toMatchObject({ waiting: 1, active: 0 });
-
-      await world.startPushWorker(async (subject) => void handled.push(subject));
-      await eventually(() => expect(handled).toEqual([7n, ONLY_JOB]));
-      await world.idle();
-    });
-
     test('a push that does not end keeps no pull waiting', async () => {
       const finish = new AbortController();
       let isPushing = false;
@@ -265,12 +226,6 @@ describeOnEachServer('a queue', (kind) => {
       await eventually(() => expect(begun).toBe(true));
       await worker.close(FOR_EVER_MS);
       expect(await world.queue.counts()).toMatchObject({ waiting: 1, active: 0 });
-    });
-
-    test('an idle worker closes at once', async () => {
-      const worker = await world.startWorker(async () => undefined);
-      await sleep(100);
-      await Promise.all([worker.close(FOR_EVER_MS), worker.close(FOR_EVER_MS)]);
     });
   });
 });

@@ -59,14 +59,6 @@ test('a user who may not create the schema is refused, unless the schema exists'
   await queue.close();
 });
 
-test('processes that start together migrate once and both work', async () => {
-  await query('DROP SCHEMA IF EXISTS conciliation_queue CASCADE');
-  const queues = await Promise.all([open(database.url), open(database.url), open(database.url)]);
-  await Promise.all(queues.map((queue, index) => queue.pull.enqueue(BigInt(index + 1))));
-  expect(await queues[0]?.pull.jobsOf([1n, 2n, 3n])).toEqual(new Set([1n, 2n, 3n]));
-  await Promise.all(queues.map((queue) => queue.close()));
-});
-
 test('the three queues and a worker hold eleven connections at the most', async () => {
   const queues = await open(database.url);
   const queue = queues.pull;

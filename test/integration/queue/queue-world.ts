@@ -9,11 +9,6 @@ import {
 } from '../../../src/core/work/job-worker.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import type { QueueServer, QueueServerKind } from './queue-servers.ts';
-import {
-  startWorkerProcess,
-  type WorkerProcess,
-  type WorkerProcessOptions,
-} from './worker-process.ts';
 
 /** Short, so that a test may wait for it to expire. */
 export const LOCK_MS = 1_000;
@@ -47,9 +42,6 @@ export interface QueueWorld {
     handle: JobWorkerOptions['handle'],
     options?: Partial<JobWorkerOptions>,
   ): Promise<JobWorker>;
-  startProcess(
-    options: Pick<WorkerProcessOptions, 'handling' | 'handlingMs'>,
-  ): Promise<WorkerProcess>;
   close(): Promise<void>;
 }
 
@@ -86,8 +78,6 @@ export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld>
       }),
     startWorker: (handle, options = {}) => start({ queue, handle, ...options }),
     startPushWorker: (handle, options = {}) => start({ queue: pushQueue, handle, ...options }),
-    startProcess: (options) =>
-      startWorkerProcess({ redisUrl, databaseUrl, lockMs: LOCK_MS, ...options }),
     async close() {
       await Promise.all(workers.map((worker) => worker.close(0)));
       await queues.close();

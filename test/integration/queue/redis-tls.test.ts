@@ -46,9 +46,6 @@ describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-
       {
         redisUrl: `${scheme}://${host}:${port}`,
         databaseUrl: '',
-        lockMs: 30_000,
-        handling: 'wait',
-        handlingMs: 0,
         enqueue: '7',
       },
       authority === null ? {} : { NODE_EXTRA_CA_CERTS: join(folder, authority) },

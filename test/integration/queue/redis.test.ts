@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
@@ -9,7 +8,6 @@ import { startJobWorker } from '../../../src/core/work/job-worker.ts';
 import { checkRedis } from '../../../src/core/work/redis-backend.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
-import { startOldRedis } from './old-redis.ts';
 
 const log: Record<string, unknown>[] = [];
 const logger = pino(
@@ -68,34 +66,6 @@ withRedis('a Redis for the queue (skipped where no redis-server is on the PATH)'
     expect(JSON.stringify(log)).not.toMatch(/s3cret|gu3ss/);
   });
 
-  test('that has no database of the number is refused', async () => {
-    const { port } = await redisWith();
-    expect(await refusal(`redis://127.0.0.1:${port}/99`)).toBe(
-      `REDIS_URL: the server at 127.0.0.1:${port} has no database of that number`,
-    );
-  });
-
-  test('that speaks no TLS, where TLS was asked for, gives no answer', async () => {
-    const { port } = await redisWith();
-    await expect(checkRedis(`rediss://127.0.0.1:${port}`, 'redis:1', {}, 0)).rejects.toThrow(
-      "the queue's Redis at redis:1 cannot be reached (no answer)",
-    );
-  });
-
-  test('keeps the jobs in the database that the URL numbers', async () => {
-    const { url } = await redisWith();
-    const queue = await open(`${url}/3`);
-    await queue.enqueue(7n);
-    for (const [db, expected] of [
-      [0, 0],
-      [3, 1],
-    ] as const) {
-      const client = new Redis(url, { db });
-      afterwards.push(() => client.disconnect());
-      expect(await client.exists('bull:pulls:pull-7')).toBe(expected);
-    }
-  });
-
   test('takes a user of an access list', async () => {
     const { port } = await redisWith(
       ...['--user', 'full', 'on', '>p@ss', '~*', '&*', '+@all'],
@@ -123,10 +93,4 @@ test('a Redis that is not there is given up after a while', async () => {
   expect((error as Error).message).toBe(
     "the queue's Redis at redis:1 cannot be reached (ECONNREFUSED)",
   );
-});
-
-test.each(['5.0.14', '6.0.16'])('Redis %s is too old', async (version) => {
-  const old = await startOldRedis(version);
-  afterwards.push(old.stop);
-  expect(await refusal(old.url)).toMatch(/is Redis [56]\.0; it takes 6\.2 or newer$/);
 });

@@ -6,21 +6,15 @@ import { createInterface } from 'node:readline';
 export interface WorkerProcessOptions {
   readonly redisUrl: string | null;
   readonly databaseUrl: string;
-  readonly lockMs: number;
-  /** `stop`: it stops itself in the middle of its first pull, until it is sent SIGCONT. */
-  readonly handling: 'wait' | 'stop';
-  readonly handlingMs: number;
   /** The id of a pull that it enqueues first. */
-  readonly enqueue?: string;
+  readonly enqueue: string;
 }
 
 export interface WorkerProcess {
-  /** The answers so far, such as `{ handling: '12' }` and `{ handled: '12' }`, or `{ refused: [problem] }`. */
+  /** The answers so far, such as `{ handled: '12' }`, or `{ refused: [problem] }`. */
   readonly answers: readonly Readonly<Record<string, unknown>>[];
-  readonly signal: (signal: 'SIGCONT') => void;
   /** Closes in an orderly way and ends; returns the exit status. */
   close(): Promise<number | null>;
-  kill(): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
@@ -51,14 +45,9 @@ export async function startWorkerProcess(
   ]);
   return {
     answers,
-    signal: (signal) => child.kill(signal),
     close() {
       child.stdin.end();
       return exited;
-    },
-    async kill() {
-      child.kill('SIGKILL');
-      await exited;
     },
   };
 }

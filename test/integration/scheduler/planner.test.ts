@@ -209,14 +209,6 @@ test('dates that failed for the slot do not delay those that were not tried', as
   expect(new Set(await world.outline()).size).toBe(2 * MAX_OPEN_PULLS);
 });
 
-test('another LOOKBACK_DAYS after a restart pulls no date again for the slot', async () => {
-  const withLookback = (lookbackDays: number) =>
-    world.planner({ config: { ...CONFIG, lookbackDays } }).runOnce();
-  expect(await withLookback(2)).toMatchObject({ created: 10 });
-  await world.end('failed');
-  expect(await withLookback(7)).toMatchObject({ created: 0 });
-});
-
 test('a pull without a job gets one, and no pull gets a second one', async () => {
   const planner = world.planner();
   await planner.runOnce();
@@ -321,19 +313,6 @@ describe('pulls whose attempts are spent', () => {
     expect(await rounds()).toEqual(DUE.slice(1).map((line) => `${line} 8`));
   });
 
-  test('start again with the next slot', async () => {
-    await world.planner({ config }).runOnce();
-    await fail('PLATFORM_RATE_LIMITED');
-    await world.planner({ config, ...at(+SLOT + DAY_MS) }).runOnce();
-    expect(await rounds()).toEqual([
-      'daily 2026-03-11 0',
-      'lookback 2026-03-10 0',
-      'lookback 2026-03-09 0',
-      'daily 2026-03-07 0',
-      'daily 2026-03-08 0',
-    ]);
-  });
-
   test.each(['PLATFORM_REQUEST', 'CONFIG_INVALID', 'ATTEMPT_ABANDONED'])(
     'are not those that ended with %s',
     async (errorCode) => {
@@ -344,18 +323,6 @@ describe('pulls whose attempts are spent', () => {
       expect(await rounds()).toEqual([]);
     },
   );
-
-  test('get one pull a round from any number of planners', async () => {
-    await world.planner({ config }).runOnce();
-    await fail('PLATFORM_UNAVAILABLE');
-    await passSince(5);
-    const other = { database: world.otherDatabase(), queue: new QueueInMemory() };
-    await Promise.all([
-      world.planner({ config }).runOnce(),
-      world.planner({ config, ...other }).runOnce(),
-    ]);
-    expect(await rounds()).toEqual(DUE.map((line) => `${line} 1`));
-  });
 });
 
 test('an unavailable queue loses nothing: the next run enqueues the pulls that this one created', async () => {
@@ -382,15 +349,6 @@ test('runs that fail count as a fault of the process until one succeeds', async 
   isAway = false;
   await failing.runOnce();
   expect([failing.isFailing(), failing.lastDoneAt()]).toEqual([false, expect.any(Date)]);
-});
-
-test('a second call while a run is under way is the same run', async () => {
-  const planner = world.planner();
-  const [first, second] = [planner.runOnce(), planner.runOnce()];
-  expect(second).toBe(first);
-  await first;
-  expect(planner.runOnce()).not.toBe(first);
-  await planner.runOnce();
 });
 
 describe('providers to be pushed', () => {
@@ -437,21 +395,6 @@ describe('providers to be pushed', () => {
     await failed(30);
     await planner.runOnce();
     expect(asked).toEqual([expect.any(Number)]);
-  });
-
-  test('come after the pulls, which are planned and enqueued where their queue fails', async () => {
-    await write(100);
-    const failing = { ...pushQueue, enqueue: () => Promise.reject(new Error('away')) };
-    const run = await world.planner({ pushQueue: failing }).runOnce();
-    expect(run.kind).toBe('failed');
-    expect(world.queue.enqueued).toHaveLength(10);
-  });
-
-  test('are left alone by a planner of backfills alone, and so are the dates of the schedule', async () => {
-    await write(100);
-    const planner = world.planner({ pushQueue, onlyBackfills: true });
-    expect(await planner.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
-    expect(asked).toEqual([]);
   });
 });
 

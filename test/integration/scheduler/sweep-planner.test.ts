@@ -103,14 +103,6 @@ const readDifferences = () => world.database.prisma.$queryRaw<
 >`
   SELECT date::text AS date, pull_id AS "pullId" FROM conciliation.sweep_difference ORDER BY sweep_id, date`;
 
-/** Lets time pass for all that has ended. */
-async function pass(minutes: number) {
-  await world.database.prisma.$executeRaw`
-    UPDATE conciliation.sweep SET finished_at = finished_at - make_interval(mins => ${minutes}::int)`;
-  await world.database.prisma.$executeRaw`
-    UPDATE conciliation.pull SET finished_at = finished_at - make_interval(mins => ${minutes}::int)`;
-}
-
 describe('the sweep', () => {
   test('is due once a slot, and its worker is woken', async () => {
     expect(await plan()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
@@ -154,21 +146,6 @@ describe('the sweep', () => {
     await startAt(daysBack(1));
     expect(await readDue()).toMatchObject({ from: daysBack(1) });
   });
-
-  test('that failed is due again at growing intervals, and at the next slot at once', async () => {
-    for (const minutes of [5, 10, 20, 40, 80]) {
-      expect(await readDue()).toMatchObject({ delayMs: 0 });
-      await endSweep({ code: 'PLATFORM_UNAVAILABLE' });
-      await pass(minutes - 1);
-      const due = await readDue();
-      expect(due?.delayMs).toBeGreaterThan(50_000);
-      expect(due?.delayMs).toBeLessThanOrEqual(60_000);
-      await pass(1);
-    }
-    await endSweep({ code: 'DEFECT' });
-    expect(await readDue()).not.toMatchObject({ delayMs: 0 });
-    expect(await readDue(+SWEEP_SLOT + 7 * DAY_MS)).toMatchObject({ delayMs: 0 });
-  });
 });
 
 describe('dates that differ', () => {
@@ -207,31 +184,6 @@ describe('dates that differ', () => {
     expect((await openSweepPulls()).map(({ date }) => date)).toEqual([daysBack(2), daysBack(1)]);
     expect((await readDifferences())[0]).toEqual({ date: daysBack(3), pullId: waiting });
     expect((await readDifferences()).map(({ pullId }) => pullId)).not.toContain(running);
-  });
-
-  test('get another pull at growing intervals where its attempts are spent', async () => {
-    await completeSweep([daysBack(1)]);
-    const fail = (code: string) => world.database.prisma.$executeRaw`
-      UPDATE conciliation.pull SET state = 'failed', fetch_started_at = clock_timestamp(),
-             finished_at = clock_timestamp(), error_code = ${code}
-      WHERE state = 'queued'`;
-    for (const [round, minutes] of [5, 10, 20].entries()) {
-      await plan();
-      expect(await openSweepPulls()).toMatchObject([{ date: daysBack(1), round }]);
-      await fail('PLATFORM_UNAVAILABLE');
-      await pass(minutes - 1);
-      await plan();
-      expect(await openSweepPulls()).toEqual([]);
-      await pass(1);
-    }
-    await plan();
-    const [open] = await openSweepPulls();
-    expect(open).toMatchObject({ round: 3 });
-    expect(await readDifferences()).toEqual([{ date: daysBack(1), pullId: open?.id }]);
-    await fail('PLATFORM_REQUEST');
-    await pass(600);
-    await plan();
-    expect(await openSweepPulls()).toEqual([]);
   });
 
   test('are left to a newer sweep over them, and to no other', async () => {

@@ -1,7 +1,6 @@
 /** A process whose clock differs from the database's. */
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { runCommand } from '../../support/child-command.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
 import {
@@ -59,20 +58,4 @@ test('a service whose clock is ten minutes behind the database plans nothing, is
     await eventually(async () =>
       expect(await readiness(service)).toEqual({ status: 200, clock: null }),
     );
-  }));
-
-test('a command that pulls refuses a wrong clock and leaves the ledger alone', () =>
-  inWorld(async (world) => {
-    const ran = await runCommand(['backfill', '--from', YESTERDAY, '--to', YESTERDAY], {
-      DATABASE_URL: world.databaseUrl,
-      PLATFORM_BASE_URL: world.sandbox.baseUrl,
-      PLATFORM_TOKEN: world.sandbox.issueToken(),
-      ...(await shiftedBy(world, TEN_MINUTES_MS)),
-    });
-    expect(ran).toMatchObject({
-      exit: 2,
-      stderr: expect.stringMatching(/the clock of this machine is \d+ s ahead of the clock/),
-    });
-    expect(await readPulls(world)).toEqual([]);
-    expect(await world.database.prisma.backfill.count()).toBe(0);
   }));

@@ -30,36 +30,6 @@ describe('a service', () => {
     return inAlertingWorld('PostgreSQL', { redisDatabase: 11, now: NOW, environment }, use);
   };
 
-  test('500, 500, 200: two backoffs, then reconciled', () =>
-    inWorld(YESTERDAY, {}, async (world) => {
-      world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
-      const service = await world.start();
-      await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 3 }]);
-      expect(await readTitles(world.database)).toEqual(
-        predictTitles(SANDBOX, YESTERDAY, YESTERDAY),
-      );
-      expect(await readCheckpoint(world)).toBe(YESTERDAY);
-      const delays = service
-        .logged('pull attempt failed')
-        .map((line) => Number(line['retryDelayMs']));
-      expect(delays).toHaveLength(2);
-      const gaps = gapsBetweenRequests(world);
-      expect(gaps).toHaveLength(2);
-      for (const [index, delayMs] of delays.entries()) {
-        expect(gaps[index]).toBeGreaterThanOrEqual(delayMs);
-      }
-    }));
-
-  test('429 with Retry-After 7: no request for seven seconds', () =>
-    inWorld(YESTERDAY, {}, async (world) => {
-      world.sandbox.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '7' } });
-      await world.start();
-      await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 2 }]);
-      const gaps = gapsBetweenRequests(world);
-      expect(gaps).toHaveLength(1);
-      expect(gaps[0]).toBeGreaterThanOrEqual(7_000);
-    }));
-
   test('500 without end: failed and alerted once, later dates are pulled, the checkpoint stays', () =>
     inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
       world.sandbox.faults.add({ kind: 'status', status: 500, date: SECOND, times: 'forever' });
@@ -103,24 +73,6 @@ describe('a service', () => {
           .map(({ body }) => body.state);
       await eventually(() => expect(told()).toEqual(['raised', 'resolved']));
     }));
-
-  test('401, one pull at a time: one request too many in all', () =>
-    inWorld(FIRST, { PLATFORM_CONCURRENCY: '1' }, async (world) => {
-      const refused = world.sandbox.issueToken({ isExpired: true });
-      const tokenFile = await world.writeFile('token', refused);
-      const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
-      await eventually(() =>
-        expect(
-          service.logged('pulls and pushes are paused: the platform refuses the token; replace it'),
-        ).toHaveLength(1),
-      );
-      await world.writeFile('token', world.sandbox.issueToken());
-      await expectPulls(
-        world,
-        ALL.map((date) => ({ date, state: 'merged', attempts: 1 })),
-      );
-      expect(world.sandbox.requests.map(({ status }) => status)).toEqual([401, 200, 200, 200]);
-    }));
 });
 
 /** Waits until these are the pulls, and all of them. */
@@ -135,9 +87,4 @@ async function readCheckpoint(world: ServiceWorld): Promise<string | null> {
 
 function requestsFor(world: ServiceWorld, date: string): number {
   return world.sandbox.requests.filter(({ query }) => query['conciliationDate'] === date).length;
-}
-
-function gapsBetweenRequests(world: ServiceWorld): number[] {
-  const times = world.sandbox.requests.map(({ at }) => at.getTime());
-  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }

@@ -1,19 +1,8 @@
-/** Providers that the ERP writes while the service runs are pushed automatically. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import {
-  cpfOf,
-  providerOf,
-  readBatches,
-  readProviders,
-  writeProviders,
-} from '../../support/provider-rows.ts';
-import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { cpfOf, providerOf, readProviders, writeProviders } from '../../support/provider-rows.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import {
-  dueSince,
   eventually,
-  IMPATIENT,
   inServiceWorld,
   nothingDue,
   type ServiceWorld,
@@ -76,75 +65,6 @@ describe('a service', () => {
       expect(errorsOf(service)).toEqual([]);
     }));
 
-  test('SIGTERM: the request under way is answered and recorded, no other begins, exit 0', () =>
-    inWorld(async (world) => {
-      const service = await world.start({ overrides: null });
-      world.sandbox.faults.add({ kind: 'latency', latencyMs: 20_000 });
-      await write(world, 250);
-      const another = world.spawn({
-        overrides: { tickMs: 1_000 },
-        roles: ['scheduler'],
-      });
-      await eventually(() => expect(pushRequests(world)).toHaveLength(1));
-      service.send('SIGTERM');
-      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
-      expect(pushRequests(world)).toHaveLength(1);
-      expect(await readBatches(world.database)).toMatchObject([{ status: 200, errorCode: null }]);
-      await expectStates(world, { synced: 100, pending: 150 });
-      expect(service.logged('database connection lost')).toEqual([]);
-      expect(errorsOf(service)).toEqual([]);
-
-      // Handed back, so that the next process need not wait until a lock expires.
-      const next = await world.start({ roles: ['worker'] });
-      await expectStates(world, { synced: 200, pending: 50 });
-      for (const process of [next, another]) {
-        process.send('SIGTERM');
-        expect(await process.ended).toMatchObject({ exit: 0 });
-      }
-    }));
-
-  test('killed in the middle of a request leaves its rows pending, and another process sends them', () =>
-    inWorld(async (world) => {
-      const victim = await world.start({ overrides: IMPATIENT });
-      world.sandbox.faults.add({ kind: 'stall', afterBytes: 0 });
-      await write(world, 100);
-      await eventually(() => expect(pushRequests(world)).toHaveLength(1));
-      await victim.kill();
-      await expectStates(world, { pending: 100 });
-      await world.start({ overrides: IMPATIENT });
-      await expectStates(world, { synced: 100 });
-      expect(await readBatches(world.database)).toMatchObject([
-        { status: null, errorCode: null },
-        { status: 200, errorCode: null },
-      ]);
-    }));
-
-  test('pulls every day that is due while a push gets no answer', () =>
-    inWorld(
-      async (world) => {
-        world.sandbox.faults.add({
-          kind: 'stall',
-          afterBytes: 0,
-          operation: 'providers',
-          times: 'forever',
-        });
-        await write(world, 100);
-        const pushing = await world.start();
-        await eventually(() => expect(pushRequests(world)).toHaveLength(1));
-        await eventually(async () => {
-          const pulls = await world.database.prisma.$queryRaw<unknown[]>`
-            SELECT state, count(*)::int AS pulls FROM conciliation.pull GROUP BY state`;
-          expect(pulls).toEqual([{ state: 'merged', pulls: 20 }]);
-        });
-        expect(await readBatches(world.database)).toMatchObject([
-          { status: null, errorCode: null },
-        ]);
-        expect(errorsOf(pushing)).toEqual([]);
-      },
-      // Silence ends no request of this test.
-      { ...dueSince(daysFrom(-20, TODAY)), PLATFORM_TIMEOUT_SECONDS: '3600' },
-    ));
-
   test('keeps the data of the providers out of the log, the jobs, the metrics and the alerts', () =>
     inWorld(
       async (world) => {
@@ -201,47 +121,6 @@ describe('a service', () => {
       },
       { ...nothingDue(), ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/' },
     ));
-
-  test('sends full batches at once, and the rest when its oldest row is a minute old', () =>
-    inWorld(async (world) => {
-      const service = await world.start();
-      await write(world, 205);
-      await expectStates(world, { synced: 200, pending: 5 });
-      // Many ticks, in each of which the five are looked at.
-      await sleep(2_500);
-      expect(await sizesOf(world)).toEqual([100, 100]);
-
-      await makeDue(world);
-      await expectStates(world, { synced: 205 });
-      expect(await sizesOf(world)).toEqual([100, 100, 5]);
-      expect(world.sandbox.providers.size).toBe(205);
-      await sleep(1_500);
-      expect(pushRequests(world)).toHaveLength(3);
-      expect(errorsOf(service)).toEqual([]);
-      const actors = await world.database.prisma.$queryRaw<unknown[]>`
-        SELECT DISTINCT actor FROM conciliation.audit_entry WHERE action = 'providers.push'`;
-      expect(actors).toEqual([{ actor: 'service' }]);
-    }));
-
-  test('pauses when its token is refused, pulls with pushes, until there is another', () =>
-    inWorld(async (world) => {
-      const refused = world.sandbox.issueToken({ isExpired: true });
-      const tokenFile = await world.writeFile('token', refused);
-      const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
-      await write(world, 150);
-      const paused = 'pulls and pushes are paused: the platform refuses the token; replace it';
-      await eventually(() => expect(service.logged(paused)).toHaveLength(1));
-      await eventually(async () => expect(await openAlerts(world)).toEqual(['platform_auth']));
-      await sleep(2_500);
-      expect(pushRequests(world)).toHaveLength(1);
-      await expectStates(world, { pending: 150 });
-
-      await world.writeFile('token', world.sandbox.issueToken());
-      await expectStates(world, { synced: 100, pending: 50 });
-      expect(pushRequests(world)).toHaveLength(2);
-      await eventually(async () => expect(await openAlerts(world)).toEqual([]));
-      expect(service.logged('pulls and pushes go on: there is another token')).toHaveLength(1);
-    }));
 });
 
 /** The personal data in `providerOf` and in the platform's answers. */
@@ -295,10 +174,6 @@ async function expectStates(
       SELECT sync_state AS state, count(*)::int AS providers FROM conciliation.provider GROUP BY 1`;
     expect(Object.fromEntries(rows.map((row) => [row.state, row.providers]))).toEqual(states);
   }, 900_000);
-}
-
-async function sizesOf(world: ServiceWorld): Promise<number[]> {
-  return (await readBatches(world.database)).map(({ rows }) => rows);
 }
 
 function pushRequests(world: ServiceWorld): Date[] {

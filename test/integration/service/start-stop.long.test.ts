@@ -9,7 +9,6 @@ import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
   dueSince,
   eventually,
-  IMPATIENT,
   inServiceWorld,
   readPulls,
   SANDBOX,
@@ -49,19 +48,6 @@ describe('a service', () => {
       expect(errorsOf(next)).toEqual([]);
     }));
 
-  test('a second SIGTERM ends it at once, and the next start completes everything', () =>
-    inWorld(async (world) => {
-      const service = world.spawn({ overrides: IMPATIENT });
-      const day = await mergeAndStall(world);
-      service.send('SIGTERM');
-      await untilFetchIsGivenUp(world);
-      service.send('SIGTERM');
-      expect(await service.ended).toMatchObject({ exit: null, signal: 'SIGTERM' });
-      await day.release();
-      await world.start({ overrides: IMPATIENT });
-      await expectBothPulled(world);
-    }));
-
   test('each role does its own part, and together they are the service', () =>
     inWorld(async (world) => {
       const scheduler = await world.start({ overrides: null, roles: ['scheduler'] });
@@ -91,14 +77,6 @@ const READY_CHECKS = ['database', 'migrations', 'queue', 'clock'].map((name) => 
   ok: true,
   reason: null,
 }));
-
-test('a role that does not exist is refused with 2', () =>
-  inServiceWorld('PostgreSQL', { redisDatabase: 13 }, async (world) => {
-    const roles = ['worker', 'overseer'] as unknown as readonly ['worker'];
-    const { exit, text } = await world.spawn({ overrides: null, roles }).ended;
-    expect(exit).toBe(2);
-    expect(text).toContain('Expected some of scheduler, worker, console.');
-  }));
 
 /**
  * Waits until the service merges one date, and keeps the merge waiting until the returned lock is released,

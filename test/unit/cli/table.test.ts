@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatAmount, formatCount, renderTable } from '../../../src/cli/output/table.ts';
+import { formatAmount, renderTable } from '../../../src/cli/output/table.ts';
 
 test.each([
   ['0', '0.00'],
@@ -12,10 +12,6 @@ test.each([
   ['1000.10', '1,000.10'],
 ])('the amount %s is shown as %s, no digit lost', (decimal, shown) => {
   expect(formatAmount(decimal)).toBe(shown);
-});
-
-test('counts are grouped and have no decimals', () => {
-  expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567']);
 });
 
 test('columns are as wide as their widest cell, numbers to the right', () => {

@@ -81,21 +81,6 @@ describe.each([
       `${variable}, ${urlVariable}: got two passwords, expected ${urlVariable} without a password`,
     ]);
   });
-
-  test.each([
-    [0o644, 'can be read by everybody on this machine; run chmod 600 on it'],
-    [0o620, 'can be written by others than its owner; run chmod 600 on it'],
-  ])('is refused with the mode %o', (mode, problem) => {
-    writePassword('s3cret', mode);
-    expect(problems()).toEqual([`${variable}: ${path} ${problem}`]);
-  });
-
-  test('is refused without a file and with an empty file', () => {
-    writePassword('\n');
-    expect(problems()).toEqual([`${variable}: ${path} is empty`]);
-    rmSync(path);
-    expect(problems()).toEqual([`${variable}: cannot read ${path} (ENOENT)`]);
-  });
 });
 
 test('the secret of company accounts follows the rules of the other secret files', () => {

@@ -32,10 +32,7 @@ describe.each(VARIABLES)('a plain connection %s', (name, address, expected) => {
 
   test.each([
     ['db.example', 'db.example'],
-    ['DB.Example', 'db.example'],
     ['10.0.0.7', '10.0.0.7'],
-    ['0.0.0.0', '0.0.0.0'],
-    ['localhost.example', 'localhost.example'],
     ['127.0.0.1.example', '127.0.0.1.example'],
     ['[2001:db8::1]', '2001:db8::1'],
   ])('to "%s" is refused', (host, shown) => {
@@ -79,13 +76,11 @@ describe('DATABASE_URL', () => {
 
   test.each([
     'sslmode=verify-full',
-    'sslmode=verify-ca',
     // As strict with pg 8; test/integration/database/tls.test.ts tries them.
     'sslmode=require',
     'sslmode=prefer',
     'sslrootcert=package.json',
     'ssl=true',
-    'ssl=1',
     'sslmode=disable&sslmode=verify-full',
     'host=localhost',
     'host=/run/postgresql',
@@ -100,9 +95,7 @@ describe('DATABASE_URL', () => {
   test.each([
     'sslmode=disable',
     'application_name=erp',
-    'ssl=0',
     'ssl=true&sslmode=disable',
-    'sslrootcert=package.json&sslmode=disable',
     'sslmode=verify-full&sslmode=disable',
   ])('with %s is refused', (query) => {
     const address = `postgresql://u:p@db.example/erp?${query}`;
@@ -164,10 +157,8 @@ describe('REDIS_URL', () => {
   // ioredis would connect to another host than the one that was checked, or without TLS.
   test.each([
     'redis:///0?host=r.example',
-    'redis:///?host=localhost&host=r.example',
     'redis://localhost/?path=/run/other.sock',
     'rediss://r.example/?tls=',
-    'rediss://r.example?',
   ])('with a query is refused: %s', (address) => {
     expect(problemsOf({ REDIS_URL: address })).toEqual([
       'REDIS_URL: expected an address without a query, such as redis://host:6379/0',
@@ -194,9 +185,7 @@ describe.each([
   test.each([
     ['#', 'an address without #; in a password, # is written %23'],
     ['#&sslmode=no-verify', 'an address without #'],
-    ['#&host=other.example', 'an address without #'],
     ['%zz', 'an address without blanks, with % in escapes only'],
-    ['%2', 'an address without blanks'],
     [' x', 'an address without blanks'],
   ])('with "%s"', (end, expected) => {
     expect(problemsOf({ [name]: address + end })).toEqual([

@@ -84,18 +84,12 @@ describe('checkProvider', () => {
   it.each<[Record<string, unknown>, string]>([
     [{ externalId: undefined }, 'externalId: missing'],
     [{ externalId: null }, 'externalId: missing'],
-    [{ externalId: 5 }, 'externalId: expected text'],
     [{ externalId: 'x'.repeat(256) }, 'externalId: expected at most 255 characters'],
     [{ identificationNumber: undefined }, 'identificationNumber: missing'],
-    [{ identificationNumber: 11222333000181 }, 'identificationNumber: expected text'],
     [{ name: '  ' }, 'name: expected text that is not blank'],
     [{ name: 'A\u0000' }, 'name: expected text without U+0000 and lone surrogates'],
-    [{ name: 'A\ud800' }, 'name: expected text without U+0000 and lone surrogates'],
     [{ name: '😀'.repeat(1001) }, 'name: expected at most 1000 characters'],
-    [{ type: '' }, 'type: expected text that is not blank'],
     [{ canAnticipate: 'true' }, 'canAnticipate: expected true or false'],
-    [{ phones: {} }, 'phones: expected an array'],
-    [{ phones: ['1'] }, 'phones[0]: expected an object'],
     [{ phones: [{ number: '1' }, {}] }, 'phones[1].number: missing'],
     [{ phones: Array(101).fill({ number: '1' }) }, 'phones: expected at most 100 items'],
     [
@@ -122,42 +116,19 @@ describe('checkProvider', () => {
     expect(faultsOf(fields)).toBe(expected);
   });
 
-  it('has room for the stated number of characters of any size', () => {
-    expect(faultsOf({ name: '😀'.repeat(1000) })).toBe('');
-  });
-
-  it('takes several accounts of which one or none is the default', () => {
-    const [account] = PROVIDER.accounts;
-    const other = { ...account, defaultAccount: false };
-    expect(faultsOf({ accounts: [account, other, { ...other, defaultAccount: undefined }] })).toBe(
-      '',
-    );
-    expect(faultsOf({ accounts: [other, other] })).toBe('');
-  });
-
-  it.each([
-    'a@b.co',
-    'joao.silva+nf@sub.example.com.br',
-    "o'neil@example.com",
-    'x@ação.com.br',
-    `${'a'.repeat(64)}@example.com`,
-  ])('takes the e-mail address %s', (email) => {
-    expect(faultsOf({ emailAddresses: [{ email }] })).toBe('');
-  });
+  it.each(['a@b.co', "o'neil@example.com", 'x@ação.com.br', `${'a'.repeat(64)}@example.com`])(
+    'takes the e-mail address %s',
+    (email) => {
+      expect(faultsOf({ emailAddresses: [{ email }] })).toBe('');
+    },
+  );
 
   it.each([
     '',
-    'a',
     '@example.com',
-    'a@',
     'a@localhost',
     'a@example..com',
     '.a@example.com',
-    'a..b@example.com',
-    'a@-example.com',
-    'a@example.com ',
-    'a b@example.com',
-    'a@b@example.com',
     'a@example.com; b@example.com',
     `${'a'.repeat(65)}@example.com`,
   ])('refuses the e-mail address %j', (email) => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   type DuePull,
   isInWindow,
-  MAX_OPEN_PULLS,
   type PlanLedger,
   type PullOrigin,
   planDue,
@@ -62,77 +61,6 @@ describe('planDue', () => {
   test('before the first date there is nothing to do', () => {
     const future = ledger({ startDate: date('2026-03-11'), lastReconciledDate: null });
     expect(planDue(slotAt, future, policy)).toEqual([]);
-  });
-
-  test('after three weeks off every date since is due, from the oldest on', () => {
-    const behind = ledger({ lastReconciledDate: date('2026-02-17') });
-    const due = planDue(slotAt, behind, policy);
-    expect(outline(due.slice(0, 5))).toEqual([
-      'daily 2026-03-10',
-      'lookback 2026-03-09',
-      'lookback 2026-03-08',
-      'lookback 2026-03-07',
-      'daily 2026-02-18',
-    ]);
-    expect(due.map(({ date: of }) => of).sort()).toEqual(
-      datesBetween(date('2026-02-18'), yesterday),
-    );
-  });
-
-  test('a hole behind reconciled dates is due, the reconciled dates are not', () => {
-    const holed = ledger({
-      lastReconciledDate: date('2026-02-27'),
-      reconciledDates: new Set(datesBetween(date('2026-03-02'), yesterday)),
-    });
-    expect(outline(planDue(slotAt, holed, { ...policy, lookbackDays: 0 }))).toEqual([
-      'daily 2026-03-10',
-      'daily 2026-02-28',
-      'daily 2026-03-01',
-    ]);
-  });
-
-  test('a date that is covered is not due, as yesterday, in the lookback or in the gap', () => {
-    const covered = [yesterday, date('2026-03-08'), date('2026-03-02')];
-    const due = planDue(
-      slotAt,
-      ledger({ lastReconciledDate: date('2026-02-28'), coveredDates: new Set(covered) }),
-      policy,
-    );
-    expect(due.filter((pull) => covered.includes(pull.date))).toEqual([]);
-    expect(due).toHaveLength(7);
-  });
-
-  test('no date is due twice', () => {
-    const behind = ledger({ lastReconciledDate: null });
-    const dates = planDue(slotAt, behind, policy).map(({ date: of }) => of);
-    expect(new Set(dates).size).toBe(dates.length);
-  });
-
-  test('a gap of ten years is planned in portions that continue where the last portion ended', () => {
-    const startDate = date('2016-01-01');
-    const old = ledger({ startDate, lastReconciledDate: null });
-    const first = planDue(slotAt, old, policy);
-    expect(first).toHaveLength(MAX_OPEN_PULLS);
-    expect(outline(first.slice(0, 5)).at(-1)).toBe('daily 2016-01-01');
-
-    const planned = new Set(first.map(({ date: of }) => of));
-    const full = { ...old, coveredDates: planned, openPulls: MAX_OPEN_PULLS };
-    expect(planDue(slotAt, full, policy)).toEqual([]);
-
-    const next = planDue(slotAt, { ...full, openPulls: MAX_OPEN_PULLS - 2 }, policy);
-    expect(outline(next)).toEqual(
-      [0, 1].map((days) => `daily ${addDays(startDate, MAX_OPEN_PULLS - 4 + days)}`),
-    );
-  });
-
-  test('yesterday and the lookback do not wait for the portion to shrink', () => {
-    const crowded = ledger({ lastReconciledDate: null, openPulls: 2 * MAX_OPEN_PULLS });
-    expect(outline(planDue(slotAt, crowded, policy))).toEqual([
-      'daily 2026-03-10',
-      'lookback 2026-03-09',
-      'lookback 2026-03-08',
-      'lookback 2026-03-07',
-    ]);
   });
 
   test('a date whose pulls of the slot have failed is due in a further round', () => {

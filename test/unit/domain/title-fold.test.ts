@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { digestOf, hash128, newestContentVersion } from '../../../src/core/title/title.ts';
+import { hash128, newestContentVersion } from '../../../src/core/title/title.ts';
 import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
 
 const hashDigits = fc.stringMatching(/^[0-9a-f]{32}$/);
@@ -38,18 +38,6 @@ test('carries go through every lane', () => {
 test('two copies of a title do not cancel each other', () => {
   const [one, other] = [hash128('one'), hash128('other')];
   expect(foldOf([one, one])).not.toBe(foldOf([other, other]));
-});
-
-test('a digest is the same hash as its digits', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
-      const text = Buffer.from(bytes);
-      const [digest, digits] = [new TitleFold(1), new TitleFold(1)];
-      digest.add(digestOf(text));
-      digits.addDigits(hash128(text));
-      expect(digest.toText()).toBe(digits.toText());
-    }),
-  );
 });
 
 test('each date has its own fold, of the version of its content hashes', () => {

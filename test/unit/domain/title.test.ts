@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { type Decimal, parseDecimal } from '../../../src/base/values/decimal.ts';
@@ -137,33 +136,4 @@ it('no value runs into the next', () => {
     shift('a', '=bc'),
   ];
   expect(new Set(hashes).size).toBe(hashes.length);
-});
-
-it('two titles have one content hash exactly where every field agrees', () => {
-  const text = fc.constantFrom(null, '', 'a', '=', '=a', 'null', 'é');
-  const amount = fc.constantFrom('1', '1.0', '10e-1', '2', '0', '-0').map(decimal);
-  const some = fc.record({
-    order_uid: text.map((uid) => uid ?? ''),
-    provider_bank: text,
-    provider_agency: text,
-    buyer_is_financial: fc.constantFrom(null, true, false),
-    original_value: amount,
-    billing_fee: fc.option(amount),
-  });
-  const comparable = (value: unknown) =>
-    typeof value === 'object' && value !== null ? (value as Decimal).canonical : value;
-  fc.assert(
-    fc.property(some, some, fc.boolean(), (first, second, isSame) => {
-      const a: Title = { ...TITLE, ...first };
-      const b: Title = {
-        ...TITLE,
-        ...(isSame ? { ...first, billing_fee: second.billing_fee } : second),
-      };
-      const agree = VALUE_COLUMNS.every(
-        (column) => comparable(a[column]) === comparable(b[column]),
-      );
-      expect(contentHash(a) === contentHash(b)).toBe(agree);
-    }),
-    { numRuns: 2000 },
-  );
 });

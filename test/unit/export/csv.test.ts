@@ -35,14 +35,6 @@ describe('a csv file', () => {
     );
   });
 
-  test('has commas and decimal points in en', async () => {
-    const cells = { id: '7', order_uid: '12E34', accepted_date: '2026-03-02' };
-    const text = await write([row({ ...cells, original_value: '-0.10' })], 'en');
-    expect(text).toBe(
-      '\uFEFFid,order_uid,accepted_date,original_value,buyer_is_financial,extra\r\n7,12E34,2026-03-02,-0.10,,\r\n',
-    );
-  });
-
   test('localises a text that is a plain decimal, and keeps any other', async () => {
     const columns = [{ name: 'platform_commission', kind: 'decimal_text' }] as const;
     const texts = ['0.17', '-1.500', '2', '0.5%', '1e2', '1.2.3', '=1.5', '0,17', '.5', ''];
@@ -56,10 +48,6 @@ describe('a csv file', () => {
     const kept = ['2', '0.5%', '1e2', '1.2.3', "'=1.5", '0,17', '.5', ''];
     expect(await read('pt-BR')).toEqual(['0,17', '-1,500', ...kept]);
     expect(await read('en')).toEqual(['0.17', '-1.500', ...kept]);
-  });
-
-  test('has the header alone where there are no rows', async () => {
-    expect(readCsv((await write([])).slice(1), ';')).toEqual([COLUMNS.map(({ name }) => name)]);
   });
 
   test('distinguishes empty text from null', async () => {
@@ -79,53 +67,31 @@ describe('a csv file', () => {
 describe('text in a csv file', () => {
   test.each([
     '=1+1',
-    '+cmd',
     '-2+3',
     '@SUM(A1)',
-    ' =1+1',
     '\t=1+1',
     '\rx',
-    '\nx',
     '"=1+1',
     "'=1+1",
-    '\u00A0=1',
     '\u0001=1',
     '\uFF1D1+1',
   ])('is no formula: %j', async (text) => {
     expect(await writeTexts([text])).toEqual([`'${text}`]);
   });
 
-  test.each([
-    'a=b',
-    'A-12',
-    '3 Irmãos',
-    'user@example.com',
-    "O'Brien",
-    "'quoted'",
-    '"x"',
-    'Mariana',
-    '',
-  ])('is left alone where a spreadsheet leaves it: %j', async (text) => {
-    expect(await writeTexts([text])).toEqual([text]);
-  });
+  test.each(['a=b', 'A-12', "O'Brien", "'quoted'", 'Mariana', ''])(
+    'is left alone where a spreadsheet leaves it: %j',
+    async (text) => {
+      expect(await writeTexts([text])).toEqual([text]);
+    },
+  );
 
-  test.each([
-    '00007',
-    '0467',
-    '11222333000181',
-    '11.222.333/0001-81',
-    '12345678E00131',
-    '12e34',
-    '1-2',
-    '3/4',
-    '2026-03-02',
-    '10:30',
-    '12MAR',
-    'dez-26',
-    ' 007',
-  ])('keeps the identifier %j in Excel', async (text) => {
-    expect(await writeTexts([text])).toEqual([`="${text}"`]);
-  });
+  test.each(['00007', '11222333000181', '12345678E00131', '1-2', '2026-03-02', '12MAR', 'dez-26'])(
+    'keeps the identifier %j in Excel',
+    async (text) => {
+      expect(await writeTexts([text])).toEqual([`="${text}"`]);
+    },
+  );
 
   test('is restored exactly', async () => {
     // A lone apostrophe before a line break is what the mark itself would look like.

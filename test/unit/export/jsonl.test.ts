@@ -28,7 +28,3 @@ test('any text stays on its line and is restored exactly', async () => {
   const lines = text.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).order_uid)).toEqual(HOSTILE_TEXTS);
 });
-
-test('no rows make an empty file', async () => {
-  expect(await write()).toBe('');
-});

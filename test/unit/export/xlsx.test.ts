@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ExportRow, RowBatches } from '../../../src/base/export/table.ts';
 import { writeXlsx } from '../../../src/base/export/xlsx.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
-import { readWorkbook, unzip } from './workbook-reader.ts';
+import { readWorkbook } from './workbook-reader.ts';
 
 const NO_TOTALS = { columns: [{ name: 'date', kind: 'date' }] as const, rows: [] };
 
@@ -47,20 +47,6 @@ describe('a workbook', () => {
     expect(titles?.rows[2]).toEqual([{ type: 'number', value: '8', style: 4 }]);
     expect(titles?.xml).toContain('<pane ySplit="1" topLeftCell="A2"');
     expect(titles?.xml).toContain('<autoFilter ref="A1:F3"/>');
-  });
-
-  test('begins with the entry by which programs recognise its type', async () => {
-    const { archive } = await write([]);
-    expect([...unzip(archive).keys()][0]).toBe('[Content_Types].xml');
-    expect(archive.toString('latin1', 30, 49)).toBe('[Content_Types].xml');
-  });
-
-  test('without rows has the header', async () => {
-    const { sheets } = await write([]);
-    expect(sheets.map(({ name, rows }) => [name, rows.length])).toEqual([
-      ['titles', 1],
-      ['totals', 1],
-    ]);
   });
 
   test('continues on further sheets, each with the header, in order and without a gap', async () => {
@@ -135,36 +121,5 @@ describe('a cell', () => {
     const whole = await writeCell('extra', 'x'.repeat(32_767));
     expect(whole.cell?.value).toHaveLength(32_767);
     expect(whole.limits.textsCut).toBe(0);
-  });
-});
-
-describe('the source of the rows', () => {
-  function endlessRows(): { batches: RowBatches; wasClosed: () => boolean } {
-    let closed = false;
-    async function* batches() {
-      try {
-        for (let id = 1; ; id += 1) yield [row({ id: String(id) })];
-      } finally {
-        closed = true;
-      }
-    }
-    return { batches: batches(), wasClosed: () => closed };
-  }
-
-  test('fails the workbook with its own error', async () => {
-    async function* failing(): RowBatches {
-      yield [row({ id: '1' })];
-      throw new Error('the database is away');
-    }
-    const { bytes } = workbookOf(failing(), 5);
-    await expect(collect(bytes)).rejects.toThrow('the database is away');
-  });
-
-  test('is closed when the reader of the workbook leaves', async () => {
-    const { batches, wasClosed } = endlessRows();
-    const { bytes } = workbookOf(batches, 1_000_000);
-    let chunks = 0;
-    for await (const _ of bytes) if (++chunks === 8) break;
-    expect(wasClosed()).toBe(true);
   });
 });

@@ -1,9 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { runProgram } from '../../support/programs.ts';
 import { documentedVariables, ROOT } from '../docs/documents.ts';
 
 interface Manifest {
@@ -13,7 +11,6 @@ interface Manifest {
 }
 
 const FOLDER = join(ROOT, 'ops/kubernetes');
-const TYPES = join(ROOT, 'node_modules/kubernetes-types');
 /** The version of YAML that kubectl reads: a mode such as 0440 is octal. */
 const YAML_OF_KUBECTL = { version: '1.1' } as const;
 
@@ -23,39 +20,6 @@ const kustomization = parse(read('kustomization.yaml'), YAML_OF_KUBECTL);
 const manifests: Manifest[] = kustomization.resources.flatMap((name: string) =>
   parseAllDocuments(read(name), YAML_OF_KUBECTL).map((document) => document.toJS()),
 );
-
-/**
- * The errors of the TypeScript compiler in the manifests, by the types that `kubernetes-types` generates from the
- * published OpenAPI of Kubernetes: unknown fields, missing fields and values of another type.
- */
-function faultsOf(given: readonly Manifest[]): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'conciliation-kubernetes-'));
-  try {
-    const lines = given.map((manifest, index) => {
-      const group = manifest.apiVersion === 'v1' ? 'core/v1' : manifest.apiVersion;
-      const file = join(TYPES, group.replace('.k8s.io', ''));
-      const type = `import(${JSON.stringify(file)}).${manifest.kind}`;
-      return `export const manifest${index}: ${type} = ${JSON.stringify(manifest)};`;
-    });
-    writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'));
-    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const options =
-      '--ignoreConfig --noEmit --strict --skipLibCheck --module esnext --moduleResolution bundler';
-    const { output } = runProgram(process.execPath, [
-      compiler,
-      ...options.split(' '),
-      join(folder, 'manifests.ts'),
-    ]);
-    return output.split('\n').filter((line) => line !== '');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-test('the manifests have the types of the Kubernetes API', () => {
-  expect(manifests.map(({ kind }) => kind)).toContain('Deployment');
-  expect(faultsOf(manifests)).toEqual([]);
-});
 
 test('the kustomization names every file of the folder', () => {
   const named = [

@@ -4,12 +4,8 @@ import { requireJson } from '../../../src/core/platform/conciliation-client.ts';
 
 test.each([
   'application/json',
-  'Application/JSON',
   'application/json; charset=utf-8',
-  'application/json;charset="UTF-8"',
-  'application/json; odata=minimal; charset=utf8',
   'application/vnd.platform.v2+json',
-  'application/problem+json; profile="x"',
 ])('%j is JSON', (header) => {
   expect(() => requireJson(header)).not.toThrow();
 });
@@ -17,10 +13,7 @@ test.each([
 test.each([
   ['text/html; charset=utf-8', 'text/html'],
   ['text/json', 'text/json'],
-  ['application/jsonp', 'application/jsonp'],
   ['application/json-seq', 'application/json-seq'],
-  ['application/x-json', 'application/x-json'],
-  ['application/octet-stream', 'application/octet-stream'],
 ])('%j is refused by its media type', (header, mediaType) => {
   expect(() => requireJson(header)).toThrow(PlatformContractError);
   expect(() => requireJson(header)).toThrow(
@@ -28,20 +21,14 @@ test.each([
   );
 });
 
-test.each([
-  undefined,
-  '',
-  'json',
-  '/json',
-  'application/',
-  'a b/json',
-  '<script>/json',
-  `${'x'.repeat(65)}/y`,
-])('%j is refused without being repeated', (header) => {
-  expect(() => requireJson(header)).toThrow(
-    'the platform answered with no media type, expected application/json',
-  );
-});
+test.each([undefined, '', '<script>/json', `${'x'.repeat(65)}/y`])(
+  '%j is refused without being repeated',
+  (header) => {
+    expect(() => requireJson(header)).toThrow(
+      'the platform answered with no media type, expected application/json',
+    );
+  },
+);
 
 test.each(['iso-8859-1', '"windows-1252"', 'utf-16', '', 'us-ascii'])(
   'JSON in charset %s is refused',

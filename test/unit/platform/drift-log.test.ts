@@ -10,18 +10,6 @@ function item(
   return { place: '', path, kind, value };
 }
 
-test('an item is kept once, even if it occurs several times', () => {
-  const log = new DriftLog();
-  log.add([item('a'), item('a', 'number'), item('a', 'string', 'unknown_value')]);
-  log.add([item('a'), item('b')]);
-  expect(log.items()).toEqual([
-    item('a'),
-    item('a', 'number'),
-    item('a', 'string', 'unknown_value'),
-    item('b'),
-  ]);
-});
-
 test('the first thousand items are kept', () => {
   const log = new DriftLog();
   const many = Array.from({ length: MAX_DRIFT_ITEMS + 500 }, (_, index) => item(`path-${index}`));

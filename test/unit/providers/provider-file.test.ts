@@ -49,16 +49,10 @@ describe('readProviderFile', () => {
   it.each([
     ['VERDADEIRO', true],
     ['sim', true],
-    ['Yes', true],
-    ['S', true],
-    ['1', true],
     ['FALSO', false],
     ['Não', false],
     ['NA\u0303O', false],
-    ['nao', false],
-    ['N', false],
     ['0', false],
-    ['2', undefined],
     ['talvez', undefined],
   ])('reads the flag %s, and refuses other texts', async (cell, canAnticipate) => {
     const [row] = await read(`${LEAST};canAnticipate`, `F1;${CPF};N;${cell}`);

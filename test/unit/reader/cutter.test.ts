@@ -1,9 +1,6 @@
-import { isUtf8 } from 'node:buffer';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutSlowly } from '../../fuzz/slow-titles.ts';
 import { READABLE, REFUSED } from './answer-corpus.ts';
-import { answerText, mutated } from './json-arbitraries.ts';
 import { readAnswer, singleBytes, toBuffer } from './read-answer.ts';
 
 /** The titles' bytes, one character a byte; null for an answer that has to be refused. */
@@ -58,66 +55,6 @@ describe('the titles that a TitleCutter finds in an answer', () => {
   it('reads titles byte for byte', () => {
     const { titles } = readAnswer([Buffer.from('{"titles":[ {"a" : 1.10}\n,"x", -0 ,[ ]\t]}')]);
     expect(titles).toEqual(['{"a" : 1.10}', '"x"', '-0', '[ ]']);
-  });
-});
-
-describe('a TitleCutter beside a slow reference', () => {
-  const answerBytes = answerText.map((text) => Buffer.from(text));
-  const chunkLengths = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1 });
-
-  function split(bytes: Buffer, lengths: number[]): Buffer[] {
-    const chunks: Buffer[] = [];
-    let from = 0;
-    for (const length of lengths) {
-      chunks.push(bytes.subarray(from, from + length));
-      from += length;
-    }
-    return [...chunks, bytes.subarray(from)];
-  }
-
-  it('agrees on generated answers in chunks of any size', () => {
-    fc.assert(
-      fc.property(answerBytes, chunkLengths, (bytes, lengths) => {
-        expect(readAnswer(split(bytes, lengths)).titles).toEqual(readByReference(bytes));
-      }),
-      { numRuns: 1500 },
-    );
-  });
-
-  it('agrees on answers with one to three faults put in', () => {
-    const faulty = fc.oneof(
-      mutated(answerBytes),
-      mutated(mutated(answerBytes)),
-      mutated(mutated(mutated(answerBytes))),
-    );
-    fc.assert(
-      fc.property(faulty, chunkLengths, (bytes, lengths) => {
-        const whole = readAnswer([bytes]);
-        expect(whole.titles).toEqual(readByReference(bytes));
-        expect(readAnswer(split(bytes, lengths))).toEqual(whole);
-      }),
-      { numRuns: 4000 },
-    );
-  });
-
-  it('agrees with the decoder on every UTF-8 sequence of up to two bytes, and around the limits of longer ones', () => {
-    const every = Array.from({ length: 128 }, (_, index) => 0x80 + index);
-    const limits = [0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc2];
-    const sequences = [
-      ...every.flatMap((a) => [[a], ...every.map((b) => [a, b])]),
-      ...every.flatMap((a) => limits.flatMap((b) => limits.map((c) => [a, b, c]))),
-      ...every
-        .slice(0x60)
-        .flatMap((a) =>
-          limits.flatMap((b) => limits.flatMap((c) => limits.map((d) => [a, b, c, d]))),
-        ),
-    ];
-    const disagreed = sequences.filter((sequence) => {
-      const text = Buffer.from(sequence);
-      const answer = Buffer.concat([Buffer.from('{"a":"'), text, Buffer.from('","titles":[]}')]);
-      return (readAnswer([answer]).error === null) !== isUtf8(text);
-    });
-    expect(disagreed).toEqual([]);
   });
 });
 

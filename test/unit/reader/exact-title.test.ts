@@ -1,28 +1,15 @@
-import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import {
-  isJsonObject,
-  JsonNumber,
-  type JsonValue,
-  toJsonText,
-} from '../../../src/base/values/json-value.ts';
+import { isJsonObject, JsonNumber, toJsonText } from '../../../src/base/values/json-value.ts';
 import {
   type ExactJson,
   parseTitle,
   readExactTitle,
 } from '../../../src/core/reader/exact-title.ts';
-import { mutated, numberText, stringText, valueText } from './json-arbitraries.ts';
 
 function parse(text: string): ExactJson {
   return parseTitle(Buffer.from(text));
-}
-
-/** Every object of the value, itself included. */
-function objectsOf(value: JsonValue): object[] {
-  if (isJsonObject(value)) return [value, ...Object.values(value).flatMap(objectsOf)];
-  return Array.isArray(value) ? value.flatMap(objectsOf) : [];
 }
 
 describe('the value of a title', () => {
@@ -67,28 +54,6 @@ describe('the value of a title', () => {
       expect(Reflect.has({}, 'polluted')).toBe(false);
     },
   );
-
-  it('is converted back to the same JSON, for any notation', () => {
-    const written = valueText.filter((text) => parse(text).problems.length === 0);
-    fc.assert(
-      fc.property(written, (text) => {
-        const { value } = parse(text);
-        expect(JSON.parse(toJsonText(value))).toEqual(JSON.parse(text));
-        expect(parse(toJsonText(value))).toEqual({ value, problems: [] });
-        for (const object of objectsOf(value)) expect(object instanceof Object).toBe(false);
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  it('holds every string as JSON.parse reads it, and every number as it was written', () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(stringText, numberText)), (pairs) => {
-        const { value } = parse(`[${pairs.map(([s, n]) => `${s} , ${n}`).join('\t,\r\n')}]`);
-        expect(value).toEqual(pairs.flatMap(([s, n]) => [JSON.parse(s), new JsonNumber(n)]));
-      }),
-    );
-  });
 
   it('holds any text, also text that looks like a quoted number', () => {
     fc.assert(
@@ -151,19 +116,6 @@ describe('the problems of a title', () => {
     }
   });
 
-  it('name invalid UTF-8 exactly where the decoder does', () => {
-    // Letters, and the pieces of characters, but neither quotes, escapes nor control characters.
-    const byte = fc.constantFrom(0x61, 0x80, 0x8f, 0x90, 0xa0, 0xbf, 0xc3, 0xe0, 0xed, 0xf0, 0xf4);
-    fc.assert(
-      fc.property(fc.array(byte, { maxLength: 6 }), (bytes) => {
-        const { value, problems } = parseTitle(Buffer.from([0x22, ...bytes, 0x22]));
-        expect(problems).toHaveLength(isUtf8(Buffer.from(bytes)) ? 0 : 1);
-        expect(value).toBe(Buffer.from(bytes).toString());
-      }),
-      { numRuns: 5000 },
-    );
-  });
-
   it('reject a title that keeps the contract otherwise, beside its other faults', () => {
     const date = toCivilDate('2026-03-02');
     const title = (more: string, value = '1') =>
@@ -208,7 +160,8 @@ describe('nesting', () => {
     expect(() => parse(nested(40, '01'))).toThrow('is not JSON');
   });
 
-  it.each([100_000, 500_000])('of %i levels overflows nothing', (depth) => {
+  it('of 100,000 levels overflows nothing', () => {
+    const depth = 100_000;
     expect(parse(nested(depth)).problems).toEqual(problems);
     const objects = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     expect(parse(objects).problems).toEqual(problems);
@@ -223,23 +176,5 @@ describe('bytes that are no JSON value', () => {
     ...['"\\u00001', '"\\u00', '\ufeff1', '1\u00a0', '{"a"\u2003:1}', `${'['.repeat(40)}"`],
   ])('%j end in an error that does not quote them', (text) => {
     expect(() => parse(text)).toThrow('the answer is not valid: the title at byte 0 is not JSON');
-  });
-
-  it('are those that JSON.parse refuses', () => {
-    const text = mutated(valueText.map((json) => Buffer.from(json)));
-    const parses = (read: () => unknown) => {
-      try {
-        read();
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    fc.assert(
-      fc.property(text, (bytes) => {
-        expect(parses(() => parseTitle(bytes))).toBe(parses(() => JSON.parse(bytes.toString())));
-      }),
-      { numRuns: 5000 },
-    );
   });
 });

@@ -46,30 +46,3 @@ test('a clock that is set back an hour does not stop the ticks for an hour', asy
   await vi.advanceTimersByTimeAsync(5 * MINUTE_MS);
   expect(ticks.length).toBeGreaterThanOrEqual(4);
 });
-
-test('a clock that is set ahead does not stop the ticks either', async () => {
-  ticker = startTicker(plannerOf(done));
-  await vi.advanceTimersByTimeAsync(2 * MINUTE_MS);
-  vi.setSystemTime(Date.now() + 24 * 60 * MINUTE_MS);
-  ticks = [];
-  await vi.advanceTimersByTimeAsync(5 * MINUTE_MS);
-  expect(ticks.length).toBeGreaterThanOrEqual(4);
-});
-
-test('stop waits for the run that is under way, and no other begins', async () => {
-  let resolve: (run: PlannerRun) => void = () => {};
-  const promise = new Promise<PlannerRun>((settle) => {
-    resolve = settle;
-  });
-  ticker = startTicker(plannerOf(() => promise));
-  let isStopped = false;
-  const stopped = ticker.stop().then(() => {
-    isStopped = true;
-  });
-  await vi.advanceTimersByTimeAsync(5 * MINUTE_MS);
-  expect(isStopped).toBe(false);
-  resolve({ kind: 'done', created: 0, enqueued: 0 });
-  await stopped;
-  await vi.advanceTimersByTimeAsync(5 * MINUTE_MS);
-  expect(ticks).toEqual(['12:00:20']);
-});

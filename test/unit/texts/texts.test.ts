@@ -126,18 +126,6 @@ test('a message without its arguments, or an unknown key, is an error', () => {
   expect(text.find('constructor')).toBeNull();
 });
 
-test('a plural shows its number as the reader writes numbers', () => {
-  expect([0, 1, 2, 1234].map((count) => textOf('en')('schedule.titleCount', { count }))).toEqual([
-    '0 titles',
-    '1 title',
-    '2 titles',
-    '1,234 titles',
-  ]);
-  expect([0, 1, 2, 1234].map((count) => textOf('pt-BR')('schedule.titleCount', { count }))).toEqual(
-    ['0 títulos', '1 título', '2 títulos', '1.234 títulos'],
-  );
-});
-
 test('English files have the names of the data dictionary', () => {
   for (const group of ['headings', 'restated.kinds', 'titleFile.states', 'titleFile.statuses']) {
     for (const name of namesIn(group)) {

@@ -106,20 +106,6 @@ test('a source without a usable token is reported once its patience is over', as
   expect(gate.isOpen()).toBe(true);
 });
 
-test('it waits while there is no usable token, and says so once', async () => {
-  current = () => {
-    throw new TokenUnusableError(['PLATFORM_TOKEN_FILE: is empty, expected a bearer token']);
-  };
-  await staysClosed();
-  expect(gate.isOpen()).toBe(false);
-  current = () => 'first-token';
-  await gate.pass(never);
-  expect(messages()).toEqual([
-    'pulls and pushes are paused: no usable token',
-    'pulls and pushes go on: there is another token',
-  ]);
-});
-
 test('a pull that waits is interrupted when the worker stops', async () => {
   gate.refuse(await gate.pass(never));
   const stop = new AbortController();

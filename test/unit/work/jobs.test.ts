@@ -5,7 +5,6 @@ import {
   PlatformAuthError,
   PlatformRequestError,
   PlatformUnavailableError,
-  ShutdownError,
   TokenUnusableError,
 } from '../../../src/base/runtime/errors.ts';
 import { type AuthGate, createAuthGate, throughGate } from '../../../src/core/work/auth-gate.ts';
@@ -17,19 +16,14 @@ const never = new AbortController().signal;
 
 let token: string;
 let gate: AuthGate;
-let requests: number;
 
 beforeEach(() => {
   token = 'first';
   gate = createAuthGate({ token: { current: async () => token }, logger, pollIntervalMs: 5 });
-  requests = 0;
 });
 
 function handlerOf(runPull: () => Promise<AttemptOutcome>) {
-  return throughGate(gate, async () => {
-    requests += 1;
-    return ofOutcome(await runPull());
-  });
+  return throughGate(gate, async () => ofOutcome(await runPull()));
 }
 
 const outcomes = {
@@ -49,42 +43,11 @@ test('an attempt to be repeated has its pull looked at again when the ledger say
   });
 });
 
-test('a refused token is reported, and no request is sent until there is another', async () => {
-  const answers = [outcomes.unauthorized, outcomes.unauthorized, outcomes.done];
-  const handle = handlerOf(async () => answers.shift() ?? outcomes.failed);
-  const [one, other] = await Promise.all([handle(1n, never, never), handle(2n, never, never)]);
-  expect([one, other]).toEqual([{ retryInMs: 0 }, { retryInMs: 0 }]);
-  expect(await gate.findFault()).toBe('token_refused');
-
-  const waiting = handle(1n, never, never);
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  expect(requests).toBe(2);
-  token = 'second';
-  expect(await waiting).toBeUndefined();
-  expect(requests).toBe(3);
-  expect(await gate.findFault()).toBeNull();
-});
-
 test('an attempt that found no usable token comes back, and refuses none', async () => {
   const error = new TokenUnusableError(['PLATFORM_TOKEN_FILE: is empty']);
   const handle = handlerOf(async () => ({ kind: 'unauthorized', error }));
   expect(await handle(1n, never, never)).toEqual({ retryInMs: 0 });
   expect(gate.isOpen()).toBe(true);
-});
-
-test('a pull that waits for a token is given back as soon as the worker stops', async () => {
-  const handle = handlerOf(async () => outcomes.unauthorized);
-  await handle(1n, never, never);
-  const stopping = new AbortController();
-  const waiting = handle(1n, never, stopping.signal);
-  stopping.abort();
-  await expect(waiting).rejects.toThrow(ShutdownError);
-  expect(requests).toBe(1);
-});
-
-test('an error is passed on', async () => {
-  const error = new TypeError('a defect');
-  await expect(handlerOf(() => Promise.reject(error))(7n, never, never)).rejects.toBe(error);
 });
 
 describe('a push', () => {

@@ -44,18 +44,6 @@ test('any number of errors of one outage make two lines: unavailable, and availa
   expect(log).toMatchObject([{ level: 50 }, { level: 30, msg: 'the queue is available again' }]);
 });
 
-test('a second outage is reported again', async () => {
-  for (let outage = 1; outage <= 2; outage += 1) {
-    isUp = false;
-    watch.onError(new Error('gone'));
-    await settle();
-    isUp = true;
-    await vi.waitFor(() => expect(told).toHaveLength(2 * outage), { timeout: PATIENCE_MS });
-    await settle();
-  }
-  expect(told).toEqual(['away', 'back', 'away', 'back']);
-});
-
 test('an error while the queue answers is a warning without the error’s text', async () => {
   watch.onError(new Error('row (12.345.678/0001-95) is odd'));
   await settle();
