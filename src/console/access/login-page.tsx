@@ -1,6 +1,6 @@
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { Submit } from '../shell/parts.tsx';
+import { FormFault, Submit } from '../shell/parts.tsx';
 import type { LinkPurpose } from './console-users.sql.ts';
 import { MIN_PASSWORD_LENGTH } from './password.ts';
 
@@ -16,11 +16,7 @@ export function LoginPage(props: {
     <div class="narrow">
       <form method="post" action="/login" class="card stack">
         <h1>{text('login.title')}</h1>
-        {props.error !== null && (
-          <p class="error" role="alert">
-            {props.error}
-          </p>
-        )}
+        <FormFault fault={props.error} />
         {props.hasOidc && (
           <>
             <a
@@ -94,7 +90,7 @@ export function CodeField(props: { readonly isRequired: boolean }) {
 export function LinkPage(props: {
   readonly link: { readonly name: string; readonly purpose: LinkPurpose } | null;
   readonly action: string;
-  readonly error: string | null;
+  readonly fault: string | null;
 }) {
   const context = usePage();
   const { link } = props;
@@ -116,11 +112,7 @@ export function LinkPage(props: {
     <div class="narrow">
       <form method="post" action={props.action} class="card stack">
         <input type="hidden" name="_csrf" value={context.csrf} />
-        {props.error !== null && (
-          <p class="error" role="alert">
-            {props.error}
-          </p>
-        )}
+        <FormFault fault={props.fault} />
         {link.purpose === 'sign_in' ? (
           <>
             <h1>{text('link.signInTitle')}</h1>

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { parseUserName } from '../../base/values/role.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { faultSentence } from '../shell/error-page.tsx';
 import { cookieOptions, sessionCookie } from '../shell/guard.ts';
 import {
   LANGUAGE_COOKIE,
-  type PageContext,
   pageContext,
   THEME_COOKIE,
   THEMES,
@@ -18,19 +19,15 @@ import { endSession } from './console-sessions.sql.ts';
 import { consumeLink, readLink } from './console-users.sql.ts';
 import { LinkPage } from './login-page.tsx';
 import { OIDC_SIGN_OUT_PATH } from './oidc-client.ts';
-import { hashPassword, newPasswordFault } from './password.ts';
+import { hashPassword, requireNewPassword } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
 import { nextOf, showLogin, showTooMany, signIn } from './sign-in.tsx';
-import { passwordOf, type SignInCheck } from './sign-in-check.ts';
+import { checkSignIn, countAddress } from './sign-in-check.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;
 
 /** Routes to sign in and out and for one-time links. */
-export function addLoginRoutes(
-  server: FastifyInstance,
-  parts: ConsoleParts,
-  signInCheck: SignInCheck,
-): void {
+export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, publicUrl, logger } = parts;
 
   server.get('/login', forVisitors, async (request, reply) =>
@@ -41,7 +38,7 @@ export function addLoginRoutes(
 
   server.post('/login', forVisitors, async (request, reply) => {
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
-    const checked = await signInCheck.check(request, name);
+    const checked = await checkSignIn(parts, request, name);
     if (checked.outcome === 'limited') return showTooMany(request, reply, parts, checked.wait);
     if (checked.outcome === 'wrong') {
       return showLogin(request, reply, parts, {
@@ -69,18 +66,18 @@ export function addLoginRoutes(
   const showLink = async (
     request: FastifyRequest<{ Params: { token: string } }>,
     reply: FastifyReply,
-    error: ((context: PageContext) => string) | null,
+    fault: InputError | null,
   ) => {
     const link = await readLink(database, request.params.token);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('link.passwordTitle'),
       active: null,
-      status: link === null ? 404 : error === null ? 200 : 400,
+      status: link === null ? 404 : fault === null ? 200 : 400,
       body: (
         <LinkPage
           link={link}
           action={`/link/${encodeURIComponent(request.params.token)}`}
-          error={error?.(context) ?? null}
+          fault={fault && faultSentence(context, fault)}
         />
       ),
     }));
@@ -96,7 +93,7 @@ export function addLoginRoutes(
     forVisitors,
     async (request, reply) => {
       const { token } = request.params;
-      const wait = await signInCheck.countAddress(request);
+      const wait = await countAddress(parts, request);
       const link = wait === 0 ? await readLink(database, token) : null;
       if (link === null) {
         logSecurityEvent(logger, request, 'sign_in_failed');
@@ -104,10 +101,12 @@ export function addLoginRoutes(
       }
       let hash: string | null = null;
       if (link.purpose === 'password') {
-        const password = passwordOf(request.body, 'password') ?? '';
-        const fault = newPasswordFault(password, passwordOf(request.body, 'again'), link);
-        if (fault !== null) return showLink(request, reply, fault);
-        hash = await hashPassword(password);
+        try {
+          hash = await hashPassword(requireNewPassword(request.body, 'password', link));
+        } catch (error) {
+          if (!(error instanceof InputError)) throw error;
+          return showLink(request, reply, error);
+        }
       }
       const used = await consumeLink(database, token, hash);
       if (used === null) return showLink(request, reply, null);

@@ -77,7 +77,7 @@ export function showTooMany(
   reply.header('retry-after', seconds);
   return showLogin(request, reply, parts, {
     status: 429,
-    error: ({ text }) => text('login.tooMany', { seconds }),
+    error: ({ text }) => text('faults.too_many_tries', { seconds }),
   });
 }
 

@@ -23,9 +23,8 @@ import { addLoginRoutes } from '../access/login-routes.tsx';
 import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
-import { createSignInCheck } from '../access/sign-in-check.ts';
 import { USER_ACTIONS, USERS } from '../access/users-page.tsx';
-import { addAccountRoutes } from '../account/account-page.tsx';
+import { ACCOUNT, ACCOUNT_ACTIONS, ENROLMENT } from '../account/account-page.tsx';
 import { UNSTATED_BYTES } from '../api/api-request.ts';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { addAssetRoutes } from './assets.ts';
@@ -99,7 +98,11 @@ export function createConsole(options: ConsoleOptions): Console {
 }
 
 /** The pages about users, their credentials and keys, of which no feature knows. */
-const ACCESS: Feature = { name: 'access', pages: [USERS], actions: USER_ACTIONS };
+const ACCESS: Feature = {
+  name: 'access',
+  pages: [USERS, ACCOUNT, ENROLMENT],
+  actions: [...USER_ACTIONS, ...ACCOUNT_ACTIONS],
+};
 
 async function addPages(
   server: FastifyInstance,
@@ -132,9 +135,7 @@ async function addPages(
       }),
   });
   addAssetRoutes(server);
-  const signInCheck = createSignInCheck(parts);
-  addLoginRoutes(server, parts, signInCheck);
-  addAccountRoutes(server, parts, signInCheck);
+  addLoginRoutes(server, parts);
   addOidcRoutes(server, parts);
   for (const { pages = [], lists = [], actions = [] } of [ACCESS, ...parts.features]) {
     for (const add of pages) add(server, parts);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Text } from '../../../base/texts/texts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
@@ -7,6 +8,7 @@ import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx'
 import {
   Card,
   DayLink,
+  Fields,
   Instant,
   PlatformValue,
   RevealForm,
@@ -141,50 +143,27 @@ function Verdict({ p }: { p: ProviderDetail }) {
 
 function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed: boolean }) {
   const { provider, isRevealed } = props;
-  const context = usePage();
-  const { text } = context;
+  const { text, formats } = usePage();
+  const { batchId, faults, refusal } = provider;
+  const requests = formats.count(provider.requests);
+  const batch = batchId === null ? '' : ` ${text('providers.lastBatch', { id: String(batchId) })}`;
   return (
     <Card title={text('providers.sending')}>
-      <dl class="fields">
-        <dt>{text('providers.lastSent')}</dt>
-        <dd>
-          <LastSent last={provider} />
-        </dd>
-        <dt>{text('providers.lastAnswer')}</dt>
-        <dd>
-          <LastAnswer last={provider} />
-        </dd>
-        <dt>{text('providers.taken')}</dt>
-        <dd>
-          <Instant at={provider.syncedAt} />
-        </dd>
-        <dt>{text('providers.changedInErp')}</dt>
-        <dd>
-          <Instant at={provider.changedAt} />
-        </dd>
-        <dt>{text('providers.requests')}</dt>
-        <dd>
-          {context.formats.count(provider.requests)}
-          {provider.batchId !== null && (
-            <span class="quiet">
-              {' '}
-              {text('providers.lastBatch', { id: String(provider.batchId) })}
-            </span>
-          )}
-        </dd>
-        {provider.faults !== null && (
-          <>
-            <dt>{text('providers.reason')}</dt>
-            <dd>{reasonsText(context.text, provider.faults)}</dd>
-          </>
-        )}
-        {provider.refusal !== null && (
-          <>
-            <dt>{text('providers.refusal')}</dt>
-            <dd>{isRevealed ? provider.refusal : MASKED}</dd>
-          </>
-        )}
-      </dl>
+      <Fields
+        rows={[
+          [text('providers.lastSent'), <LastSent last={provider} />],
+          [text('providers.lastAnswer'), <LastAnswer last={provider} />],
+          [text('providers.taken'), <Instant at={provider.syncedAt} />],
+          [text('providers.changedInErp'), <Instant at={provider.changedAt} />],
+          [text('providers.requests'), requests + batch],
+          ...(faults === null
+            ? []
+            : [[text('providers.reason'), reasonsText(text, faults)] as const]),
+          ...(refusal === null
+            ? []
+            : [[text('providers.refusal'), isRevealed ? refusal : MASKED] as const]),
+        ]}
+      />
     </Card>
   );
 }
@@ -192,56 +171,50 @@ function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed
 function Master({ data, isRevealed }: PageProps) {
   const { text } = usePage();
   const { provider } = data;
-  const contact = (value: unknown, name: string) => {
-    const texts = listOf(value).map((item) => textOf(item, name) ?? '–');
-    if (texts.length === 0) return '–';
-    return isRevealed ? texts.join(', ') : texts.map(() => MASKED).join(', ');
-  };
   return (
     <Card title={text('providers.master')}>
-      <dl class="fields">
-        <dt>{text('providers.externalId')}</dt>
-        <dd>{data.externalId}</dd>
-        {provider !== null && (
-          <>
-            <dt>{text('providers.name')}</dt>
-            <dd>{provider.name ?? '–'}</dd>
-            <dt>{text('providers.taxId')}</dt>
-            <dd class="number">
-              {provider.identification === null
-                ? '–'
-                : isRevealed
-                  ? provider.identification
-                  : maskTaxId(provider.identification)}
-            </dd>
-            <dt>{text('providers.type')}</dt>
-            <dd>{provider.type === null ? '–' : <PlatformValue value={provider.type} />}</dd>
-            <dt>{text('providers.canAnticipate')}</dt>
-            <dd>
-              {provider.canAnticipate === null
-                ? '–'
-                : text(provider.canAnticipate ? 'title.yes' : 'title.no')}
-            </dd>
-            <dt>{text('providers.phones')}</dt>
-            <dd class="number">{contact(provider.phones, 'number')}</dd>
-            <dt>{text('providers.emails')}</dt>
-            <dd>{contact(provider.emailAddresses, 'email')}</dd>
-            <dt>{text('providers.erpAccounts')}</dt>
-            <dd class="number">
-              <ErpAccounts data={data} isRevealed={isRevealed} />
-            </dd>
-          </>
-        )}
-        <dt>{text('providers.fingerprint')}</dt>
-        <dd class="mono">{data.fingerprint}</dd>
-      </dl>
+      <Fields
+        rows={[
+          [text('providers.externalId'), data.externalId],
+          ...(provider === null ? [] : statedFields(provider, isRevealed, text)),
+          [text('providers.fingerprint'), data.fingerprint, 'mono'],
+        ]}
+      />
     </Card>
   );
 }
 
+function statedFields(provider: ProviderDetail, isRevealed: boolean, text: Text) {
+  const { name, identification, type, canAnticipate } = provider;
+  const contact = (value: unknown, member: string) => {
+    const texts = listOf(value).map((item) => textOf(item, member) ?? '–');
+    return texts.map((stated) => (isRevealed ? stated : MASKED)).join(', ') || '–';
+  };
+  const taxId = isRevealed ? identification : identification && maskTaxId(identification);
+  return [
+    [text('providers.name'), name ?? '–'],
+    [text('providers.taxId'), taxId ?? '–', 'number'],
+    [text('providers.type'), type === null ? '–' : <PlatformValue value={type} />],
+    [
+      text('providers.canAnticipate'),
+      canAnticipate === null ? '–' : text(canAnticipate ? 'title.yes' : 'title.no'),
+    ],
+    [text('providers.phones'), contact(provider.phones, 'number'), 'number'],
+    [text('providers.emails'), contact(provider.emailAddresses, 'email')],
+    [
+      text('providers.erpAccounts'),
+      <ErpAccounts accounts={listOf(provider.accounts)} isRevealed={isRevealed} />,
+      'number',
+    ],
+  ] as const;
+}
+
 /** The accounts as the ERP wrote them, which nothing has checked. */
-function ErpAccounts({ data, isRevealed }: PageProps) {
-  const accounts = listOf(data.provider?.accounts);
+function ErpAccounts(props: {
+  readonly accounts: readonly unknown[];
+  readonly isRevealed: boolean;
+}) {
+  const { accounts, isRevealed } = props;
   if (accounts.length === 0) return <>–</>;
   return (
     <ul>
