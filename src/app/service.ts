@@ -210,66 +210,54 @@ async function startBookingWakeUps(shared: Shared, stops: Stop[]): Promise<void>
 
 function startScheduler(shared: Shared, channels: readonly Channel[], stops: Stop[]): void {
   const { config, logger, overrides, database, planner } = shared;
-  const ticker = startTicker(planner, overrides.tickMs);
-  stops.push(() => ticker.stop());
-  const alerts = startAlertLoop({
-    database,
-    logger,
-    channels,
-    style: {
-      language: config.alertLanguage,
-      timeZone: config.timezone,
-      consoleUrl: config.consolePublicUrl,
-    },
-    digest: {
-      channels: config.digest ? channels : [],
-      slotAt: (now) => latestSlot(DIGEST_CRON, config.timezone, now),
-    },
-    policy: alertPolicy(config),
-    ...overrides.alerts,
-  });
-  stops.push(() => alerts.stop());
-  const housekeeping = loop({ everyMs: CLEAN_INTERVAL_MS, run: () => clearStaging(shared) });
-  stops.push(() => housekeeping.stop());
-  if (config.bookingsFrom !== null) {
-    const { bookingsFrom, timezone: timeZone } = config;
-    const releases = startReleases({
-      ...{ database, logger, bookingsFrom, timeZone },
-      signsCleanDays: config.autoSignOff === 'clean',
-      payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
-      ...overrides.bookings,
-    });
-    stops.push(() => releases.stop());
-  }
-  const verification = startVerification(database, logger, overrides.verification?.intervalMs);
-  stops.push(() => verification.stop());
-  const checks = startCheckLoop({
-    database,
-    logger,
-    rules: { severities: config.checkSeverities },
-  });
-  stops.push(() => checks.stop());
-  const matching = startMatchingLoop({
-    database,
-    logger,
-    maxAgeHours: config.erpPayablesMaxAgeHours,
-    timeZone: config.timezone,
-    bookingsFrom: config.bookingsFrom,
-  });
-  stops.push(() => matching.stop());
+  const { timezone: timeZone, bookingsFrom, erpPayablesMaxAgeHours } = config;
+  const parts = [
+    startTicker(planner, overrides.tickMs),
+    startAlertLoop({
+      database,
+      logger,
+      channels,
+      style: {
+        language: config.alertLanguage,
+        timeZone,
+        consoleUrl: config.consolePublicUrl,
+      },
+      digest: {
+        channels: config.digest ? channels : [],
+        slotAt: (now) => latestSlot(DIGEST_CRON, timeZone, now),
+      },
+      policy: alertPolicy(config),
+      ...overrides.alerts,
+    }),
+    // The rows that killed processes left in the staging tables.
+    loop({
+      everyMs: CLEAN_INTERVAL_MS,
+      run: async () => {
+        const titles = await discardStrayRows(database);
+        if (titles > 0) logger.info({ titles }, 'removed the staged rows of a killed process');
+      },
+      failure: { logger, message: 'the staging tables were not cleared' },
+    }),
+    ...(bookingsFrom === null
+      ? []
+      : [
+          startReleases({
+            ...{ database, logger, bookingsFrom, timeZone },
+            signsCleanDays: config.autoSignOff === 'clean',
+            payablesMaxAgeHours: erpPayablesMaxAgeHours,
+            ...overrides.bookings,
+          }),
+        ]),
+    startVerification(database, logger, overrides.verification?.intervalMs),
+    startCheckLoop(database, logger, { severities: config.checkSeverities }),
+    startMatchingLoop({
+      ...{ database, logger, maxAgeHours: erpPayablesMaxAgeHours, timeZone, bookingsFrom },
+    }),
+  ];
+  stops.push(...parts.map((part) => () => part.stop()));
 }
 
 const CLEAN_INTERVAL_MS = 3_600_000;
-
-/** Deletes the rows that killed processes left in the staging tables. */
-async function clearStaging({ database, logger }: Shared): Promise<void> {
-  try {
-    const titles = await discardStrayRows(database);
-    if (titles > 0) logger.info({ titles }, 'removed the staged rows of a killed process');
-  } catch (error) {
-    logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
-  }
-}
 
 async function startConsole(
   shared: Shared,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { loop } from '../../base/runtime/loop.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import { PROCESS_SILENCE_MS, type ProcessFault } from '../../core/work/process-fault.ts';
 
 /**
@@ -25,20 +25,18 @@ export async function reportFaults(
        OR seen_at < clock_timestamp() - make_interval(secs => ${PROCESS_SILENCE_MS / 1000}::float8)`;
 }
 
-export interface FaultReports {
-  /** The last report stays in the table for `PROCESS_SILENCE_MS`. */
-  stop(): Promise<void>;
-}
-
 const INTERVAL_MS = 15_000;
 
-/** Reports at once, and then every 15 seconds, the faults that keep this process from its work. */
+/**
+ * Reports at once, and then every 15 seconds, the faults that keep this process from its work. The last report stays in
+ * the table for `PROCESS_SILENCE_MS`.
+ */
 export function startFaultReports(parts: {
   readonly database: Database;
   readonly logger: Logger;
   readonly read: () => Promise<readonly ProcessFault[]>;
   readonly intervalMs?: number;
-}): FaultReports {
+}): Loop {
   const { database, logger, read, intervalMs = INTERVAL_MS } = parts;
   const processId = randomUUID();
   let isReporting = false;
