@@ -330,7 +330,7 @@ const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
     kind: 'instant',
     value: ({ lastSeenAt }) => lastSeenAt,
   },
-  { name: 'address', head: 'account.address', kind: 'text', value: ({ address }) => address },
+  { name: 'address', head: 'account.address', kind: 'text' },
   {
     name: 'way',
     head: 'account.way',
@@ -341,7 +341,7 @@ const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
 ];
 
 const KEY_COLUMNS: readonly Column<ApiKey>[] = [
-  { name: 'name', head: 'users.keyName', kind: 'text', value: ({ name }) => name },
+  { name: 'name', head: 'users.keyName', kind: 'text' },
   { name: 'begins', head: 'users.begins', kind: 'text', value: ({ start }) => `${start}…` },
   { name: 'expires', head: 'users.expires', kind: 'instant', value: ({ expiresAt }) => expiresAt },
   {

@@ -42,13 +42,8 @@ const COLUMNS: readonly Column<AlertRow>[] = [
     },
   },
   dayColumn('alerts.date'),
-  { name: 'raised_at', head: 'alerts.raised', kind: 'instant', value: ({ raisedAt }) => raisedAt },
-  {
-    name: 'resolved_at',
-    head: 'alerts.resolved',
-    kind: 'instant',
-    value: ({ resolvedAt }) => resolvedAt,
-  },
+  { name: 'raised_at', head: 'alerts.raised', kind: 'instant' },
+  { name: 'resolved_at', head: 'alerts.resolved', kind: 'instant' },
 ];
 
 const STATES = { open: 'alerts.open', over: 'alerts.over', all: 'alerts.all' } as const;
@@ -141,7 +136,6 @@ const DRIFT_COLUMNS: readonly Column<Static<typeof DriftItem>>[] = [
     name: 'path',
     head: 'drift.path',
     kind: 'text',
-    value: ({ path }) => path,
     cell: ({ path }) => <span class="mono">{path}</span>,
     isHead: true,
   },
@@ -152,12 +146,7 @@ const DRIFT_COLUMNS: readonly Column<Static<typeof DriftItem>>[] = [
     value: ({ kind, names }, { text, formats }) =>
       text(`drift.kinds.${kind}`) + (names > 1 ? ` × ${formats.count(names)}` : ''),
   },
-  {
-    name: 'first_seen_at',
-    head: 'drift.firstSeen',
-    kind: 'instant',
-    value: ({ firstSeenAt }) => firstSeenAt,
-  },
+  { name: 'first_seen_at', head: 'drift.firstSeen', kind: 'instant' },
   { name: 'pull', head: 'audit.pull', kind: 'text', value: ({ pullId }) => String(pullId) },
 ];
 

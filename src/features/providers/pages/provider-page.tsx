@@ -238,13 +238,7 @@ function ErpAccounts(props: {
 }
 
 const ACCOUNT_COLUMNS: readonly Column<SeenAccount>[] = [
-  {
-    name: 'bank',
-    head: 'providers.bank',
-    kind: 'text',
-    value: ({ bank }) => bank,
-    isHead: true,
-  },
+  { name: 'bank', head: 'providers.bank', kind: 'text', isHead: true },
   {
     name: 'branch',
     head: 'providers.branchHead',
@@ -267,15 +261,9 @@ const ACCOUNT_COLUMNS: readonly Column<SeenAccount>[] = [
     name: 'last_accepted_date',
     head: 'providers.lastTitle',
     kind: 'date',
-    value: ({ lastAcceptedDate }) => lastAcceptedDate,
     cell: ({ lastAcceptedDate }) => <DayLink date={lastAcceptedDate} />,
   },
-  {
-    name: 'first_seen_at',
-    head: 'providers.firstSeen',
-    kind: 'instant',
-    value: ({ firstSeenAt }) => firstSeenAt,
-  },
+  { name: 'first_seen_at', head: 'providers.firstSeen', kind: 'instant' },
 ];
 
 function Accounts({ data, isRevealed }: PageProps) {

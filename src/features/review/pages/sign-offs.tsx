@@ -44,12 +44,7 @@ const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Bool
 type SignableDay = Readonly<Static<typeof SignableDay>>;
 
 const DAY_COLUMNS: readonly Column<JudgedDay>[] = [
-  {
-    name: 'titles',
-    head: 'days.titles',
-    kind: 'count',
-    value: ({ titles }) => titles,
-  },
+  { name: 'titles', head: 'days.titles', kind: 'count' },
   {
     name: 'original_value',
     head: 'amounts.original_value',
@@ -298,7 +293,7 @@ interface ResultPageData {
 
 const SEAL_COLUMNS: readonly Column<SignOff>[] = [
   { ...dayColumn('days.date'), isHead: true },
-  { name: 'titles', head: 'days.titles', kind: 'count', value: ({ titles }) => titles },
+  { name: 'titles', head: 'days.titles', kind: 'count' },
   {
     name: 'original_value',
     head: 'amounts.original_value',
