@@ -4,7 +4,7 @@
  */
 
 import { hostname } from 'node:os';
-import { recordSettings } from '../base/audit/settings.ts';
+import { recordSettings } from '../base/audit/audit.ts';
 import { auditedSettings, type Config } from '../base/config/config.ts';
 import { latestSlot } from '../base/config/cron-schedule.ts';
 import { findClockFault } from '../base/database/clock.ts';
@@ -20,25 +20,29 @@ import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/discard-staged.sql.ts';
 import { startTicker } from '../core/planner/planner-loop.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
-import type { Channel } from '../features/alerts/channel.ts';
+import {
+  type Channel,
+  openEmail,
+  openSlack,
+  openTeams,
+  openWebhook,
+} from '../features/alerts/channels.ts';
 import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
-import { openEmail } from '../features/alerts/email-channel.ts';
-import { startFaultReports } from '../features/alerts/fault-reports.sql.ts';
 import {
   clockCheck,
   databaseCheck,
   migrationsCheck,
   queueCheck,
   schedulerCheck,
+  startFaultReports,
   tokenCheck,
 } from '../features/alerts/health.sql.ts';
-import { openSlack, openTeams, openWebhook } from '../features/alerts/http-channels.ts';
 import { createMetrics, type Metrics, readLedgerGauges } from '../features/alerts/metrics.sql.ts';
 import { moveBookings } from '../features/bookings/booking-start.sql.ts';
 import { startReleases } from '../features/bookings/releases.ts';
 import { startWakeUps } from '../features/bookings/wake-ups.ts';
 import { openCalendar } from '../features/calendar/own-holidays.ts';
-import { startCheckLoop } from '../features/checks/check-loop.ts';
+import { startCheckLoop } from '../features/checks/check-day.sql.ts';
 import { startMatchingLoop } from '../features/matching/run-matching.sql.ts';
 import { startVerification } from '../features/verify/verify.sql.ts';
 import {

@@ -2,7 +2,7 @@ import { readClock } from '../../base/database/clock.ts';
 import { describeError } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
-import { type DeliveryParts, deliverAlerts, settleAll } from './deliver-alerts.ts';
+import { type DeliveryParts, deliverAlerts, settleAll } from './alert-delivery.sql.ts';
 import { deriveAlerts } from './derive-alerts.sql.ts';
 import { type DigestParts, deliverDigest } from './digest.sql.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordSettings } from '../../../src/base/audit/settings.ts';
+import { recordSettings } from '../../../src/base/audit/audit.ts';
 import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 
 let pages: PagesWorld;

@@ -14,7 +14,7 @@ import { readLedgerDays } from '../ledger-days.sql.ts';
 import { type CivilMonth, parseMonth } from '../months/civil-month.ts';
 import { Month, MonthDay, MonthSeal } from '../months/month-seal.sql.ts';
 import { JudgedDay, withObstacles } from '../obstacles.sql.ts';
-import { requestPull } from '../request-pull.ts';
+import { requestPull } from './day-actions.ts';
 import { readMonthPage, sendEvidence } from './months-pages.tsx';
 
 const MAX_DAYS = 1_000;
