@@ -6,12 +6,11 @@ import { isForeignLoad } from '../shell/csrf.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { forVisitors } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { SignOutPage } from './login-page.tsx';
+import { nextOf, SignOutPage, showLogin, showTooMany, signIn } from './login-routes.tsx';
 import { OIDC_CALLBACK_PATH, OIDC_SIGN_OUT_PATH, type OidcFault } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { logSecurityEvent } from './security-events.ts';
-import { nextOf, PER_ADDRESS, showLogin, showTooMany, signIn } from './sign-in.tsx';
-import { countTry } from './sign-in-limits.sql.ts';
+import { countTry, PER_ADDRESS } from './sign-in-limits.sql.ts';
 
 const STATUS = {
   denied: 401,

@@ -9,8 +9,7 @@ import type { SignInProof } from './console-sessions.sql.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
 import { PasswordsBusyError, passwordOf, verifyPassword } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
-import { PER_ADDRESS, PER_USER } from './sign-in.tsx';
-import { countTry, forgetTries } from './sign-in-limits.sql.ts';
+import { countTry, forgetTries, PER_ADDRESS, PER_USER } from './sign-in-limits.sql.ts';
 
 /**
  * Limits for audit entries of refused sign-ins, so that a client cannot fill the audit log, which

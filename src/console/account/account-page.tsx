@@ -10,7 +10,7 @@ import {
   readSessionsOf,
 } from '../access/console-sessions.sql.ts';
 import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/console-users.sql.ts';
-import { CodeField, NewPasswordFields } from '../access/login-page.tsx';
+import { CodeField, NewPasswordFields } from '../access/login-routes.tsx';
 import { hashPassword, requireNewPassword } from '../access/password.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
 import { checkSignIn } from '../access/sign-in-check.ts';
