@@ -29,7 +29,6 @@ import {
 } from '../features/alerts/channels.ts';
 import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
 import {
-  clockCheck,
   databaseCheck,
   migrationsCheck,
   queueCheck,
@@ -273,7 +272,7 @@ async function startConsole(
     databaseCheck(database),
     migrationsCheck(() => pendingMigrations(databaseUrl)),
     queueCheck(() => queues.pull.isReachable()),
-    clockCheck(() => findClockFault(database)),
+    { name: 'clock', run: () => findClockFault(database) },
     ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),
     ...(roles.has('scheduler') ? [schedulerCheck(() => shared.planner.lastDoneAt())] : []),
   ];

@@ -79,11 +79,6 @@ export function tokenCheck(
   };
 }
 
-/** @param findFault returns the difference of this process's clock as part of a sentence, or null */
-export function clockCheck(findFault: () => Promise<string | null>): ReadinessCheck {
-  return { name: 'clock', run: findFault };
-}
-
 /** Three ticks: one may be late and one may be lost. */
 const MAX_TICK_AGE_MS = 180_000;
 
