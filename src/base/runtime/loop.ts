@@ -1,3 +1,4 @@
+import { StagingUnavailableError } from './errors.ts';
 import { describeError, type Logger } from './logger.ts';
 
 export interface Loop {
@@ -13,7 +14,8 @@ export interface Loop {
  *
  * @param everyMs the interval in milliseconds. Without it, `run` is called after `notify` only
  * @param run must not reject without `failure`
- * @param failure logs that a run has failed; one that was stopped has not
+ * @param failure logs that a run has failed, and that the next may succeed where the database was not available; a run
+ *   that was stopped has not failed
  */
 export function loop({
   everyMs,
@@ -22,11 +24,7 @@ export function loop({
 }: {
   readonly everyMs?: number;
   readonly run: (signal: AbortSignal) => Promise<unknown>;
-  readonly failure?: {
-    readonly logger: Logger;
-    readonly message: string;
-    readonly level?: 'warn' | 'error';
-  };
+  readonly failure?: { readonly logger: Logger; readonly message: string };
 }): Loop {
   const abort = new AbortController();
   const { signal } = abort;
@@ -39,8 +37,9 @@ export function loop({
       await run(signal);
     } catch (error) {
       if (failure === undefined) throw error;
-      const { logger, message, level = 'warn' } = failure;
-      if (!signal.aborted) logger[level]({ err: describeError(error) }, message);
+      if (signal.aborted) return;
+      const level = error instanceof StagingUnavailableError ? 'warn' : 'error';
+      failure.logger[level]({ err: describeError(error) }, failure.message);
     }
   };
   const work = async () => {

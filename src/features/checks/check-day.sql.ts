@@ -448,6 +448,6 @@ export function startCheckLoop(database: Database, logger: Logger, rules: CheckR
         if (found > 0 || closed > 0) logger.info({ date, found, closed }, 'titles checked');
       }
     },
-    failure: { logger, message: 'titles were not checked', level: 'error' },
+    failure: { logger, message: 'titles were not checked' },
   });
 }
