@@ -299,7 +299,7 @@ function urlOf(server: FastifyInstance): string {
  * users. The rights are in the same table as those of the pages.
  */
 
-export async function addApiRoutes(
+async function addApiRoutes(
   server: FastifyInstance,
   parts: ConsoleParts,
   version: string,
