@@ -3,7 +3,6 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { parseUserName } from '../../base/values/role.ts';
-import { clientAddress } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { faultSentence } from '../shell/error-page.tsx';
 import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from '../shell/guard.ts';
@@ -24,7 +23,7 @@ import { endSession, type SignInProof, startSession } from './console-sessions.s
 import { consumeLink, type LinkPurpose, readLink } from './console-users.sql.ts';
 import { OIDC_SIGN_OUT_PATH } from './oidc-client.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
-import { logSecurityEvent } from './security-events.ts';
+import { clientAddress, logSecurityEvent } from './security-events.ts';
 import { checkSignIn, countAddress } from './sign-in-check.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;

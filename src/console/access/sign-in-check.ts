@@ -2,13 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { useCode } from '../account/second-factor.sql.ts';
 import { matchCode } from '../account/second-factor.ts';
-import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import type { SignInProof } from './console-sessions.sql.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
 import { PasswordsBusyError, passwordOf, verifyPassword } from './password.ts';
-import { logSecurityEvent } from './security-events.ts';
+import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
 import { countTry, forgetTries, PER_ADDRESS, PER_USER } from './sign-in-limits.sql.ts';
 
 /**

@@ -30,7 +30,7 @@ import { API_TAGS, UNSTATED_BYTES } from '../api/api-request.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts, Feature } from './console-parts.ts';
 import { statusOf } from './error-page.tsx';
-import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
+import { addGuard, isForPrograms } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
 import { EVERYBODY, forKeys, forMonitoring } from './route-access.ts';
 import { sendErrorPage } from './send-page.ts';
@@ -126,7 +126,6 @@ async function addPages(
   await server.register(fastifyFormbody);
   const routes = addGuard(server, {
     ...parts,
-    sessions: SESSION_LIMITS,
     refuse: (request, reply, message) =>
       answerError(request, reply, parts.timeZone, {
         status: 403,
