@@ -4,7 +4,7 @@
  */
 
 import { hostname } from 'node:os';
-import { recordSettings } from '../base/audit/settings.ts';
+import { recordSettings } from '../base/audit/audit.ts';
 import { auditedSettings, type Config } from '../base/config/config.ts';
 import { latestSlot } from '../base/config/cron-schedule.ts';
 import { findClockFault } from '../base/database/clock.ts';
@@ -20,25 +20,28 @@ import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/discard-staged.sql.ts';
 import { startTicker } from '../core/planner/planner-loop.ts';
 import { startAlertLoop } from '../features/alerts/alert-loop.ts';
-import type { Channel } from '../features/alerts/channel.ts';
-import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
-import { openEmail } from '../features/alerts/email-channel.ts';
-import { startFaultReports } from '../features/alerts/fault-reports.sql.ts';
 import {
-  clockCheck,
+  type Channel,
+  openEmail,
+  openSlack,
+  openTeams,
+  openWebhook,
+} from '../features/alerts/channels.ts';
+import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
+import {
   databaseCheck,
   migrationsCheck,
   queueCheck,
   schedulerCheck,
+  startFaultReports,
   tokenCheck,
 } from '../features/alerts/health.sql.ts';
-import { openSlack, openTeams, openWebhook } from '../features/alerts/http-channels.ts';
 import { createMetrics, type Metrics, readLedgerGauges } from '../features/alerts/metrics.sql.ts';
 import { moveBookings } from '../features/bookings/booking-start.sql.ts';
 import { startReleases } from '../features/bookings/releases.ts';
 import { startWakeUps } from '../features/bookings/wake-ups.ts';
 import { openCalendar } from '../features/calendar/own-holidays.ts';
-import { startCheckLoop } from '../features/checks/check-loop.ts';
+import { startCheckLoop } from '../features/checks/check-day.sql.ts';
 import { startMatchingLoop } from '../features/matching/run-matching.sql.ts';
 import { startVerification } from '../features/verify/verify.sql.ts';
 import {
@@ -210,66 +213,54 @@ async function startBookingWakeUps(shared: Shared, stops: Stop[]): Promise<void>
 
 function startScheduler(shared: Shared, channels: readonly Channel[], stops: Stop[]): void {
   const { config, logger, overrides, database, planner } = shared;
-  const ticker = startTicker(planner, overrides.tickMs);
-  stops.push(() => ticker.stop());
-  const alerts = startAlertLoop({
-    database,
-    logger,
-    channels,
-    style: {
-      language: config.alertLanguage,
-      timeZone: config.timezone,
-      consoleUrl: config.consolePublicUrl,
-    },
-    digest: {
-      channels: config.digest ? channels : [],
-      slotAt: (now) => latestSlot(DIGEST_CRON, config.timezone, now),
-    },
-    policy: alertPolicy(config),
-    ...overrides.alerts,
-  });
-  stops.push(() => alerts.stop());
-  const housekeeping = loop({ everyMs: CLEAN_INTERVAL_MS, run: () => clearStaging(shared) });
-  stops.push(() => housekeeping.stop());
-  if (config.bookingsFrom !== null) {
-    const { bookingsFrom, timezone: timeZone } = config;
-    const releases = startReleases({
-      ...{ database, logger, bookingsFrom, timeZone },
-      signsCleanDays: config.autoSignOff === 'clean',
-      payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
-      ...overrides.bookings,
-    });
-    stops.push(() => releases.stop());
-  }
-  const verification = startVerification(database, logger, overrides.verification?.intervalMs);
-  stops.push(() => verification.stop());
-  const checks = startCheckLoop({
-    database,
-    logger,
-    rules: { severities: config.checkSeverities },
-  });
-  stops.push(() => checks.stop());
-  const matching = startMatchingLoop({
-    database,
-    logger,
-    maxAgeHours: config.erpPayablesMaxAgeHours,
-    timeZone: config.timezone,
-    bookingsFrom: config.bookingsFrom,
-  });
-  stops.push(() => matching.stop());
+  const { timezone: timeZone, bookingsFrom, erpPayablesMaxAgeHours } = config;
+  const parts = [
+    startTicker(planner, overrides.tickMs),
+    startAlertLoop({
+      database,
+      logger,
+      channels,
+      style: {
+        language: config.alertLanguage,
+        timeZone,
+        consoleUrl: config.consolePublicUrl,
+      },
+      digest: {
+        channels: config.digest ? channels : [],
+        slotAt: (now) => latestSlot(DIGEST_CRON, timeZone, now),
+      },
+      policy: alertPolicy(config),
+      ...overrides.alerts,
+    }),
+    // The rows that killed processes left in the staging tables.
+    loop({
+      everyMs: CLEAN_INTERVAL_MS,
+      run: async () => {
+        const titles = await discardStrayRows(database);
+        if (titles > 0) logger.info({ titles }, 'removed the staged rows of a killed process');
+      },
+      failure: { logger, message: 'the staging tables were not cleared' },
+    }),
+    ...(bookingsFrom === null
+      ? []
+      : [
+          startReleases({
+            ...{ database, logger, bookingsFrom, timeZone },
+            signsCleanDays: config.autoSignOff === 'clean',
+            payablesMaxAgeHours: erpPayablesMaxAgeHours,
+            ...overrides.bookings,
+          }),
+        ]),
+    startVerification(database, logger, overrides.verification?.intervalMs),
+    startCheckLoop(database, logger, { severities: config.checkSeverities }),
+    startMatchingLoop({
+      ...{ database, logger, maxAgeHours: erpPayablesMaxAgeHours, timeZone, bookingsFrom },
+    }),
+  ];
+  stops.push(...parts.map((part) => () => part.stop()));
 }
 
 const CLEAN_INTERVAL_MS = 3_600_000;
-
-/** Deletes the rows that killed processes left in the staging tables. */
-async function clearStaging({ database, logger }: Shared): Promise<void> {
-  try {
-    const titles = await discardStrayRows(database);
-    if (titles > 0) logger.info({ titles }, 'removed the staged rows of a killed process');
-  } catch (error) {
-    logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
-  }
-}
 
 async function startConsole(
   shared: Shared,
@@ -281,7 +272,7 @@ async function startConsole(
     databaseCheck(database),
     migrationsCheck(() => pendingMigrations(databaseUrl)),
     queueCheck(() => queues.pull.isReachable()),
-    clockCheck(() => findClockFault(database)),
+    { name: 'clock', run: () => findClockFault(database) },
     ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),
     ...(roles.has('scheduler') ? [schedulerCheck(() => shared.planner.lastDoneAt())] : []),
   ];

@@ -17,7 +17,7 @@ import { Field, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
 import { ActionForm, Disclosure, OwnSeal, Submit } from './shell/parts.tsx';
 import { actorOf, MAX_REASON_LENGTH, requireReason } from './shell/path-parameters.ts';
-import { EVERYBODY, forPeople } from './shell/route-access.ts';
+import { EVERYBODY, forEnrolment, forPeople } from './shell/route-access.ts';
 import { type PageAnswer, sendPage } from './shell/send-page.ts';
 
 /** Why a person decides. The form has a field for an input of this name. */
@@ -54,11 +54,13 @@ interface RouteBase<Input extends TProperties> {
   readonly who?: readonly ConsoleRole[];
   /** Of the path, and of the query or the form. */
   readonly input: Input;
+  /** Whether a user who has to set up a second factor first may use it. */
+  readonly isForEnrolment?: true;
 }
 
 /** The options of a route: the roles, and the schemas of the input. */
 function checked(
-  { path, who = EVERYBODY, input }: RouteBase<TProperties>,
+  { path, who = EVERYBODY, input, isForEnrolment }: RouteBase<TProperties>,
   part: 'querystring' | 'body',
 ) {
   const [inPath, others] = [true, false].map((wanted) =>
@@ -67,7 +69,7 @@ function checked(
     ),
   );
   return {
-    ...forPeople(who),
+    ...(isForEnrolment === true ? forEnrolment(who) : forPeople(who)),
     attachValidation: true,
     preValidation: async (request: FastifyRequest) => {
       request.query = cleaned(request.query, input);
@@ -121,8 +123,8 @@ interface Outcome<Result> {
 }
 
 interface PageDeclaration<Input extends TProperties, Data, Result> extends RouteBase<Input> {
-  /** The entry of the navigation. */
-  readonly active: NavigationPath;
+  /** The entry of the navigation; null: none. */
+  readonly active: NavigationPath | null;
   /** Null: there is no such page. */
   readonly read: (
     parts: ConsoleParts,
@@ -138,6 +140,8 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
     isRevealed: boolean,
     result: Result | null,
   ) => VNode;
+  /** The address to which the page leads in place of being shown; null: it is shown. */
+  readonly elsewhere?: (data: Data) => string | null;
   /** What differs from an ordinary page. */
   readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
   /** The form to see what is masked. It leaves an entry in the audit log before anything is shown. */
@@ -174,6 +178,8 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
   ) => {
     const data = input && (await page.read(parts, input, request, isRevealed));
     if (input === null || data === null) return reply.callNotFound();
+    const elsewhere = page.elsewhere?.(data) ?? null;
+    if (elsewhere !== null) return reply.redirect(elsewhere, 303);
     if (reveal !== undefined && isRevealed) {
       const entry = { actor: actorOf(request), ...reveal.entry(data) };
       await recordAudit(parts.database.prisma, entry);

@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { parseUserName } from '../../base/values/role.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { cookieOptions, sessionCookie } from '../shell/guard.ts';
+import { faultSentence } from '../shell/error-page.tsx';
+import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from '../shell/guard.ts';
+import { Field } from '../shell/layout.tsx';
 import {
   LANGUAGE_COOKIE,
   type PageContext,
@@ -11,26 +14,22 @@ import {
   THEME_COOKIE,
   THEMES,
   textParameter,
+  usePage,
 } from '../shell/page-context.ts';
+import { FormFault, Submit } from '../shell/parts.tsx';
 import { EVERYBODY, forEnrolment, forVisitors } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { endSession } from './console-sessions.sql.ts';
-import { consumeLink, readLink } from './console-users.sql.ts';
-import { LinkPage } from './login-page.tsx';
+import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
+import { consumeLink, type LinkPurpose, readLink } from './console-users.sql.ts';
 import { OIDC_SIGN_OUT_PATH } from './oidc-client.ts';
-import { hashPassword, newPasswordFault } from './password.ts';
-import { logSecurityEvent } from './security-events.ts';
-import { nextOf, showLogin, showTooMany, signIn } from './sign-in.tsx';
-import { passwordOf, type SignInCheck } from './sign-in-check.ts';
+import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
+import { clientAddress, logSecurityEvent } from './security-events.ts';
+import { checkSignIn, countAddress } from './sign-in-check.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;
 
 /** Routes to sign in and out and for one-time links. */
-export function addLoginRoutes(
-  server: FastifyInstance,
-  parts: ConsoleParts,
-  signInCheck: SignInCheck,
-): void {
+export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, publicUrl, logger } = parts;
 
   server.get('/login', forVisitors, async (request, reply) =>
@@ -41,7 +40,7 @@ export function addLoginRoutes(
 
   server.post('/login', forVisitors, async (request, reply) => {
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
-    const checked = await signInCheck.check(request, name);
+    const checked = await checkSignIn(parts, request, name);
     if (checked.outcome === 'limited') return showTooMany(request, reply, parts, checked.wait);
     if (checked.outcome === 'wrong') {
       return showLogin(request, reply, parts, {
@@ -69,18 +68,18 @@ export function addLoginRoutes(
   const showLink = async (
     request: FastifyRequest<{ Params: { token: string } }>,
     reply: FastifyReply,
-    error: ((context: PageContext) => string) | null,
+    fault: InputError | null,
   ) => {
     const link = await readLink(database, request.params.token);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('link.passwordTitle'),
       active: null,
-      status: link === null ? 404 : error === null ? 200 : 400,
+      status: link === null ? 404 : fault === null ? 200 : 400,
       body: (
         <LinkPage
           link={link}
           action={`/link/${encodeURIComponent(request.params.token)}`}
-          error={error?.(context) ?? null}
+          fault={fault && faultSentence(context, fault)}
         />
       ),
     }));
@@ -96,7 +95,7 @@ export function addLoginRoutes(
     forVisitors,
     async (request, reply) => {
       const { token } = request.params;
-      const wait = await signInCheck.countAddress(request);
+      const wait = await countAddress(parts, request);
       const link = wait === 0 ? await readLink(database, token) : null;
       if (link === null) {
         logSecurityEvent(logger, request, 'sign_in_failed');
@@ -104,10 +103,12 @@ export function addLoginRoutes(
       }
       let hash: string | null = null;
       if (link.purpose === 'password') {
-        const password = passwordOf(request.body, 'password') ?? '';
-        const fault = newPasswordFault(password, passwordOf(request.body, 'again'), link);
-        if (fault !== null) return showLink(request, reply, fault);
-        hash = await hashPassword(password);
+        try {
+          hash = await hashPassword(requireNewPassword(request.body, 'password', link));
+        } catch (error) {
+          if (!(error instanceof InputError)) throw error;
+          return showLink(request, reply, error);
+        }
       }
       const used = await consumeLink(database, token, hash);
       if (used === null) return showLink(request, reply, null);
@@ -132,4 +133,234 @@ export function addLoginRoutes(
     reply.setCookie(THEME_COOKIE, THEMES.find((known) => known === theme) ?? 'auto', options);
     return reply.redirect(nextOf(request), 303);
   });
+}
+
+/** Begins a session and replaces the visitor's cookie. */
+export async function signIn(
+  reply: FastifyReply,
+  { database, publicUrl, logger }: ConsoleParts,
+  {
+    user,
+    next,
+    proof,
+  }: {
+    readonly user: { readonly id: bigint; readonly name: string };
+    readonly next: string;
+    readonly proof: SignInProof;
+  },
+): Promise<FastifyReply> {
+  const { request } = reply;
+  const token = await startSession(database, user, SESSION_LIMITS, clientAddress(request), proof);
+  if (token === null) {
+    logSecurityEvent(logger, request, 'sign_in_failed', user.name);
+    return reply.redirect('/login', 303);
+  }
+  logSecurityEvent(logger, request, 'sign_in_succeeded', user.name);
+  return reply
+    .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))
+    .clearCookie(visitCookie(publicUrl), cookieOptions(publicUrl))
+    .redirect(next, 303);
+}
+
+export function showLogin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: ConsoleParts,
+  answer: {
+    readonly status: number;
+    readonly name?: string;
+    readonly error?: (context: PageContext) => string;
+  },
+): Promise<FastifyReply> {
+  return sendPage(request, reply, parts, (context) => ({
+    title: context.text('login.title'),
+    active: null,
+    status: answer.status,
+    body: (
+      <LoginPage
+        next={nextOf(request)}
+        name={answer.name ?? ''}
+        error={answer.error?.(context) ?? null}
+        hasOidc={parts.oidc !== null}
+      />
+    ),
+  }));
+}
+
+/** @param wait until the next try, in seconds */
+export function showTooMany(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: ConsoleParts,
+  wait: number,
+): Promise<FastifyReply> {
+  const seconds = String(wait);
+  reply.header('retry-after', seconds);
+  return showLogin(request, reply, parts, {
+    status: 429,
+    error: ({ text }) => text('faults.too_many_tries', { seconds }),
+  });
+}
+
+/** Returns the path after the sign-in, which is always a path of this console. */
+export function nextOf(request: FastifyRequest): string {
+  const next = textParameter(request.body, 'next') ?? textParameter(request.query, 'next') ?? '/';
+  // Browsers resolve `//host` and `/\host` to other hosts.
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/';
+}
+
+function LoginPage(props: {
+  readonly next: string;
+  readonly name: string;
+  readonly error: string | null;
+  readonly hasOidc: boolean;
+}) {
+  const context = usePage();
+  const { text } = context;
+  return (
+    <div class="narrow">
+      <form method="post" action="/login" class="card stack">
+        <h1>{text('login.title')}</h1>
+        <FormFault fault={props.error} />
+        {props.hasOidc && (
+          <>
+            <a
+              class="button primary"
+              href={`/login/oidc?${new URLSearchParams({ next: props.next })}`}
+            >
+              {text('login.oidc')}
+            </a>
+            <p class="or">{text('login.orPassword')}</p>
+          </>
+        )}
+        <input type="hidden" name="_csrf" value={context.csrf} />
+        <input type="hidden" name="next" value={props.next} />
+        <Field label={text('login.name')}>
+          <input
+            name="name"
+            required
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck={false}
+            value={props.name}
+          />
+        </Field>
+        <Field label={text('login.password')}>
+          <input name="password" type="password" required autocomplete="current-password" />
+        </Field>
+        <CodeField isRequired={false} />
+        <button type="submit" class={props.hasOidc ? 'button' : 'button primary'}>
+          {text('login.submit')}
+        </button>
+        <p class="quiet small">{text('login.help')}</p>
+      </form>
+    </div>
+  );
+}
+
+/** Leads to the provider, which ends its own session. */
+export function SignOutPage(props: { readonly url: URL }) {
+  const { text } = usePage();
+  return (
+    <div class="narrow">
+      <section class="card stack">
+        <h1>{text('signOut.title')}</h1>
+        <p>{text('signOut.lead')}</p>
+        <a class="button primary" href={props.url.href}>
+          {text('signOut.go')}
+        </a>
+      </section>
+    </div>
+  );
+}
+
+/** A code of the second factor, of an app or a recovery code. */
+export function CodeField(props: { readonly isRequired: boolean }) {
+  const { text } = usePage();
+  return (
+    <Field label={props.isRequired ? text('login.code') : text('login.codeIfSet')}>
+      <input
+        name="code"
+        class="mono"
+        required={props.isRequired}
+        maxLength={40}
+        autocomplete="one-time-code"
+        autocapitalize="characters"
+        spellcheck={false}
+      />
+    </Field>
+  );
+}
+
+function LinkPage(props: {
+  readonly link: { readonly name: string; readonly purpose: LinkPurpose } | null;
+  readonly action: string;
+  readonly fault: string | null;
+}) {
+  const context = usePage();
+  const { link } = props;
+  const { text } = context;
+  if (link === null) {
+    return (
+      <div class="narrow">
+        <section class="card stack">
+          <h1>{text('link.goneTitle')}</h1>
+          <p>{text('link.gone')}</p>
+          <p>
+            <a href="/login">{context.text('login.title')}</a>
+          </p>
+        </section>
+      </div>
+    );
+  }
+  return (
+    <div class="narrow">
+      <form method="post" action={props.action} class="card stack">
+        <input type="hidden" name="_csrf" value={context.csrf} />
+        <FormFault fault={props.fault} />
+        {link.purpose === 'sign_in' ? (
+          <>
+            <h1>{text('link.signInTitle')}</h1>
+            <p>{text('link.signIn', { name: link.name })}</p>
+            <Submit class="primary">{text('link.open')}</Submit>
+          </>
+        ) : (
+          <>
+            <h1>{text('link.passwordTitle')}</h1>
+            <p>{text('link.choose', { name: link.name })}</p>
+            <input type="hidden" name="username" autocomplete="username" value={link.name} />
+            <NewPasswordFields name="password" />
+            <Submit class="primary">{text('link.save')}</Submit>
+          </>
+        )}
+      </form>
+    </div>
+  );
+}
+
+export function NewPasswordFields(props: {
+  /** The name of the first field. */
+  readonly name: string;
+}) {
+  const context = usePage();
+  const { text } = context;
+  return (
+    <>
+      <Field label={text('link.password')}>
+        <input
+          name={props.name}
+          type="password"
+          required
+          minLength={MIN_PASSWORD_LENGTH}
+          autocomplete="new-password"
+        />
+      </Field>
+      <Field label={text('link.again')}>
+        <input name="again" type="password" required autocomplete="new-password" />
+      </Field>
+      <p class="quiet small">
+        {text('link.rule', { min: context.formats.count(MIN_PASSWORD_LENGTH) })}
+      </p>
+    </>
+  );
 }

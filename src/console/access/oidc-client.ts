@@ -4,9 +4,9 @@
  * Connect Core 1.0, section 3.1.3.7).
  */
 import * as oidc from 'openid-client';
+import { isLoopback } from '../../base/config/address-faults.ts';
 import type { OidcConfig } from '../../base/config/config.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
-import { isLoopback } from '../../base/runtime/loopback.ts';
 import { readSecretFile } from '../../base/runtime/secret-file.ts';
 import type { OidcIdentity } from './oidc-logins.sql.ts';
 

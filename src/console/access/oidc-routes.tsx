@@ -1,17 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../../base/runtime/logger.ts';
-import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { isForeignLoad } from '../shell/csrf.ts';
+import { isForeignLoad } from '../shell/guard.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { forVisitors } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { SignOutPage } from './login-page.tsx';
+import { nextOf, SignOutPage, showLogin, showTooMany, signIn } from './login-routes.tsx';
 import { OIDC_CALLBACK_PATH, OIDC_SIGN_OUT_PATH, type OidcFault } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
-import { logSecurityEvent } from './security-events.ts';
-import { nextOf, PER_ADDRESS, showLogin, showTooMany, signIn } from './sign-in.tsx';
-import { countTry } from './sign-in-limits.sql.ts';
+import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
+import { countTry, PER_ADDRESS } from './sign-in-limits.sql.ts';
 
 const STATUS = {
   denied: 401,

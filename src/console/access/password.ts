@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import type { PageContext } from '../shell/page-context.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 
 /** OWASP's minimum for scrypt with three lanes (Password Storage Cheat Sheet): 32 MiB. */
 const COST = { logN: 15, r: 8, p: 3 };
@@ -12,7 +12,7 @@ const MAX_WAITING = 20;
 
 export const MIN_PASSWORD_LENGTH = 12;
 /** In characters. */
-export const MAX_PASSWORD_LENGTH = 256;
+const MAX_PASSWORD_LENGTH = 256;
 
 /** Words that an attacker of this console tries first. */
 const WORDS_OF_PRODUCT = ['conciliation', 'conciliacao', 'conciliação', 'reconciliation', 'erp'];
@@ -109,18 +109,34 @@ async function deriveKey(
 }
 
 /**
- * Returns the sentence about a new password that the console refuses; null: it may be set.
- * @param again the same password, typed a second time
+ * Returns the new password of a form, which has it twice: in the field of the name and in the field `again`.
+ * @throws InputError for a password that the console refuses
  */
-export function newPasswordFault(
-  password: string,
-  again: string | null,
+export function requireNewPassword(
+  body: unknown,
+  field: string,
   owner: { readonly name: string; readonly email: string | null },
-): ((context: PageContext) => string) | null {
+): string {
+  const password = passwordOf(body, field) ?? '';
   if (password.length < MIN_PASSWORD_LENGTH) {
-    return ({ text, formats }) =>
-      text('link.tooShort', { min: formats.count(MIN_PASSWORD_LENGTH) });
+    throw new InputError(`a password has at least ${MIN_PASSWORD_LENGTH} characters`, {
+      context: { fault: 'password_short', min: MIN_PASSWORD_LENGTH },
+    });
   }
-  if (password !== again) return ({ text }) => text('link.unequal');
-  return isGuessable(password, owner) ? ({ text }) => text('link.guessable') : null;
+  if (password !== passwordOf(body, 'again')) {
+    throw new InputError('the two passwords differ', { context: { fault: 'password_unequal' } });
+  }
+  if (isGuessable(password, owner)) {
+    throw new InputError('the password is easy to guess', {
+      context: { fault: 'password_guessable' },
+    });
+  }
+  return password;
+}
+
+/** Not trimmed, because a password may begin with a blank. */
+export function passwordOf(body: unknown, name: string): string | null {
+  if (typeof body !== 'object' || body === null) return null;
+  const value: unknown = Reflect.get(body, name);
+  return typeof value === 'string' && value.length <= MAX_PASSWORD_LENGTH ? value : null;
 }

@@ -2,15 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { useCode } from '../account/second-factor.sql.ts';
 import { matchCode } from '../account/second-factor.ts';
-import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import type { SignInProof } from './console-sessions.sql.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
-import { MAX_PASSWORD_LENGTH, PasswordsBusyError, verifyPassword } from './password.ts';
-import { logSecurityEvent } from './security-events.ts';
-import { PER_ADDRESS, PER_USER } from './sign-in.tsx';
-import { countTry, forgetTries } from './sign-in-limits.sql.ts';
+import { PasswordsBusyError, passwordOf, verifyPassword } from './password.ts';
+import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
+import { countTry, forgetTries, PER_ADDRESS, PER_USER } from './sign-in-limits.sql.ts';
 
 /**
  * Limits for audit entries of refused sign-ins, so that a client cannot fill the audit log, which
@@ -31,94 +29,93 @@ type SignInOutcome =
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'right'; readonly user: LoginUser; readonly proof: SignInProof };
 
-export interface SignInCheck {
-  /** @returns the seconds to wait; 0: a try from the address of the request is allowed, and counted */
-  countAddress(request: FastifyRequest): Promise<number>;
-  /**
-   * Checks the fields `password` and `code` of a form for a user. A user with a second factor needs
-   * both. A right code is used up, together with a right password only. Tries count towards the
-   * limits of the address and of the user, and refusals are logged and audited.
-   * @throws PasswordsBusyError
-   */
-  check(request: FastifyRequest, name: string): Promise<SignInOutcome>;
-}
+let underWay = 0;
 
-export function createSignInCheck({ database, logger }: ConsoleParts): SignInCheck {
-  /** Always writes to the log, and to the audit log within the limits. */
-  const noteRefusal = async (
-    request: FastifyRequest,
-    event: 'sign_in_failed' | 'sign_in_limited',
-    /** Null for an unknown user: the typed name may be a password. */
-    user: string | null,
-  ) => {
-    logSecurityEvent(logger, request, event, user);
-    if (await countTry(database, `audit ${clientNetwork(request)}`, AUDITED.perAddress)) return;
-    if (await countTry(database, 'audit', AUDITED.overall)) return;
-    await recordAudit(database.prisma, {
-      actor: user ?? 'visitor',
-      action: event === 'sign_in_failed' ? 'session.refused' : 'session.limited',
-      details: { address: clientAddress(request) },
-    });
-  };
-
-  const countAddress = (request: FastifyRequest) =>
-    countTry(database, `address ${clientNetwork(request)}`, PER_ADDRESS);
-
-  const checkCounted = async (request: FastifyRequest, name: string): Promise<SignInOutcome> => {
-    const addressWait = await countAddress(request);
-    if (addressWait > 0) {
-      await noteRefusal(request, 'sign_in_limited', null);
-      return { outcome: 'limited', wait: addressWait };
-    }
-    const key = `user ${name} ${clientNetwork(request)}`;
-    const user = await findLoginUser(database, name);
-    const wait = await countTry(database, key, PER_USER);
-    if (wait > 0) {
-      await noteRefusal(request, 'sign_in_limited', user?.name ?? null);
-      return { outcome: 'limited', wait };
-    }
-    const password = passwordOf(request.body, 'password') ?? '';
-    const passwordHash = user?.passwordHash ?? null;
-    const isPassword = await verifyPassword(password, passwordHash);
-    if (user === null || passwordHash === null || !isPassword || !(await hasCode(request, user))) {
-      await noteRefusal(request, 'sign_in_failed', user?.name ?? null);
-      return { outcome: 'wrong' };
-    }
-    await forgetTries(database, key);
-    const proof = { passwordHash, totpSecret: user.factor?.secret ?? null };
-    return { outcome: 'right', user, proof };
-  };
-
-  let underWay = 0;
-  return {
-    countAddress,
-    async check(request, name) {
-      if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
-      underWay += 1;
-      try {
-        return await checkCounted(request, name);
-      } finally {
-        underWay -= 1;
-      }
-    },
-  };
-
-  /** A wrong code takes no more queries than a wrong password, so that the time does not tell the two apart. */
-  async function hasCode(request: FastifyRequest, user: LoginUser): Promise<boolean> {
-    const { factor, seconds, id, name } = user;
-    if (factor === null) return true;
-    const match = matchCode(factor, textParameter(request.body, 'code') ?? '', seconds);
-    if (match === null || !(await useCode(database, { id, name, secret: factor.secret }, match))) {
-      return false;
-    }
-    if ('recoveryHash' in match) logSecurityEvent(logger, request, 'recovery_code_used', name);
-    return true;
+/**
+ * Checks the fields `password` and `code` of a form for a user. A user with a second factor needs both. A right code is
+ * used up, together with a right password only. Tries count towards the limits of the address and of the user, and
+ * refusals are logged and audited.
+ * @throws PasswordsBusyError
+ */
+export async function checkSignIn(
+  parts: ConsoleParts,
+  request: FastifyRequest,
+  name: string,
+): Promise<SignInOutcome> {
+  if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
+  underWay += 1;
+  try {
+    return await checkCounted(parts, request, name);
+  } finally {
+    underWay -= 1;
   }
 }
 
-/** Not trimmed, because a password may begin with a blank. */
-export function passwordOf(body: unknown, name: string): string | null {
-  if (typeof body !== 'object' || body === null) return null;
-  const value: unknown = Reflect.get(body, name);
-  return typeof value === 'string' && value.length <= MAX_PASSWORD_LENGTH ? value : null;
+async function checkCounted(
+  parts: ConsoleParts,
+  request: FastifyRequest,
+  name: string,
+): Promise<SignInOutcome> {
+  const { database } = parts;
+  const addressWait = await countAddress(parts, request);
+  if (addressWait > 0) {
+    await noteRefusal(parts, request, 'sign_in_limited', null);
+    return { outcome: 'limited', wait: addressWait };
+  }
+  const key = `user ${name} ${clientNetwork(request)}`;
+  const user = await findLoginUser(database, name);
+  const wait = await countTry(database, key, PER_USER);
+  if (wait > 0) {
+    await noteRefusal(parts, request, 'sign_in_limited', user?.name ?? null);
+    return { outcome: 'limited', wait };
+  }
+  const password = passwordOf(request.body, 'password') ?? '';
+  const passwordHash = user?.passwordHash ?? null;
+  const isPassword = await verifyPassword(password, passwordHash);
+  const isRight = isPassword && user !== null && (await hasCode(parts, request, user));
+  if (!isRight || passwordHash === null) {
+    await noteRefusal(parts, request, 'sign_in_failed', user?.name ?? null);
+    return { outcome: 'wrong' };
+  }
+  await forgetTries(database, key);
+  const proof = { passwordHash, totpSecret: user.factor?.secret ?? null };
+  return { outcome: 'right', user, proof };
+}
+
+/** @returns the seconds to wait; 0: a try from the address of the request is allowed, and counted */
+export const countAddress = ({ database }: ConsoleParts, request: FastifyRequest) =>
+  countTry(database, `address ${clientNetwork(request)}`, PER_ADDRESS);
+
+/** Always writes to the log, and to the audit log within the limits. */
+async function noteRefusal(
+  { database, logger }: ConsoleParts,
+  request: FastifyRequest,
+  event: 'sign_in_failed' | 'sign_in_limited',
+  /** Null for an unknown user: the typed name may be a password. */
+  user: string | null,
+): Promise<void> {
+  logSecurityEvent(logger, request, event, user);
+  if (await countTry(database, `audit ${clientNetwork(request)}`, AUDITED.perAddress)) return;
+  if (await countTry(database, 'audit', AUDITED.overall)) return;
+  await recordAudit(database.prisma, {
+    actor: user ?? 'visitor',
+    action: event === 'sign_in_failed' ? 'session.refused' : 'session.limited',
+    details: { address: clientAddress(request) },
+  });
+}
+
+/** A wrong code takes no more queries than a wrong password, so that the time does not tell the two apart. */
+async function hasCode(
+  { database, logger }: ConsoleParts,
+  request: FastifyRequest,
+  user: LoginUser,
+): Promise<boolean> {
+  const { factor, seconds, id, name } = user;
+  if (factor === null) return true;
+  const match = matchCode(factor, textParameter(request.body, 'code') ?? '', seconds);
+  if (match === null || !(await useCode(database, { id, name, secret: factor.secret }, match))) {
+    return false;
+  }
+  if ('recoveryHash' in match) logSecurityEvent(logger, request, 'recovery_code_used', name);
+  return true;
 }

@@ -5,10 +5,15 @@ import type { Database } from '../../base/database/database.ts';
  * Tries that are allowed within a time, counted from the first try. The tries of all processes of the
  * service count together.
  */
-export interface SignInLimit {
+interface SignInLimit {
   readonly max: number;
   readonly seconds: number;
 }
+
+/** Tries from one address, counted separately for each way to sign in. */
+export const PER_ADDRESS: SignInLimit = { max: 30, seconds: 60 };
+/** Tries for one user from one address. */
+export const PER_USER: SignInLimit = { max: 10, seconds: 600 };
 
 /** More than one row is removed for each row that is added, so the table holds the tries of ten minutes. */
 const REMOVED_AT_ONCE = 10;

@@ -97,42 +97,26 @@ const NEW_LINK = declareAction({
   },
 });
 
-const CHANGE_ROLE = declareAction({
-  ...action,
-  path: '/users/:name/role',
-  input: { name: text, role: written },
-  deed: ({ database }, { name, role }, by) =>
-    changeUser(database, { name, role: roleOf(role, CONSOLE_ROLES), by }),
-  next,
-  notice: 'user_changed',
-});
-
-const CHANGE_EMAIL = declareAction({
-  ...action,
-  path: '/users/:name/email',
-  input: { name: text, email: written },
-  deed: ({ database }, { name, email = null }, by) => changeUser(database, { name, email, by }),
-  next,
-  notice: 'user_changed',
-});
-
-const DISABLE = declareAction({
-  ...action,
-  path: '/users/:name/disable',
-  input: { name: text },
-  deed: ({ database }, { name }, by) => changeUser(database, { name, isDisabled: true, by }),
-  next,
-  notice: 'user_disabled',
-});
-
-const ENABLE = declareAction({
-  ...action,
-  path: '/users/:name/enable',
-  input: { name: text },
-  deed: ({ database }, { name }, by) => changeUser(database, { name, isDisabled: false, by }),
-  next,
-  notice: 'user_enabled',
-});
+const changeOf = (
+  word: 'role' | 'email' | 'disable' | 'enable',
+  notice: 'user_changed' | 'user_disabled' | 'user_enabled',
+  change: (input: { role?: string; email?: string }) => Partial<Parameters<typeof changeUser>[1]>,
+) =>
+  declareAction({
+    ...action,
+    path: `/users/:name/${word}`,
+    input: { name: text, role: written, email: written },
+    deed: ({ database }, { name, ...input }, by) =>
+      changeUser(database, { ...change(input), name, by }),
+    next,
+    notice,
+  });
+const CHANGE_ROLE = changeOf('role', 'user_changed', ({ role }) => ({
+  role: roleOf(role, CONSOLE_ROLES),
+}));
+const CHANGE_EMAIL = changeOf('email', 'user_changed', ({ email }) => ({ email: email ?? null }));
+const DISABLE = changeOf('disable', 'user_disabled', () => ({ isDisabled: true }));
+const ENABLE = changeOf('enable', 'user_enabled', () => ({ isDisabled: false }));
 
 const RESET_FACTOR = declareAction({
   ...action,

@@ -1,6 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { encode } from 'uqr';
 import { recordAudit } from '../../base/audit/audit.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import { type ApiKey, readApiKeys } from '../access/api-keys.sql.ts';
 import {
   endOtherSessions,
@@ -8,75 +10,234 @@ import {
   readSessionsOf,
 } from '../access/console-sessions.sql.ts';
 import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/console-users.sql.ts';
-import { CodeField, NewPasswordFields } from '../access/login-page.tsx';
-import { hashPassword, newPasswordFault } from '../access/password.ts';
-import { logSecurityEvent } from '../access/security-events.ts';
-import { passwordOf, type SignInCheck } from '../access/sign-in-check.ts';
+import { CodeField, NewPasswordFields } from '../access/login-routes.tsx';
+import { hashPassword, requireNewPassword } from '../access/password.ts';
+import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
+import { checkSignIn } from '../access/sign-in-check.ts';
+import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import { type Column, ListTable } from '../list/columns.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, SESSION_LIMITS, sessionCookie } from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
-import { type PageContext, textParameter, usePage } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Instant, Submit } from '../shell/parts.tsx';
+import { textParameter, usePage } from '../shell/page-context.ts';
+import { Card, Instant } from '../shell/parts.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
-import { EVERYBODY, forEnrolment, forPeople, SECOND_FACTOR_PATH } from '../shell/route-access.ts';
+import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { enrol, offerSecret, removeFactor, renewRecoveryCodes } from './second-factor.sql.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 
 interface AccountPageData {
-  readonly hasPassword: boolean;
-  /** Null: the user has no second factor. */
-  readonly recoveryCodesLeft: number | null;
+  readonly user: LoginUser;
   readonly requiresSecondFactor: boolean;
   readonly sessions: readonly OpenSession[];
   /** Those of the user that are not revoked. */
   readonly keys: readonly ApiKey[];
-  /** Why the action failed; null: there was no action, or it succeeded. */
-  readonly error: string | null;
 }
 
-function AccountPage({ data }: { readonly data: AccountPageData }) {
+/** Null: another administrator has just disabled the user. */
+const ownUser = ({ database }: ConsoleParts, request: FastifyRequest) =>
+  findLoginUser(database, actorOf(request));
+
+/** The credentials, sessions and keys of the person who is signed in. */
+export const ACCOUNT = declarePage({
+  path: '/account',
+  active: null,
+  input: {},
+  read: async (parts, _, request): Promise<AccountPageData | null> => {
+    const { database, requiresSecondFactor } = parts;
+    const user = await ownUser(parts, request);
+    if (user === null) return null;
+    const session = { id: user.id, token: request.visit };
+    const [sessions, keys] = await Promise.all([
+      readSessionsOf(database, session, SESSION_LIMITS),
+      readApiKeys(database),
+    ]);
+    const own = keys.filter((key) => key.user === user.name && key.revokedAt === null);
+    return { user, requiresSecondFactor, sessions, keys: own };
+  },
+  title: (context) => context.text('account.title'),
+  body: (data) => <AccountBody data={data} />,
+});
+
+/** The page to set up a second factor. */
+export const ENROLMENT = declarePage({
+  path: SECOND_FACTOR_PATH,
+  active: null,
+  isForEnrolment: true,
+  input: {},
+  read: async (parts, _, request) => {
+    const user = await ownUser(parts, request);
+    if (user === null) return null;
+    const isOpen = user.passwordHash !== null && user.factor === null;
+    const shown = textParameter(request.body, 'secret');
+    const secret = isOpen ? await offerSecret(parts.database, request.visit, shown) : null;
+    return { secret, hasFactor: user.factor !== null };
+  },
+  elsewhere: ({ hasFactor }) => (hasFactor ? '/account' : null),
+  title: (context) => context.text('account.enrolTitle'),
+  body: ({ secret }) => <EnrolBody secret={secret} />,
+});
+
+const written = Type.Optional(Type.String());
+const password = asWritten(Type.Optional(Type.String()));
+const proof = { password, code: written };
+
+/**
+ * Returns the user whose password, and code, the form has.
+ * @throws InputError
+ */
+async function requireProof(parts: ConsoleParts, reply: FastifyReply): Promise<LoginUser> {
+  const { request } = reply;
+  const checked = await checkSignIn(parts, request, actorOf(request));
+  if (checked.outcome === 'right') return checked.user;
+  if (checked.outcome === 'wrong') {
+    throw new InputError('the password or the code is wrong', {
+      context: { fault: 'wrong_proof' },
+    });
+  }
+  const { wait: seconds } = checked;
+  reply.header('retry-after', seconds);
+  throw new InputError('too many tries', { context: { fault: 'too_many_tries', seconds } });
+}
+
+/** Gives the browser the new token of its session. */
+function renew({ publicUrl }: ConsoleParts, reply: FastifyReply, token: string): void {
+  reply.request.visit = token;
+  reply.setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl));
+}
+
+/** An action after which the session has another token. Null: the credentials or the session have changed meanwhile. */
+const changeOfCredentials = (
+  path: `/${string}`,
+  event: SecurityEvent & ('password_changed' | 'second_factor_removed'),
+  change: (parts: ConsoleParts, user: LoginUser, request: FastifyRequest) => Promise<string | null>,
+) =>
+  declareAction({
+    path,
+    page: ACCOUNT,
+    input: { ...proof, newPassword: password, again: password },
+    deed: async (parts, _, __, reply) => {
+      const user = await requireProof(parts, reply);
+      const token = await change(parts, user, reply.request);
+      if (token === null) return '/account';
+      logSecurityEvent(parts.logger, reply.request, event, user.name);
+      renew(parts, reply, token);
+      const notice = event === 'password_changed' ? event : 'factor_removed';
+      return `/account?notice=${notice}`;
+    },
+    next: (_, address) => address,
+  });
+
+const CHANGE_PASSWORD = changeOfCredentials(
+  '/account/password',
+  'password_changed',
+  async ({ database }, user, { body, visit: token }) => {
+    const passwordHash = await hashPassword(requireNewPassword(body, 'newPassword', user));
+    return changeOwnPassword(database, user, { passwordHash, token });
+  },
+);
+
+const REMOVE_FACTOR = changeOfCredentials(
+  `${SECOND_FACTOR_PATH}/remove`,
+  'second_factor_removed',
+  ({ database }, user, { visit }) => removeFactor(database, user, visit),
+);
+
+const ENROL = declareAction({
+  path: SECOND_FACTOR_PATH,
+  page: ENROLMENT,
+  isForEnrolment: true,
+  input: { ...proof, secret: written },
+  answer: async (request, reply, parts, { secret = '', code = '' }) => {
+    // Otherwise the code of the form would be taken for one of the present second factor.
+    if ((await ownUser(parts, request))?.factor !== null) return reply.redirect('/account', 303);
+    const user = await requireProof(parts, reply);
+    const enrolled = await enrol(parts.database, user, { token: request.visit, secret, code });
+    if (enrolled.outcome === 'wrong_code') {
+      throw new InputError('the code is wrong', { context: { fault: 'wrong_code' } });
+    }
+    if (enrolled.outcome === 'gone') return reply.redirect(SECOND_FACTOR_PATH, 303);
+    logSecurityEvent(parts.logger, request, 'second_factor_set', user.name);
+    renew(parts, reply, enrolled.token);
+    if (request.principal !== null) {
+      request.principal = { ...request.principal, isEnrolmentDue: false };
+    }
+    return showCodes(reply, parts, enrolled.recoveryCodes);
+  },
+});
+
+const RENEW_CODES = declareAction({
+  path: '/account/recovery-codes',
+  page: ACCOUNT,
+  input: proof,
+  answer: async (request, reply, parts) => {
+    const user = await requireProof(parts, reply);
+    const codes = await renewRecoveryCodes(parts.database, user, request.visit);
+    if (codes === null) return reply.redirect('/account', 303);
+    logSecurityEvent(parts.logger, request, 'recovery_codes_made', user.name);
+    return showCodes(reply, parts, codes);
+  },
+});
+
+const END_SESSIONS = declareAction({
+  path: '/account/sessions/end',
+  input: {},
+  deed: async (parts, _, actor, { request }) => {
+    const { prisma } = parts.database;
+    const user = await ownUser(parts, request);
+    if (user === null) return;
+    await endOtherSessions(prisma, user.id, request.visit);
+    await recordAudit(prisma, { actor, action: 'session.end_others' });
+  },
+  next: () => '/account',
+  notice: 'sessions_ended',
+});
+
+export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, RENEW_CODES, END_SESSIONS];
+
+function AccountBody({ data }: { readonly data: AccountPageData }) {
   const { text } = usePage();
+  const { user, sessions, keys } = data;
   return (
     <>
       <h1>{text('account.title')}</h1>
-      <ErrorLine error={data.error} />
-      {data.hasPassword ? (
+      {user.passwordHash === null ? (
+        <p>{text('account.noPassword')}</p>
+      ) : (
         <>
-          <PasswordCard hasFactor={data.recoveryCodesLeft !== null} />
+          <Card title={text('account.passwordTitle')}>
+            <CHANGE_PASSWORD.Form
+              values={{}}
+              button={text('account.change')}
+              look="primary"
+              help={text('account.changeHelp')}
+              isFolded
+            >
+              <ProofFields needsCode={user.factor !== null} />
+              <NewPasswordFields name="newPassword" />
+            </CHANGE_PASSWORD.Form>
+          </Card>
           <FactorCard data={data} />
         </>
-      ) : (
-        <p>{text('account.noPassword')}</p>
       )}
-      <SessionsCard sessions={data.sessions} />
-      {data.keys.length > 0 && <OwnKeysCard keys={data.keys} />}
+      <Card title={text('account.sessionsTitle')}>
+        <ListTable
+          label={text('account.sessionsTitle')}
+          columns={SESSION_COLUMNS}
+          rows={sessions}
+        />
+        {sessions.length > 1 && (
+          <END_SESSIONS.Form values={{}} button={text('account.endOthers')} />
+        )}
+      </Card>
+      {keys.length > 0 && (
+        <Card title={text('users.keys')}>
+          <p class="quiet">{text('account.keysHelp')}</p>
+          <ListTable label={text('users.keys')} columns={KEY_COLUMNS} rows={keys} />
+        </Card>
+      )}
     </>
-  );
-}
-
-function ErrorLine({ error }: { readonly error: string | null }) {
-  return error === null ? null : (
-    <p class="error" role="alert">
-      {error}
-    </p>
-  );
-}
-
-function PasswordCard({ hasFactor }: { readonly hasFactor: boolean }) {
-  const { text } = usePage();
-  return (
-    <Card title={text('account.passwordTitle')}>
-      <Disclosure label={text('account.change')}>
-        <ActionForm action="/account/password">
-          <ProofFields needsCode={hasFactor} />
-          <NewPasswordFields name="newPassword" />
-          <Submit class="primary">{text('account.change')}</Submit>
-          <p class="quiet small">{text('account.changeHelp')}</p>
-        </ActionForm>
-      </Disclosure>
-    </Card>
   );
 }
 
@@ -100,53 +261,52 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
   );
 }
 
-function FactorCard({ data }: { data: AccountPageData }) {
+function FactorCard({ data }: { readonly data: AccountPageData }) {
   const { text, formats } = usePage();
-  const { recoveryCodesLeft: left } = data;
+  const { requiresSecondFactor, user } = data;
+  if (user.factor === null) {
+    return (
+      <Card title={text('account.factorTitle')}>
+        <p class="quiet">{text('account.factorHelp')}</p>
+        <p>
+          <span class="tag is-changed">{text('account.factorOff')}</span>
+        </p>
+        <p>
+          <a class="button primary" href={SECOND_FACTOR_PATH}>
+            {text('account.setUp')}
+          </a>
+        </p>
+      </Card>
+    );
+  }
+  const count = formats.count(user.factor.recoveryHashes.length);
   return (
     <Card title={text('account.factorTitle')}>
       <p class="quiet">{text('account.factorHelp')}</p>
-      {left === null ? (
-        <>
-          <p>
-            <span class="tag is-changed">{text('account.factorOff')}</span>
-          </p>
-          <p>
-            <a class="button primary" href={SECOND_FACTOR_PATH}>
-              {text('account.setUp')}
-            </a>
-          </p>
-        </>
-      ) : (
-        <>
-          <p>
-            <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
-            <span class="quiet small">
-              {text('account.codesLeft', { count: formats.count(left) })}
-            </span>
-          </p>
-          <div class="stack">
-            <Disclosure label={text('account.newCodes')}>
-              <ActionForm action="/account/recovery-codes">
-                <ProofFields needsCode />
-                <Submit class="primary">{text('account.newCodes')}</Submit>
-                <p class="quiet small">{text('account.newCodesHelp')}</p>
-              </ActionForm>
-            </Disclosure>
-            <Disclosure label={text('account.remove')}>
-              <ActionForm action={`${SECOND_FACTOR_PATH}/remove`}>
-                <ProofFields needsCode />
-                <Submit class="danger">{text('account.remove')}</Submit>
-                <p class="quiet small">
-                  {data.requiresSecondFactor
-                    ? text('account.removeRequiredHelp')
-                    : text('account.removeHelp')}
-                </p>
-              </ActionForm>
-            </Disclosure>
-          </div>
-        </>
-      )}
+      <p>
+        <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
+        <span class="quiet small">{text('account.codesLeft', { count })}</span>
+      </p>
+      <div class="stack">
+        <RENEW_CODES.Form
+          values={{}}
+          button={text('account.newCodes')}
+          look="primary"
+          help={text('account.newCodesHelp')}
+          isFolded
+        >
+          <ProofFields needsCode />
+        </RENEW_CODES.Form>
+        <REMOVE_FACTOR.Form
+          values={{}}
+          button={text('account.remove')}
+          look="danger"
+          help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
+          isFolded
+        >
+          <ProofFields needsCode />
+        </REMOVE_FACTOR.Form>
+      </div>
     </Card>
   );
 }
@@ -170,7 +330,7 @@ const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
     kind: 'instant',
     value: ({ lastSeenAt }) => lastSeenAt,
   },
-  { name: 'address', head: 'account.address', kind: 'text', value: ({ address }) => address },
+  { name: 'address', head: 'account.address', kind: 'text' },
   {
     name: 'way',
     head: 'account.way',
@@ -180,22 +340,8 @@ const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
   },
 ];
 
-function SessionsCard({ sessions }: { readonly sessions: readonly OpenSession[] }) {
-  const { text } = usePage();
-  return (
-    <Card title={text('account.sessionsTitle')}>
-      <ListTable label={text('account.sessionsTitle')} columns={SESSION_COLUMNS} rows={sessions} />
-      {sessions.length > 1 && (
-        <ActionForm action="/account/sessions/end">
-          <Submit>{text('account.endOthers')}</Submit>
-        </ActionForm>
-      )}
-    </Card>
-  );
-}
-
 const KEY_COLUMNS: readonly Column<ApiKey>[] = [
-  { name: 'name', head: 'users.keyName', kind: 'text', value: ({ name }) => name },
+  { name: 'name', head: 'users.keyName', kind: 'text' },
   { name: 'begins', head: 'users.begins', kind: 'text', value: ({ start }) => `${start}…` },
   { name: 'expires', head: 'users.expires', kind: 'instant', value: ({ expiresAt }) => expiresAt },
   {
@@ -206,26 +352,13 @@ const KEY_COLUMNS: readonly Column<ApiKey>[] = [
   },
 ];
 
-function OwnKeysCard({ keys }: { readonly keys: readonly ApiKey[] }) {
-  const { text } = usePage();
-  return (
-    <Card title={text('users.keys')}>
-      <p class="quiet">{text('account.keysHelp')}</p>
-      <ListTable label={text('users.keys')} columns={KEY_COLUMNS} rows={keys} />
-    </Card>
-  );
-}
-
 /** The secret of a second factor, with the form that confirms it. */
-function EnrolPage(props: {
+function EnrolBody(props: {
   /** In base32; null: the user has no password. */
   readonly secret: string | null;
-  readonly error: string | null;
 }) {
-  const context = usePage();
-  const { secret, error } = props;
-  const { text } = context;
-  const { principal } = context;
+  const { text, principal } = usePage();
+  const { secret } = props;
   if (secret === null) {
     return (
       <div class="narrow">
@@ -242,7 +375,6 @@ function EnrolPage(props: {
       <section class="card stack">
         <h1>{text('account.enrolTitle')}</h1>
         {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
-        <ErrorLine error={error} />
         <p>{text('account.scan')}</p>
         <QrCode text={uri} label={text('account.picture')} />
         <p>
@@ -253,8 +385,13 @@ function EnrolPage(props: {
         <p>
           <a href={uri}>{text('account.open')}</a>
         </p>
-        <ActionForm action={SECOND_FACTOR_PATH} class="stack">
-          <input type="hidden" name="secret" value={secret} />
+        <ENROL.Form
+          values={{ secret }}
+          class="stack"
+          button={text('account.confirm')}
+          look="primary"
+          help={text('account.confirmHelp')}
+        >
           <Field label={text('account.code')}>
             <input
               name="code"
@@ -266,9 +403,7 @@ function EnrolPage(props: {
             />
           </Field>
           <ProofFields needsCode={false} />
-          <Submit class="primary">{text('account.confirm')}</Submit>
-          <p class="quiet small">{text('account.confirmHelp')}</p>
-        </ActionForm>
+        </ENROL.Form>
       </section>
     </div>
   );
@@ -299,8 +434,15 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
   );
 }
 
-/** New recovery codes, which no later page shows. */
-function RecoveryCodesPage({ codes }: { readonly codes: readonly string[] }) {
+/** Shows new recovery codes, which no later page shows. */
+const showCodes = (reply: FastifyReply, parts: ConsoleParts, codes: readonly string[]) =>
+  sendPage(reply.request, reply, parts, (context) => ({
+    title: context.text('account.codesTitle'),
+    active: null,
+    body: <RecoveryCodes codes={codes} />,
+  }));
+
+function RecoveryCodes({ codes }: { readonly codes: readonly string[] }) {
   const { text } = usePage();
   return (
     <div class="narrow">
@@ -320,175 +462,4 @@ function RecoveryCodesPage({ codes }: { readonly codes: readonly string[] }) {
       </section>
     </div>
   );
-}
-
-interface Refusal {
-  readonly status: number;
-  readonly error: (context: PageContext) => string;
-}
-
-/** Routes with which users change their own credentials and end their own sessions. */
-export function addAccountRoutes(
-  server: FastifyInstance,
-  parts: ConsoleParts,
-  signInCheck: SignInCheck,
-): void {
-  const { database, logger, publicUrl, requiresSecondFactor } = parts;
-
-  /** Null: another administrator has just disabled the user. */
-  const ownUser = (request: FastifyRequest) => findLoginUser(database, actorOf(request));
-
-  /** Returns the user whose password, and code, the form has; otherwise the reason for a refusal. */
-  const prove = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<LoginUser | Refusal> => {
-    const checked = await signInCheck.check(request, actorOf(request));
-    if (checked.outcome === 'right') return checked.user;
-    if (checked.outcome === 'wrong')
-      return { status: 401, error: ({ text }) => text('account.wrong') };
-    const seconds = String(checked.wait);
-    reply.header('retry-after', seconds);
-    return { status: 429, error: ({ text }) => text('login.tooMany', { seconds }) };
-  };
-
-  /** Gives the browser the new token of its session. */
-  const renew = (request: FastifyRequest, reply: FastifyReply, token: string) => {
-    request.visit = token;
-    return reply.setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl));
-  };
-
-  const showAccount = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    refusal: Refusal | null = null,
-  ) => {
-    const user = await ownUser(request);
-    if (user === null) return reply.redirect('/login', 303);
-    const sessions = await readSessionsOf(
-      database,
-      { id: user.id, token: request.visit },
-      SESSION_LIMITS,
-    );
-    const keys = (await readApiKeys(database)).filter(
-      (key) => key.user === user.name && key.revokedAt === null,
-    );
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('account.title'),
-      active: null,
-      status: refusal?.status ?? 200,
-      body: (
-        <AccountPage
-          data={{
-            hasPassword: user.passwordHash !== null,
-            recoveryCodesLeft: user.factor?.recoveryHashes.length ?? null,
-            requiresSecondFactor,
-            sessions,
-            keys,
-            error: refusal?.error(context) ?? null,
-          }}
-        />
-      ),
-    }));
-  };
-
-  const showEnrol = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    refusal: Refusal | null = null,
-  ) => {
-    const user = await ownUser(request);
-    if (user === null) return reply.redirect('/login', 303);
-    if (user.factor !== null) return reply.redirect('/account', 303);
-    const shown = textParameter(request.body, 'secret');
-    const secret =
-      user.passwordHash === null ? null : await offerSecret(database, request.visit, shown);
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('account.enrolTitle'),
-      active: null,
-      status: refusal?.status ?? 200,
-      body: <EnrolPage secret={secret} error={refusal?.error(context) ?? null} />,
-    }));
-  };
-
-  const showCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
-    sendPage(request, reply, parts, (context) => ({
-      title: context.text('account.codesTitle'),
-      active: null,
-      body: <RecoveryCodesPage codes={codes} />,
-    }));
-
-  server.get('/account', forPeople(EVERYBODY), (request, reply) => showAccount(request, reply));
-
-  server.post('/account/password', forPeople(EVERYBODY), async (request, reply) => {
-    const user = await prove(request, reply);
-    if ('error' in user) return showAccount(request, reply, user);
-    const password = passwordOf(request.body, 'newPassword') ?? '';
-    const error = newPasswordFault(password, passwordOf(request.body, 'again'), user);
-    if (error !== null) return showAccount(request, reply, { status: 400, error });
-    const token = await changeOwnPassword(database, user, {
-      passwordHash: await hashPassword(password),
-      token: request.visit,
-    });
-    if (token === null) return reply.redirect('/account', 303);
-    logSecurityEvent(logger, request, 'password_changed', user.name);
-    return renew(request, reply, token).redirect('/account?notice=password_changed', 303);
-  });
-
-  server.get(SECOND_FACTOR_PATH, forEnrolment(EVERYBODY), (request, reply) =>
-    showEnrol(request, reply),
-  );
-
-  server.post(SECOND_FACTOR_PATH, forEnrolment(EVERYBODY), async (request, reply) => {
-    const present = await ownUser(request);
-    // Otherwise the code of the form would be taken for one of the present second factor.
-    if (present === null || present.factor !== null) return showEnrol(request, reply);
-    const user = await prove(request, reply);
-    if ('error' in user) return showEnrol(request, reply, user);
-    const enrolled = await enrol(database, user, {
-      token: request.visit,
-      secret: textParameter(request.body, 'secret') ?? '',
-      code: textParameter(request.body, 'code') ?? '',
-    });
-    if (enrolled.outcome === 'wrong_code') {
-      return showEnrol(request, reply, {
-        status: 400,
-        error: ({ text }) => text('account.wrongCode'),
-      });
-    }
-    if (enrolled.outcome === 'gone') return reply.redirect(SECOND_FACTOR_PATH, 303);
-    logSecurityEvent(logger, request, 'second_factor_set', user.name);
-    renew(request, reply, enrolled.token);
-    if (request.principal !== null) {
-      request.principal = { ...request.principal, isEnrolmentDue: false };
-    }
-    return showCodes(request, reply, enrolled.recoveryCodes);
-  });
-
-  server.post(`${SECOND_FACTOR_PATH}/remove`, forPeople(EVERYBODY), async (request, reply) => {
-    const user = await prove(request, reply);
-    if ('error' in user) return showAccount(request, reply, user);
-    const token = await removeFactor(database, user, request.visit);
-    if (token === null) return reply.redirect('/account', 303);
-    logSecurityEvent(logger, request, 'second_factor_removed', user.name);
-    return renew(request, reply, token).redirect('/account?notice=factor_removed', 303);
-  });
-
-  server.post('/account/recovery-codes', forPeople(EVERYBODY), async (request, reply) => {
-    const user = await prove(request, reply);
-    if ('error' in user) return showAccount(request, reply, user);
-    const codes = await renewRecoveryCodes(database, user, request.visit);
-    if (codes === null) return reply.redirect('/account', 303);
-    logSecurityEvent(logger, request, 'recovery_codes_made', user.name);
-    return showCodes(request, reply, codes);
-  });
-
-  server.post('/account/sessions/end', forPeople(EVERYBODY), async (request, reply) => {
-    const user = await ownUser(request);
-    if (user !== null) {
-      await endOtherSessions(database.prisma, user.id, request.visit);
-      await recordAudit(database.prisma, { actor: user.name, action: 'session.end_others' });
-    }
-    return reply.redirect('/account?notice=sessions_ended', 303);
-  });
 }

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
 import { type TextKey, textOf } from '../../base/texts/texts.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
-import { dateOfPath, idOfPath } from '../shell/path-parameters.ts';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { textParameter } from '../shell/page-context.ts';
 import type { RouteAccess } from '../shell/route-access.ts';
 import { ErrorAnswer } from './schema-parts.ts';
 
@@ -85,10 +85,11 @@ export function describe(
  * Returns the date of the path.
  * @throws InputError when it is not a calendar date
  */
-export function requireDate(request: FastifyRequest): CivilDate {
-  const date = dateOfPath(request);
-  if (date === null) throw new InputError('date: expected a calendar date as YYYY-MM-DD');
-  return date;
+export function requireDate({ params }: FastifyRequest): CivilDate {
+  const date = parseCivilDate(textParameter(params, 'date') ?? '');
+  // The dates of pages, which link to the neighbours of a date.
+  if (date !== null && date > '0001-12-31' && date < '9999-01-01') return date;
+  throw new InputError('date: expected a calendar date as YYYY-MM-DD');
 }
 
 /**
@@ -96,10 +97,9 @@ export function requireDate(request: FastifyRequest): CivilDate {
  * @throws InputError when it is not a number
  */
 export function requireId(request: FastifyRequest): bigint {
-  const text = numberOf(request, 'id', request.params);
-  const id = text === null ? idOfPath(request) : BigInt(text);
+  const id = numberOf(request, 'id', request.params);
   if (id === null) throw new InputError('id: expected a number');
-  return id;
+  return BigInt(id);
 }
 
 /** @throws InputError that names the parameters of a list's filter that cannot be read */

@@ -7,15 +7,30 @@ import { type PageContext, usePage } from '../shell/page-context.ts';
 import type { Target } from '../shell/paging.tsx';
 import { DayLink } from '../shell/parts.tsx';
 
-export interface Column<Row> {
-  /** The heading in English files, and the key of the column's sum. */
-  readonly name: string;
+/** Words are in the language of the reader. */
+type Value<Row> = (row: Row, page: Words) => Cell;
+type Cell = string | number | Date | null;
+
+type SnakeCase<Name> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : '';
+type CellName<Row> = { [Name in keyof Row]-?: Row[Name] extends Cell ? SnakeCase<Name> : never };
+
+/**
+ * The name is the heading in English files, and the key of the column's sum. The value is that in files, and on pages
+ * where the column has no `cell`; absent: the member of the row that the name says.
+ */
+export type Column<Row> = Look<Row> &
+  (
+    | { readonly name: string; readonly value: Value<Row> }
+    | { readonly name: CellName<Row>[keyof Row]; readonly value?: undefined }
+  );
+
+interface Look<Row> {
   /** The heading on pages and in Portuguese files. */
   readonly head: TextKey;
   /** Of the value. Amounts are exact decimals as text. */
   readonly kind: 'text' | 'date' | 'amount' | 'count' | 'instant';
-  /** The value in files, and on pages where the column has no `cell`. Words are in the language of the reader. */
-  readonly value: (row: Row, page: Words) => string | number | Date | null;
   /** The content of the cell on pages. */
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
   /** Whether the column names the row. */
@@ -24,6 +39,12 @@ export interface Column<Row> {
   readonly sort?: string;
   /** Absent: in both. */
   readonly only?: 'page' | 'file';
+}
+
+export function cellOf<Row>({ name, value }: Column<Row>, row: Row, page: Words): Cell {
+  if (value !== undefined) return value(row, page);
+  const member = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return (row as Readonly<Record<string, Cell>>)[member] ?? null;
 }
 
 /** What a value may be written with. */
@@ -43,7 +64,7 @@ export const dayColumn = <Row extends { readonly date: CivilDate | null }>(
 /** The sums of amounts and counts over all rows that the filter selects, by the name of the column. */
 export type Sums = Readonly<Record<string, string | number>>;
 
-const isNumber = ({ kind }: Column<never>) => kind === 'amount' || kind === 'count';
+const isNumber = ({ kind }: Look<never>) => kind === 'amount' || kind === 'count';
 
 /** The order of the rows: the word of a column, with `-` in front if it descends. */
 export interface Order {
@@ -88,7 +109,7 @@ export function ListTable<Row>(props: {
         <tr key={index} class={rowClass?.(row)}>
           {columns.map((column) => {
             const content =
-              column.cell?.(row, page) ?? shown(column.value(row, page), column, page);
+              column.cell?.(row, page) ?? shown(cellOf(column, row, page), column, page);
             return column.isHead === true ? (
               <th key={column.name} scope="row">
                 {content}
@@ -105,7 +126,7 @@ export function ListTable<Row>(props: {
   );
 }
 
-function orderOf({ sort }: Column<never>, { by, linkTo }: Order) {
+function orderOf({ sort }: Look<never>, { by, linkTo }: Order) {
   if (sort === undefined) return {};
   const isSorted = by === sort || by === `-${sort}`;
   return {
@@ -114,9 +135,9 @@ function orderOf({ sort }: Column<never>, { by, linkTo }: Order) {
   };
 }
 
-function shown<Row>(
-  value: ReturnType<Column<Row>['value']>,
-  { kind }: Pick<Column<Row>, 'kind'>,
+function shown(
+  value: Cell,
+  { kind }: Pick<Look<never>, 'kind'>,
   { formats }: Words,
 ): ComponentChildren {
   if (value === null) return '–';

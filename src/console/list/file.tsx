@@ -5,7 +5,7 @@ import { writeXlsx } from '../../base/export/xlsx.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { ActionForm } from '../shell/parts.tsx';
-import type { Column, Words } from './columns.tsx';
+import { type Column, cellOf, type Words } from './columns.tsx';
 
 const FILE_TYPES = {
   csv: 'text/csv; charset=utf-8',
@@ -81,7 +81,7 @@ export function encodeList<Row, Total>(
 function tableOf<Row>(all: readonly Column<Row>[], page: Words) {
   const { language, text, formats } = page;
   const written = all.filter(({ only }) => only !== 'page');
-  const cellOf = (cell: ReturnType<Column<Row>['value']>) => {
+  const asText = (cell: ReturnType<typeof cellOf>) => {
     if (!(cell instanceof Date)) return cell === null ? null : String(cell);
     return language === 'en' ? cell.toISOString() : formats.instant(cell);
   };
@@ -91,7 +91,7 @@ function tableOf<Row>(all: readonly Column<Row>[], page: Words) {
       kind: KINDS[kind],
       ...(language !== 'en' && { heading: text(head) }),
     })),
-    cellsOf: (row: Row) => written.map(({ value }) => cellOf(value(row, page))),
+    cellsOf: (row: Row) => written.map((column) => asText(cellOf(column, row, page))),
   };
 }
 

@@ -172,7 +172,7 @@ export function parametersOf<Fields extends FilterFields>(
   });
 }
 
-/** The form of a filter; nothing where no field has an input. */
+/** The form of a filter that has a field with an input. */
 export function FilterForm(props: {
   readonly fields: FilterFields;
   readonly filter: Readonly<Record<string, unknown>>;
@@ -181,7 +181,6 @@ export function FilterForm(props: {
   const { fields, filter, path } = props;
   const { text } = usePage();
   const isInput = ({ look }: FilterField<unknown>) => look !== 'tabs' && look !== 'hidden';
-  if (!Object.values(fields).some(isInput)) return null;
   const kept = Object.fromEntries(Object.entries(fields).filter(([, field]) => !isInput(field)));
   const content = (
     <>

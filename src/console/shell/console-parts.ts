@@ -4,6 +4,7 @@ import type { Logger } from '../../base/runtime/logger.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { EngineFeature } from '../../core/merge/engine-hooks.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
+import type { AlertPolicy } from '../alert-entry.ts';
 
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 
@@ -17,19 +18,13 @@ export interface Feature extends EngineFeature {
   readonly api?: readonly AddRoutes[];
 }
 
-/** The parts that the pages and the API use. */
-export interface ConsoleParts {
+/** The parts that the pages and the API use. The time zone is that of shown instants, too. */
+export interface ConsoleParts extends AlertPolicy {
   readonly database: Database;
   readonly logger: Logger;
   readonly features: readonly Feature[];
   /** The version of the package. */
   readonly version: string;
-  /** Decides which dates are closed, and the time zone of shown instants. */
-  readonly timeZone: string;
-  /** ERP_PAYABLES_MAX_AGE_HOURS. Absent: payables are never stale. */
-  readonly payablesMaxAgeHours?: number;
-  /** The slot of the sweeps before the latest. Absent: missing sweeps are no open item. */
-  readonly sweepSlotBefore?: (now: Date) => Date;
   /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;
   /** BUSINESS_DAY_RULE. Absent: following. */

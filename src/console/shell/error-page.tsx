@@ -49,11 +49,15 @@ export function renderErrorPage(
   });
 }
 
-/** The faults of a day that is not ready for a sign-off. */
-const CONFLICTS: ReadonlySet<unknown> = new Set(['payment_held', 'not_checked', 'altered']);
+/** The faults whose status is not 400. */
+const STATUS: ReadonlyMap<unknown, number> = new Map([
+  ['wrong_proof', 401],
+  // A day that is not ready for a sign-off.
+  ...['payment_held', 'not_checked', 'altered'].map((fault) => [fault, 409] as const),
+  ['too_many_tries', 429],
+]);
 
-export const statusOf = ({ context: { fault } }: InputError): number =>
-  CONFLICTS.has(fault) ? 409 : 400;
+export const statusOf = ({ context: { fault } }: InputError): number => STATUS.get(fault) ?? 400;
 
 /**
  * Returns the sentence of an error in the language of the reader. Its dates and numbers are those of

@@ -2,15 +2,15 @@
  * Runs before the handler of every request: identifies the user or key, checks the right that the
  * route states, and, for a change authorized by a cookie, checks that the request comes from a page of the console.
  */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '../../base/database/database.ts';
 import { newToken } from '../../base/database/secret-token.ts';
-import type { Logger } from '../../base/runtime/logger.ts';
 import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
 import { findApiKey } from '../access/api-keys.sql.ts';
 import { readSession, type SessionLimits } from '../access/console-sessions.sql.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
-import { isCsrfToken, isForeign } from './csrf.ts';
+import type { ConsoleParts } from './console-parts.ts';
 import { addAccess, SECOND_FACTOR_PATH } from './route-access.ts';
 
 /** The author of a request: a signed-in person, or a script with a key. */
@@ -35,12 +35,8 @@ declare module 'fastify' {
   }
 }
 
-export interface GuardOptions {
-  readonly database: Database;
-  readonly publicUrl: URL | null;
-  readonly sessions: SessionLimits;
-  readonly requiresSecondFactor: boolean;
-  readonly logger: Logger;
+export interface GuardOptions
+  extends Pick<ConsoleParts, 'database' | 'publicUrl' | 'requiresSecondFactor' | 'logger'> {
   /** Answers 403. Programs get the message, people a page. */
   readonly refuse: (request: FastifyRequest, reply: FastifyReply, message: string) => FastifyReply;
 }
@@ -148,7 +144,7 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
 async function identify(
   request: FastifyRequest,
   reply: FastifyReply,
-  { database, publicUrl, sessions, requiresSecondFactor, logger }: GuardOptions,
+  { database, publicUrl, requiresSecondFactor, logger }: GuardOptions,
   takesKeys: boolean,
 ): Promise<void> {
   const { authorization } = request.headers;
@@ -160,7 +156,7 @@ async function identify(
     return;
   }
   const session = request.cookies[sessionCookie(publicUrl)];
-  const user = session === undefined ? null : await readSession(database, session, sessions);
+  const user = session === undefined ? null : await readSession(database, session, SESSION_LIMITS);
   if (session !== undefined && user !== null) {
     const { name, role } = user;
     // The identity provider decides about a second factor of its accounts.
@@ -211,4 +207,44 @@ export function isForPrograms(request: FastifyRequest): boolean {
 
 function fieldOf(body: unknown, name: string): unknown {
   return typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+}
+
+/**
+ * Returns the token of a form, derived from the cookie. A page of another site can make the browser
+ * send the cookie, but can neither read nor set it.
+ */
+export function csrfTokenOf(cookie: string): string {
+  return createHash('sha256').update(`csrf:${cookie}`, 'utf8').digest('base64url');
+}
+
+/** Whether `candidate` is the token of a form for this cookie. */
+function isCsrfToken(candidate: unknown, cookie: string): boolean {
+  if (typeof candidate !== 'string') return false;
+  const [given, wanted] = [Buffer.from(candidate), Buffer.from(csrfTokenOf(cookie))];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/**
+ * Whether a page of another site loads the address in the background, such as an image or a frame. A link there is
+ * a navigation of the whole window, as is the return from an identity provider.
+ */
+export function isForeignLoad({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  return (
+    (site === 'cross-site' || site === 'same-site') &&
+    (headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document')
+  );
+}
+
+/**
+ * Whether the browser reports a request from a page of another site. Other programs send no such
+ * header, and no cookie that could be abused.
+ */
+function isForeign(request: FastifyRequest, publicUrl: URL | null): boolean {
+  const site = request.headers['sec-fetch-site'];
+  if (site === 'cross-site' || site === 'same-site') return true;
+  const { origin } = request.headers;
+  if (origin === undefined) return false;
+  const own = publicUrl?.host ?? request.headers.host;
+  return !URL.canParse(origin) || new URL(origin).host !== own;
 }

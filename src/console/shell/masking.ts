@@ -46,6 +46,13 @@ export function maskColumn(column: string, value: string | null): string | null 
   return TEXTS.has(column) ? MASKED : value;
 }
 
+/** Returns a changed column of `title` for readers without the right to see it. */
+export function maskChange<
+  T extends { column: string; before: string | null; after: string | null },
+>({ column, before, after }: T) {
+  return { column, before: maskColumn(column, before), after: maskColumn(column, after) };
+}
+
 /** Returns a booking line or a receipt as this reader may see it. */
 export function maskErpTexts<T extends { readonly document: string | null }>(
   row: T,

@@ -6,8 +6,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { isPlainDecimal } from '../../base/values/decimal.ts';
 import { amountText, capitalised } from '../../base/values/display-text.ts';
 import { type Assets, readAssets } from './assets.ts';
-import { csrfTokenOf } from './csrf.ts';
-import type { Principal } from './guard.ts';
+import { csrfTokenOf, type Principal } from './guard.ts';
 
 /** Formats numbers, dates and instants for a reader. */
 interface Formats {

@@ -351,6 +351,22 @@ export function Disclosure(props: {
   );
 }
 
+/** Fields, each with its label. */
+export function Fields(props: {
+  readonly rows: readonly (readonly [label: string, value: ComponentChildren, look?: string])[];
+}) {
+  return (
+    <dl class="fields">
+      {props.rows.map(([label, value, look]) => (
+        <>
+          <dt>{label}</dt>
+          <dd class={look}>{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
 export function Metric(props: {
   readonly label: string;
   readonly value: ComponentChildren;

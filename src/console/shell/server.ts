@@ -9,6 +9,7 @@
 import type { AddressInfo } from 'node:net';
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
+import fastifySwagger from '@fastify/swagger';
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -16,24 +17,22 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import type { Registry } from 'prom-client';
+import { isLoopback } from '../../base/config/address-faults.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { isLoopback } from '../../base/runtime/loopback.ts';
 import { addLoginRoutes } from '../access/login-routes.tsx';
 import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
-import { createSignInCheck } from '../access/sign-in-check.ts';
 import { USER_ACTIONS, USERS } from '../access/users-page.tsx';
-import { addAccountRoutes } from '../account/account-page.tsx';
-import { UNSTATED_BYTES } from '../api/api-request.ts';
-import { addApiRoutes } from '../api/api-routes.ts';
+import { ACCOUNT, ACCOUNT_ACTIONS, ENROLMENT } from '../account/account-page.tsx';
+import { API_TAGS, UNSTATED_BYTES } from '../api/api-request.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts, Feature } from './console-parts.ts';
 import { statusOf } from './error-page.tsx';
-import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
+import { addGuard, isForPrograms } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
-import { forMonitoring } from './route-access.ts';
+import { EVERYBODY, forKeys, forMonitoring } from './route-access.ts';
 import { sendErrorPage } from './send-page.ts';
 
 export interface ConsoleOptions {
@@ -99,7 +98,11 @@ export function createConsole(options: ConsoleOptions): Console {
 }
 
 /** The pages about users, their credentials and keys, of which no feature knows. */
-const ACCESS: Feature = { name: 'access', pages: [USERS], actions: USER_ACTIONS };
+const ACCESS: Feature = {
+  name: 'access',
+  pages: [USERS, ACCOUNT, ENROLMENT],
+  actions: [...USER_ACTIONS, ...ACCOUNT_ACTIONS],
+};
 
 async function addPages(
   server: FastifyInstance,
@@ -123,7 +126,6 @@ async function addPages(
   await server.register(fastifyFormbody);
   const routes = addGuard(server, {
     ...parts,
-    sessions: SESSION_LIMITS,
     refuse: (request, reply, message) =>
       answerError(request, reply, parts.timeZone, {
         status: 403,
@@ -132,9 +134,7 @@ async function addPages(
       }),
   });
   addAssetRoutes(server);
-  const signInCheck = createSignInCheck(parts);
-  addLoginRoutes(server, parts, signInCheck);
-  addAccountRoutes(server, parts, signInCheck);
+  addLoginRoutes(server, parts);
   addOidcRoutes(server, parts);
   for (const { pages = [], lists = [], actions = [] } of [ACCESS, ...parts.features]) {
     for (const add of pages) add(server, parts);
@@ -291,4 +291,47 @@ function urlOf(server: FastifyInstance): string {
   const address = server.addresses()[0] as AddressInfo;
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
+}
+
+/**
+ * `/api`: the data and actions of the pages as JSON, for scripts with a key and for signed-in
+ * users. The rights are in the same table as those of the pages.
+ */
+
+async function addApiRoutes(
+  server: FastifyInstance,
+  parts: ConsoleParts,
+  version: string,
+): Promise<void> {
+  await server.register(fastifySwagger, {
+    hideUntagged: true,
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'erp-conciliation-sync',
+        version,
+        description:
+          'The ledger of anticipated receivables. Amounts are exact decimals as text; dates are calendar dates.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: parts.publicUrl?.origin ?? '/', description: 'This console.' }],
+      tags: Object.entries(API_TAGS).map(([name, description]) => ({ name, description })),
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+      security: [{ key: [] }],
+    },
+  });
+  await server.register(
+    async (api) => {
+      // Tests compare the responses with the schemas. A serializer made from the schemas would hide
+      // a difference.
+      api.setSerializerCompiler(() => (data) => JSON.stringify(data));
+      for (const { api: operations = [], lists = [] } of parts.features) {
+        for (const add of [...operations, ...lists.map(({ addApi }) => addApi)]) add(api, parts);
+      }
+      api.get('/openapi.json', { config: { access: forKeys(EVERYBODY, 'read') } }, async () =>
+        server.swagger(),
+      );
+    },
+    { prefix: '/api' },
+  );
 }

@@ -1,8 +1,10 @@
 import type { Database } from '../../base/database/database.ts';
-import type { Language } from '../../base/texts/texts.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
+import { type Language, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { capitalised } from '../../base/values/display-text.ts';
 import { ALERT_KINDS, ALERTS, type AlertKind } from './alerts.ts';
-import type { AlertChannel } from './channel.ts';
+import type { AlertChannel, Channel, Message } from './channels.ts';
 
 /** An open alert whose message has changed is sent again this long after its last message. */
 const UPDATE_HOURS = 1;
@@ -120,7 +122,7 @@ export async function recordDelivery(
  * After a day no further delivery is tried, except for an open alert whose message has changed.
  * @returns the time of the next try; null: given up, or claimed by another process
  */
-export async function recordMissedDelivery(
+async function recordMissedDelivery(
   database: Database,
   channel: AlertChannel,
   missed: DueAlert,
@@ -141,7 +143,7 @@ export async function recordMissedDelivery(
 }
 
 /** Takes all alerts that were raised or resolved, for a process without a channel. */
-export function takeDueAlerts(database: Database): Promise<DueAlert[]> {
+function takeDueAlerts(database: Database): Promise<DueAlert[]> {
   return database.prisma.$queryRaw<DueAlert[]>`
     UPDATE conciliation.alert
     SET announce_at = NULL
@@ -152,4 +154,168 @@ export function takeDueAlerts(database: Database): Promise<DueAlert[]> {
     RETURNING id, kind, message, NULL AS "deliveredMessage", date::text AS date,
               pull_id AS "pullId", raised_at AS "raisedAt", resolved_at AS "resolvedAt",
               0 AS attempts, 0 AS deliveries`;
+}
+
+/**
+ * alerts/ derives alerts from the ledger and delivers them to the configured channels or, without a channel,
+ * to the log: when an alert is raised, when it is resolved, and an hour or a day after the last message if the
+ * message has changed. Undelivered alerts wait in the database for each channel, so a process may stop at any time. If a
+ * process stops between a channel's answer and the record of it, the delivery is repeated with the same id.
+ */
+
+export interface DeliveryParts {
+  readonly database: Database;
+  readonly logger: Logger;
+  /** None: alerts go to the log only. */
+  readonly channels: readonly Channel[];
+  readonly style: MessageStyle;
+}
+
+/** How long a claim outlasts the longest possible delivery, in milliseconds. */
+export const LEASE_MARGIN_MS = 60_000;
+
+/**
+ * Delivers the alerts that are due to each channel, oldest first. A channel stops at the first delivery that
+ * fails: the others would probably fail too, and wait for the next call. Several processes may call this
+ * function at the same time.
+ * @returns the number of successful deliveries
+ * @throws StagingUnavailableError when the database is not available
+ * @throws ConfigError when a channel cannot be used; no attempt counts for that channel
+ */
+export async function deliverAlerts(parts: DeliveryParts, signal: AbortSignal): Promise<number> {
+  const { database, logger, channels } = parts;
+  if (channels.length === 0) {
+    for (const alert of await takeDueAlerts(database)) logAlert(logger, alert);
+    return 0;
+  }
+  const names = channels.map(({ name }) => name);
+  await announceAlerts(database, names);
+  const delivered = await settleAll(channels.map((channel) => deliverTo(channel, parts, signal)));
+  return delivered.reduce((sum, count) => sum + count, 0);
+}
+
+/** Waits for all, then throws the first error. */
+export async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
+async function deliverTo(
+  channel: Channel,
+  { database, logger, style }: DeliveryParts,
+  signal: AbortSignal,
+): Promise<number> {
+  await channel.prepare();
+  const claim = {
+    channel: channel.name,
+    language: style.language,
+    leaseMs: channel.timeoutMs + LEASE_MARGIN_MS,
+  };
+  let delivered = 0;
+  while (!signal.aborted) {
+    const alert = await claimDueAlert(database, claim);
+    if (alert === null) break;
+    const fields = { ...describeAlert(alert), channel: channel.name };
+    const fault = await channel.send(alertMessage(alert, style), signal);
+    if (fault !== null) {
+      const nextDeliveryAt = await recordMissedDelivery(database, channel.name, alert);
+      const { attempts } = alert;
+      logger.warn({ ...fields, attempts, nextDeliveryAt, fault }, 'alert not delivered');
+      break;
+    }
+    await recordDelivery(database, channel.name, alert);
+    logger.info(fields, 'alert delivered');
+    delivered += 1;
+  }
+  return delivered;
+}
+
+function logAlert(logger: Logger, alert: DueAlert): void {
+  if (alert.resolvedAt === null) logger.warn(describeAlert(alert), 'alert raised');
+  else logger.info(describeAlert(alert), 'alert resolved');
+}
+
+function describeAlert(alert: DueAlert) {
+  return {
+    alertId: String(alert.id),
+    kind: alert.kind,
+    state: stateOf(alert),
+    alert: alert.message,
+    date: alert.date,
+    pullId: alert.pullId === null ? null : String(alert.pullId),
+  };
+}
+
+/** How messages are written. */
+export interface MessageStyle {
+  readonly language: Language;
+  readonly timeZone: string;
+  /** Address of the console; null: messages have no link. */
+  readonly consoleUrl: URL | null;
+}
+
+type AlertState = 'raised' | 'updated' | 'resolved';
+
+function stateOf(alert: DueAlert): AlertState {
+  if (alert.resolvedAt !== null) return 'resolved';
+  return alert.deliveries === 0 ? 'raised' : 'updated';
+}
+
+export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
+  const { kind, date, pullId, raisedAt, resolvedAt } = alert;
+  const text = textOf(style.language);
+  const state = stateOf(alert);
+  const { severity } = ALERTS[kind];
+  // The last message may name more than the state at the end.
+  const sentence = state === 'resolved' ? (alert.deliveredMessage ?? alert.message) : alert.message;
+  const prefix = state === 'raised' ? null : text(`alerts.states.${state}`);
+  const from = instantText(raisedAt, style);
+  const duration =
+    resolvedAt === null
+      ? text('alerts.since', { from })
+      : text('alerts.lasted', { from, until: instantText(resolvedAt, style) });
+  const nextStep = state === 'resolved' ? null : text(`alerts.nextSteps.${kind}`);
+  const link = style.consoleUrl === null ? null : new URL(pageOf(kind, date), style.consoleUrl);
+  const message = prefix === null ? sentence : `${prefix}: ${sentence}`;
+  const thread = `alert-${alert.id}-raised`;
+  return {
+    id: `alert-${alert.id}-${state === 'updated' ? `updated-${alert.deliveries}` : state}`,
+    thread,
+    severity: state === 'resolved' ? null : severity,
+    title: `${prefix ?? text(`alerts.severities.${severity}`)}: ${text(`alerts.kinds.${kind}`)}`,
+    paragraphs: [
+      `${capitalised(sentence)}.`,
+      duration,
+      ...(nextStep === null ? [] : [text('alerts.nextStep', { step: nextStep })]),
+    ],
+    link: link === null ? null : { url: link, label: text('alerts.openPage') },
+    document: {
+      kind,
+      state,
+      severity,
+      message: resolvedAt === null ? message : `${message}. ${duration}`,
+      date,
+      pullId: pullId === null ? null : Number(pullId),
+      raisedAt: raisedAt.toISOString(),
+      resolvedAt: resolvedAt?.toISOString() ?? null,
+      nextStep,
+      link: link?.href ?? null,
+      runbook: `docs/operating.md#${kind}`,
+    },
+  };
+}
+
+/** The page that shows what the alert is about. The message names the dates; a link leads to the oldest. */
+export function pageOf(kind: AlertKind, date: CivilDate | null): string {
+  return ALERTS[kind].page ?? (date === null ? '/alerts' : `/days/${date}`);
+}
+
+/** Date and time in the configured time zone, with the offset. */
+function instantText(at: Date, { language, timeZone }: MessageStyle): string {
+  const parts = new Intl.DateTimeFormat(language === 'en' ? 'sv-SE' : language, {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  });
+  return parts.format(at);
 }

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
-import type { Transaction } from '../../base/database/database.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import {
   dateOrNull,
   id,
@@ -61,4 +64,87 @@ export function readAlerts(
     FROM conciliation.alert
     WHERE ${isOf(filter)} AND (${filter.state} = 'all' OR (resolved_at IS NULL) = (${filter.state} = 'open'))
     ORDER BY resolved_at IS NOT NULL, id DESC LIMIT ${limit} OFFSET ${offset}`;
+}
+
+/** A field or a value beyond the documented interface, without the value, which may be personal data. */
+export const DriftItem = Type.Object({
+  path: Type.String({ examples: ['titles[].financialAgent.type'] }),
+  kind: words(['unknown_field', 'unknown_value']),
+  names: Type.Integer({ description: 'How many fields or values the item stands for.' }),
+  firstSeenAt: instant,
+  pullId: id,
+});
+export type DriftItem = Readonly<Static<typeof DriftItem>>;
+/** With the unknown value, or the JSON type of the unknown field. */
+type Drift = DriftItem & { readonly value: string };
+
+/** The unacknowledged drift, by path. */
+export interface OpenDrift {
+  readonly items: readonly Drift[];
+  /** Identifies exactly these items, so that a person acknowledges only items that were shown. */
+  readonly digest: string;
+}
+
+/** Returns the unacknowledged drift. */
+export async function readOpenDrift(database: Database): Promise<OpenDrift> {
+  const rows = await database.prisma.drift.findMany({
+    where: { acknowledgedAt: null },
+    orderBy: [{ path: 'asc' }, { kind: 'asc' }, { value: 'asc' }],
+  });
+  const items = rows.map((row) => ({
+    path: row.path,
+    kind: row.kind as Drift['kind'],
+    value: row.value,
+    names: Number(row.names),
+    firstSeenAt: row.firstSeenAt,
+    pullId: Number(row.firstPullId),
+  }));
+  return { items, digest: digestOf(items) };
+}
+
+/**
+ * Acknowledges all open drift. Titles and days stay unchanged; the same field or value is not drift
+ * again.
+ * @param decision.seenDigest the digest of the list that the person saw
+ * @returns the acknowledged items
+ * @throws InputError when no drift is open, or when the open drift differs from the list that was
+ * seen
+ */
+export function acknowledgeDrift(
+  database: Database,
+  decision: { readonly by: string; readonly reason: string; readonly seenDigest: string },
+): Promise<readonly Drift[]> {
+  const { by, reason, seenDigest } = decision;
+  return database.prisma.$transaction(async (tx) => {
+    const items = await tx.$queryRaw<Drift[]>`
+      WITH acknowledged AS (
+        UPDATE conciliation.drift
+        SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
+        WHERE acknowledged_at IS NULL RETURNING *
+      )
+      SELECT path, kind, value, names::float8 AS names, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
+      FROM acknowledged ORDER BY path, kind, value`;
+    if (items.length === 0) {
+      throw new InputError('no field or value outside the documented interface waits', {
+        context: { fault: 'no_drift' },
+      });
+    }
+    if (seenDigest !== digestOf(items)) {
+      throw new InputError('the list has changed since it was looked at; look again', {
+        context: { fault: 'drift_changed' },
+      });
+    }
+    await recordAudit(tx, {
+      actor: by,
+      action: 'drift.acknowledge',
+      reason,
+      details: { rows: items.length },
+    });
+    return items;
+  });
+}
+
+function digestOf(items: readonly Drift[]): string {
+  const list = items.map(({ path, kind, value }) => [path, kind, value]);
+  return createHash('sha256').update(JSON.stringify(list)).digest('hex');
 }

@@ -1,15 +1,10 @@
 import { readClock } from '../../base/database/clock.ts';
 import { describeError } from '../../base/runtime/logger.ts';
-import { loop } from '../../base/runtime/loop.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
-import { type DeliveryParts, deliverAlerts, settleAll } from './deliver-alerts.ts';
+import { type DeliveryParts, deliverAlerts, settleAll } from './alert-delivery.sql.ts';
 import { deriveAlerts } from './derive-alerts.sql.ts';
 import { type DigestParts, deliverDigest } from './digest.sql.ts';
-
-export interface AlertLoop {
-  /** Starts no further round and cuts the running one short. */
-  stop(): Promise<void>;
-}
 
 const INTERVAL_MS = 60_000;
 
@@ -20,32 +15,24 @@ export function startAlertLoop(
     readonly digest: Pick<DigestParts, 'channels' | 'slotAt'>;
     readonly intervalMs?: number;
   },
-): AlertLoop {
-  const abort = new AbortController();
-
-  const round = async () => {
-    try {
-      const now = await readClock(parts.database);
-      await deriveAlerts(parts.database, now, parts.policy);
-      await deriveAlerts(parts.database, now, parts.policy, 'providers').catch((error: unknown) => {
-        parts.logger.warn(
+): Loop {
+  const { database, logger, policy, intervalMs = INTERVAL_MS } = parts;
+  return loop({
+    everyMs: intervalMs,
+    run: async (signal) => {
+      const now = await readClock(database);
+      await deriveAlerts(database, now, policy);
+      await deriveAlerts(database, now, policy, 'providers').catch((error: unknown) => {
+        logger.warn(
           { err: describeError(error) },
           'alerts about providers wait for the next round',
         );
       });
       await settleAll([
-        deliverAlerts(parts, abort.signal),
-        deliverDigest({ ...parts, ...parts.digest }, abort.signal),
+        deliverAlerts(parts, signal),
+        deliverDigest({ ...parts, ...parts.digest }, signal),
       ]);
-    } catch (error) {
-      parts.logger.warn({ err: describeError(error) }, 'alerts wait for the next round');
-    }
-  };
-  const rounds = loop({ everyMs: parts.intervalMs ?? INTERVAL_MS, run: round });
-  return {
-    stop() {
-      abort.abort();
-      return rounds.stop();
     },
-  };
+    failure: { logger, message: 'alerts wait for the next round' },
+  });
 }

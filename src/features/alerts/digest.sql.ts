@@ -6,9 +6,8 @@ import { dateIn } from '../../base/values/business-day.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import { headlineOf } from '../home/headline.ts';
 import { type OpenItems, readOpenItems } from '../home/open-items.ts';
-import type { MessageStyle } from './alert-message.ts';
-import type { AlertChannel, Channel, Message } from './channel.ts';
-import { LEASE_MARGIN_MS, settleAll } from './deliver-alerts.ts';
+import { LEASE_MARGIN_MS, type MessageStyle, settleAll } from './alert-delivery.sql.ts';
+import type { AlertChannel, Channel, Message } from './channels.ts';
 
 /** When the digest is sent, in the configured time zone. */
 export const DIGEST_CRON = '0 8 * * *';

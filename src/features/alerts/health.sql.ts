@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Database } from '../../base/database/database.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { ReadinessCheck } from '../../console/shell/readiness.ts';
+import { PROCESS_SILENCE_MS, type ProcessFault } from '../../core/work/process-fault.ts';
 
 /** A COMMIT takes milliseconds. */
 const HUNG_COMMIT_MS = 10_000;
@@ -75,11 +79,6 @@ export function tokenCheck(
   };
 }
 
-/** @param findFault returns the difference of this process's clock as part of a sentence, or null */
-export function clockCheck(findFault: () => Promise<string | null>): ReadinessCheck {
-  return { name: 'clock', run: findFault };
-}
-
 /** Three ticks: one may be late and one may be lost. */
 const MAX_TICK_AGE_MS = 180_000;
 
@@ -97,4 +96,54 @@ export function schedulerCheck(
       return ageMs < MAX_TICK_AGE_MS ? null : `last tick ${Math.round(ageMs / 1000)} s ago`;
     },
   };
+}
+
+/**
+ * Replaces the faults of a process, by those that it reports, and removes the faults of processes that have ended.
+ * All instants are by the database's clock.
+ *
+ * @param processId a number that identifies the reporting process, drawn at its start
+ */
+export async function reportFaults(
+  database: Database,
+  processId: string,
+  faults: readonly ProcessFault[],
+): Promise<void> {
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.process_fault (process_id, kind)
+    SELECT ${processId}::uuid, kind FROM unnest(${faults}::text[]) AS reported (kind)
+    ON CONFLICT (process_id, kind) DO UPDATE SET seen_at = clock_timestamp()`;
+  await database.prisma.$executeRaw`
+    DELETE FROM conciliation.process_fault
+    WHERE (process_id = ${processId}::uuid AND kind <> ALL(${faults}::text[]))
+       OR seen_at < clock_timestamp() - make_interval(secs => ${PROCESS_SILENCE_MS / 1000}::float8)`;
+}
+
+const INTERVAL_MS = 15_000;
+
+/**
+ * Reports at once, and then every 15 seconds, the faults that keep this process from its work. The last report stays in
+ * the table for `PROCESS_SILENCE_MS`.
+ */
+export function startFaultReports(parts: {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly read: () => Promise<readonly ProcessFault[]>;
+  readonly intervalMs?: number;
+}): Loop {
+  const { database, logger, read, intervalMs = INTERVAL_MS } = parts;
+  const processId = randomUUID();
+  let isReporting = false;
+
+  const round = async () => {
+    try {
+      await reportFaults(database, processId, await read());
+      isReporting = true;
+    } catch (error) {
+      const level = isReporting ? 'warn' : 'debug';
+      logger[level]({ err: describeError(error) }, 'the faults of this process were not reported');
+      isReporting = false;
+    }
+  };
+  return loop({ everyMs: intervalMs, run: round });
 }

@@ -43,22 +43,7 @@ const TITLE_CHANGES = [
 /** The effects of a pull on the titles of merged dates. Held and superseded dates are not included. */
 type TitleCounts = Readonly<Record<(typeof TITLE_CHANGES)[number], number>>;
 
-export interface Metrics {
-  readonly registry: Registry;
-  /** @param counts null: nothing was merged */
-  observePull(
-    origin: PullOrigin,
-    outcome: PullOutcome,
-    durationMs: number,
-    counts: TitleCounts | null,
-  ): void;
-  observeSweep(outcome: SweepOutcome): void;
-  observeBatch(outcome: BatchOutcome): void;
-  /**
-   * @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer
-   */
-  observePlatformResponse(status: number | null): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** A gauge of the ledger: rows of a label and a value. A value that is null leaves the sample out. */
 interface LedgerGauge {
@@ -193,7 +178,7 @@ export function createMetrics(
     keepMs: SOURCE_KEEP_MS,
     timeoutMs: SOURCE_TIMEOUT_MS,
   },
-): Metrics {
+) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Gauges with the suffix of a counter, which promtool refuses. Those without it count the same by type.
@@ -249,21 +234,23 @@ export function createMetrics(
 
   return {
     registry,
-    observePull(origin, outcome, durationMs, counts) {
+    /** @param counts null: nothing was merged */
+    observePull(
+      origin: PullOrigin,
+      outcome: PullOutcome,
+      durationMs: number,
+      counts: TitleCounts | null,
+    ): void {
       pulls.inc({ origin, outcome });
       durations.observe({ origin }, durationMs / 1000);
       if (counts === null) return;
       for (const change of TITLE_CHANGES) titles.inc({ change }, counts[change]);
     },
-    observeSweep(outcome) {
-      sweeps.inc({ outcome });
-    },
-    observeBatch(outcome) {
-      batches.inc({ outcome });
-    },
-    observePlatformResponse(status) {
-      responses.inc({ status: status === null ? 'none' : String(status) });
-    },
+    observeSweep: (outcome: SweepOutcome) => sweeps.inc({ outcome }),
+    observeBatch: (outcome: BatchOutcome) => batches.inc({ outcome }),
+    /** @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer */
+    observePlatformResponse: (status: number | null) =>
+      responses.inc({ status: status === null ? 'none' : String(status) }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Database } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { loop } from '../../base/runtime/loop.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
-import { signCleanDays } from '../review/auto-sign-off.sql.ts';
+import { signCleanDays } from '../review/sign-off.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { RELEASE_TRANSACTION, releaseWaitingDays } from './release.sql.ts';
 

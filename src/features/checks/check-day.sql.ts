@@ -8,6 +8,8 @@ import {
   taxIdText,
 } from '../../base/database/tax-id.sql.ts';
 import { arrivalFence } from '../../base/database/title-arrival.sql.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   CHECK_CODES,
@@ -433,4 +435,19 @@ async function storeFindings(
     )
     SELECT (SELECT count(*) FROM stored)::int AS found, (SELECT count(*) FROM closed)::int AS closed`;
   return counts;
+}
+
+const EVERY_MS = 2_000;
+
+/** Checks the dates whose titles have changed. */
+export function startCheckLoop(database: Database, logger: Logger, rules: CheckRules): Loop {
+  return loop({
+    everyMs: EVERY_MS,
+    run: async (signal) => {
+      for (const { date, found, closed } of await checkDays(database, rules, signal)) {
+        if (found > 0 || closed > 0) logger.info({ date, found, closed }, 'titles checked');
+      }
+    },
+    failure: { logger, message: 'titles were not checked' },
+  });
 }

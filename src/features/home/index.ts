@@ -1,9 +1,9 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addHomeApi } from './pages/api.ts';
-import { addDaysRoutes } from './pages/days-page.tsx';
+import { START } from './pages/days-page.tsx';
 
 export const home: Feature = {
   name: 'home',
-  pages: [addDaysRoutes],
+  pages: [START],
   api: [addHomeApi],
 };

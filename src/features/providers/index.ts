@@ -1,6 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addSuppliersApi } from './pages/api-suppliers.ts';
-import { PROVIDER } from './pages/provider-page.tsx';
+import { addSuppliersApi, PROVIDER } from './pages/provider-page.tsx';
 import { SUPPLIERS } from './pages/providers-page.tsx';
 
 export const providers: Feature = {

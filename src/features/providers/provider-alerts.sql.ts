@@ -1,7 +1,7 @@
-import { IS_DECIDED_BATCH } from '../../base/database/decided-batch.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { IS_DECIDED_BATCH } from './provider-batches.sql.ts';
 
 /** How long pushing may fail before an alert is raised. */
 const PUSH_FAILING_MINUTES = 60;

@@ -22,25 +22,23 @@ import {
   type ProvidersClient,
 } from '../../core/platform/providers-client.ts';
 import { isolateCulprits, type Verdict } from './isolate-culprits.ts';
-import {
-  type CheckOutcome,
-  DUPLICATE_FAULT,
-  type PendingProvider,
-  readPendingProviders,
-  recordChecks,
-  relieveProviders,
-} from './pending-providers.sql.ts';
 import { checkProvider, type Provider } from './provider.ts';
 import { findRefusals, toAnswerText } from './provider-answer.ts';
-import type { SentProvider } from './provider-batches.sql.ts';
 import {
+  type CheckOutcome,
   countFailuresInARow,
+  DUPLICATE_FAULT,
   keepUnderWay,
   openBatch,
+  type PendingProvider,
   type RecordedAnswer,
   readNewestBatch,
+  readPendingProviders,
   recordAnswer,
   recordBatchFailure,
+  recordChecks,
+  relieveProviders,
+  type SentProvider,
 } from './provider-batches.sql.ts';
 
 export interface PushParts {

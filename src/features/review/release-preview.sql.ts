@@ -1,4 +1,4 @@
-import type { Transaction } from '../../base/database/database.ts';
+import { inTransaction, type Transaction } from '../../base/database/database.ts';
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { readDay } from '../../core/ledger/day-ledger.sql.ts';
@@ -6,6 +6,7 @@ import { configurePlanner, resetPlanner } from '../../core/ledger/planner-settin
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
 import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/held-pull.sql.ts';
 import type { HoldReason } from '../../core/merge/holds.ts';
+import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
 import { type ChangeCounts, planChanges } from '../../core/merge/merge-plan.sql.ts';
 import type { HoldDetail } from '../../core/merge/plausibility.ts';
@@ -38,27 +39,18 @@ export interface ReleasePreview extends ChangeCounts {
   readonly moved: ChangedTitles<TitleChange>;
 }
 
-class Undo extends Error {}
-
 /**
  * Plans the release of a pull, reads the plan, and rolls it back. Null where the pull is not held, or lost
  * its titles in a crash of the database.
  */
-export async function previewRelease(
+export function previewRelease(
   { database, features }: EngineParts,
   pullId: bigint,
   limit: number,
 ): Promise<ReleasePreview | null> {
-  let preview: ReleasePreview | null = null;
-  await database.prisma
-    .$transaction(async (tx) => {
-      preview = await planAndRead(tx, features, pullId, limit);
-      throw new Undo();
-    })
-    .catch((error: unknown) => {
-      if (!(error instanceof Undo)) throw error;
-    });
-  return preview;
+  return inTransaction(database, { isDryRun: true, ...MERGE_TRANSACTION }, (tx) =>
+    planAndRead(tx, features, pullId, limit),
+  );
 }
 
 async function planAndRead(

@@ -1,8 +1,9 @@
-import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
+import { type AuditAction, actionsOf, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
+import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/losses.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';
@@ -13,9 +14,17 @@ import {
 } from '../bookings/release.sql.ts';
 import { verifyObstacles } from '../verify/findings.sql.ts';
 import { readAlteration } from '../verify/verify.sql.ts';
-import { keeps, type Obstacle, readObstacles, SIGN_OBSTACLES } from './obstacles.sql.ts';
+import {
+  hasObstacle,
+  keeps,
+  type Obstacle,
+  PROGRAM_OBSTACLES,
+  readObstacles,
+  SIGN_OBSTACLES,
+} from './obstacles.sql.ts';
 import {
   SIGN_OFF_FAULTS,
+  type SignOffCandidate,
   type SignOffFault,
   type SignOffRefusal,
   signOffFault,
@@ -67,11 +76,7 @@ export const obstacleRules = (
 
 /** Returns why the person who has seen the digest cannot sign the day off; null: nothing. */
 export const faultOf = (
-  day: {
-    readonly contentDigest: string | null;
-    readonly isSignedOff: boolean;
-    readonly isRestated: boolean;
-  },
+  day: Omit<SignOffCandidate, 'obstacles'>,
   found: readonly Obstacle[],
   { requiresChecks = false }: Pick<SigningRules, 'requiresChecks'>,
   seenDigest: string,
@@ -115,7 +120,7 @@ export async function signOffDay(
  * Seals the present content of a date, with an entry of the audit log, and releases its bookings. The caller has
  * locked the row of the day and checked that the day may be sealed and is not altered.
  */
-export async function sealDay(
+async function sealDay(
   tx: Transaction,
   date: CivilDate,
   signing: Signing & Pick<SigningRules, 'bookingsFrom' | 'payablesMaxAgeHours' | 'timeZone'>,
@@ -286,4 +291,48 @@ async function audit(
   const { lastPullId: pullId, contentDigest, titleCount: titles, signedOffDigest } = day;
   const details = { contentDigest, titles, signedOffDigest };
   await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
+}
+
+/** AUTO_SIGN_OFF=clean: the first seal of a day about which there is nothing to decide. */
+
+/**
+ * True for a row of `day` that the program may seal: it has no obstacle but those for information, and neither a
+ * decision nor an event in the audit log, as an earlier seal, a reopening, an acceptance of rejects or a release.
+ */
+const isClean = (rules: ObstacleRules) => Prisma.sql`
+  NOT ${hasObstacle(Prisma.sql`day.date`, rules, PROGRAM_OBSTACLES)}
+  AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date
+                    AND entry.action = ANY(${actionsOf('decision', 'event')}))`;
+
+/**
+ * Seals each clean day in a separate transaction, and releases its bookings.
+ * @param range from the first date whose seals release bookings to the last date that is over
+ * @returns the days, in date order
+ */
+export async function signCleanDays(
+  database: Database,
+  range: ReleaseRules & { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
+): Promise<CivilDate[]> {
+  const { bookingsFrom, to } = range;
+  const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date FROM conciliation.day
+    WHERE day.date BETWEEN ${bookingsFrom}::date AND ${to}::date AND ${isClean(range)} ORDER BY day.date`;
+  const signed: CivilDate[] = [];
+  for (const { date } of days) {
+    const isSigned = await database.prisma.$transaction(async (tx) => {
+      // A separate statement: the following statement sees changes that a merge or a person has committed meanwhile.
+      await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+      const clean = await tx.$queryRaw<unknown[]>`
+        SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean(range)}`;
+      if (clean.length === 0 || (await readAlteration(tx, date)) !== null) return false;
+      await sealDay(tx, date, {
+        ...range,
+        by: AUTO_SIGN_OFF_AUTHOR,
+        reason: 'AUTO_SIGN_OFF=clean',
+      });
+      return true;
+    }, RELEASE_TRANSACTION);
+    if (isSigned) signed.push(date);
+  }
+  return signed;
 }

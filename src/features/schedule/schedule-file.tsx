@@ -63,25 +63,18 @@ export function PayeeAccount({ payee, isRevealed }: PayeeProps) {
 }
 
 const TOTALS_COLUMNS: readonly Column<ScheduleTotals>[] = [
-  { name: 'titles', head: 'schedule.titles', kind: 'count', value: ({ titles }) => titles },
-  {
-    name: 'original_value',
-    head: 'title.fields.original_value',
-    kind: 'amount',
-    value: ({ originalValue }) => originalValue,
-  },
+  { name: 'titles', head: 'schedule.titles', kind: 'count' },
+  { name: 'original_value', head: 'title.fields.original_value', kind: 'amount' },
   {
     name: 'waiting_titles',
     head: 'scheduleFile.waitingTitles',
     kind: 'count',
-    value: ({ waitingTitles }) => waitingTitles,
     only: 'file',
   },
   {
     name: 'waiting_value',
     head: 'scheduleFile.waitingValue',
     kind: 'amount',
-    value: ({ waitingValue }) => waitingValue,
     only: 'file',
   },
 ];

@@ -213,15 +213,9 @@ export const readDueDates = (database: Database): Promise<CivilDate[]> =>
 const REST = 9;
 
 /** Verifies each date once a day, one at a time. `stop` interrupts the check under way. */
-export function startVerification(
-  database: Database,
-  logger: Logger,
-  intervalMs = 60_000,
-): Pick<Loop, 'stop'> {
-  const abort = new AbortController();
-  const { signal } = abort;
-  const rest = (ms: number) => sleep(ms, undefined, { signal });
-  const verifyDueDates = async () => {
+export function startVerification(database: Database, logger: Logger, intervalMs = 60_000): Loop {
+  const verifyDueDates = async (signal: AbortSignal) => {
+    const rest = (ms: number) => sleep(ms, undefined, { signal });
     for (const date of await readDueDates(database)) {
       const startedMs = performance.now();
       try {
@@ -241,18 +235,9 @@ export function startVerification(
       }
     }
   };
-  const verifying = loop({
+  return loop({
     everyMs: intervalMs,
-    run: () =>
-      verifyDueDates().catch((error: unknown) => {
-        if (signal.aborted) return;
-        logger.warn({ err: describeError(error) }, 'no date was verified; tried again later');
-      }),
+    run: verifyDueDates,
+    failure: { logger, message: 'no date was verified; tried again later' },
   });
-  return {
-    stop() {
-      abort.abort();
-      return verifying.stop();
-    },
-  };
 }

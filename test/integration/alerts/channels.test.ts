@@ -8,13 +8,16 @@ import type { Database } from '../../../src/base/database/database.ts';
 import type { Language } from '../../../src/base/texts/texts.ts';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { capitalised } from '../../../src/base/values/display-text.ts';
-import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
+import { alertMessage, deliverAlerts } from '../../../src/features/alerts/alert-delivery.sql.ts';
 import { ALERT_KINDS } from '../../../src/features/alerts/alerts.ts';
-import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
+import {
+  openEmail,
+  openSlack,
+  openTeams,
+  openWebhook,
+} from '../../../src/features/alerts/channels.ts';
 import { type Alert, alertOf } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { deliverDigest, digestMessage } from '../../../src/features/alerts/digest.sql.ts';
-import { openEmail } from '../../../src/features/alerts/email-channel.ts';
-import { openSlack, openTeams, openWebhook } from '../../../src/features/alerts/http-channels.ts';
 import type { OpenItems } from '../../../src/features/home/open-items.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';

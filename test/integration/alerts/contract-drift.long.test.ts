@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { acknowledgeDrift, readOpenDrift } from '../../../src/features/alerts/drift.sql.ts';
+import { acknowledgeDrift, readOpenDrift } from '../../../src/features/alerts/alert-list.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';

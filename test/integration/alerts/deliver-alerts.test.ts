@@ -4,12 +4,11 @@ import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   announceAlerts,
   claimDueAlert,
+  deliverAlerts,
   recordDelivery,
 } from '../../../src/features/alerts/alert-delivery.sql.ts';
-import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
-import type { Alert } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { settleAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { openWebhook } from '../../../src/features/alerts/http-channels.ts';
+import { openWebhook } from '../../../src/features/alerts/channels.ts';
+import { type Alert, settleAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';
 import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';

@@ -11,9 +11,9 @@ import {
   signatureHeaders,
   type WebhookSecret,
 } from '../../../src/base/webhooks/webhook-signature.ts';
-import { deliverAlerts } from '../../../src/features/alerts/deliver-alerts.ts';
+import { deliverAlerts } from '../../../src/features/alerts/alert-delivery.sql.ts';
+import { openWebhook } from '../../../src/features/alerts/channels.ts';
 import type { Alert } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { openWebhook } from '../../../src/features/alerts/http-channels.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
 import { importDocumentedVerification } from './documented-verification.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordSettings } from '../../../src/base/audit/settings.ts';
+import { recordSettings } from '../../../src/base/audit/audit.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 
 const world = worldOfFile();

@@ -22,7 +22,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { type BalanceFilter, readBalance } from '../../../src/features/balance/balance.sql.ts';
-import { stateBalances } from '../../../src/features/balance/state-balance.ts';
+import { stateBalances } from '../../../src/features/balance/pages/api-balance.ts';
 import { openConsole } from '../../support/console-client.ts';
 import {
   AGENT as A,

@@ -3,8 +3,11 @@ import { recordAudit } from '../../../src/base/audit/audit.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
-import { readSignOffs, reopenDay } from '../../../src/features/review/sign-off.sql.ts';
+import {
+  readSignOffs,
+  reopenDay,
+  signCleanDays,
+} from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { match, payablesOf } from '../../support/matching-world.ts';

@@ -4,7 +4,7 @@
  */
 import { Client } from 'pg';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { skipLostNumbers } from '../../../src/base/database/lost-numbers.sql.ts';
+import { skipLostNumbers } from '../../../src/base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';

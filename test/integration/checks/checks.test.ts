@@ -10,7 +10,7 @@ import {
 import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { type CheckRules, checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
-import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
+import { signCleanDays } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';

@@ -7,14 +7,13 @@ import {
   datesBetween,
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
-import { readChangedTitles } from '../../../src/features/review/changed-titles.sql.ts';
+import { pastTitles, readChangedTitles } from '../../../src/features/review/changed-titles.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import {
   EVIDENCE_COLUMNS,
   readEvidence,
 } from '../../../src/features/review/months/evidence.sql.ts';
 import { readMonths, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
-import { pastTitles } from '../../../src/features/review/past-titles.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';

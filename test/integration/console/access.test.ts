@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { beforeAll, expect, test } from 'vitest';
 import { CONSOLE_ROLES, type ConsoleRole } from '../../../src/base/values/role.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
-import { csrfTokenOf } from '../../../src/console/shell/csrf.ts';
+import { csrfTokenOf } from '../../../src/console/shell/guard.ts';
 import { knownAccess } from '../../../src/console/shell/route-access.ts';
 import { type ConsoleClient, makeKey, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';

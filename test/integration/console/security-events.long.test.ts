@@ -2,8 +2,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { addUser } from '../../../src/console/access/console-users.sql.ts';
-import { PER_USER } from '../../../src/console/access/sign-in.tsx';
-import { countTry } from '../../../src/console/access/sign-in-limits.sql.ts';
+import { countTry, PER_USER } from '../../../src/console/access/sign-in-limits.sql.ts';
 import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';

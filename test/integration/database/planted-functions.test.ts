@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
-import { readPendingProviders } from '../../../src/features/providers/pending-providers.sql.ts';
+import { readPendingProviders } from '../../../src/features/providers/provider-batches.sql.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';

@@ -9,8 +9,7 @@ import {
   createBackfill,
   readBackfillProgress,
 } from '../../../src/features/backfills/backfill-ledger.sql.ts';
-import { signCleanDays } from '../../../src/features/review/auto-sign-off.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { signCleanDays, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { shuffled } from '../../support/random-runs.ts';

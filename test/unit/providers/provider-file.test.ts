@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readProviderFile } from '../../../src/features/providers/provider-file.ts';
+import { readProviderFile } from '../../../src/features/providers/import-providers.sql.ts';
 
 const path = join(mkdtempSync(join(tmpdir(), 'providers-')), 'providers.csv');
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
 import { describe } from '../../../console/api/api-request.ts';
-import { id, instant, words } from '../../../console/api/schema-parts.ts';
+import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
@@ -12,9 +12,17 @@ import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, forKeys, REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { acknowledgeFindings, readAlertedFindings } from '../../verify/findings.sql.ts';
-import { ALERT_STATES, AlertRow, countAlerts, readAlerts } from '../alert-list.sql.ts';
+import {
+  ALERT_STATES,
+  AlertRow,
+  acknowledgeDrift,
+  countAlerts,
+  DriftItem,
+  type OpenDrift,
+  readAlerts,
+  readOpenDrift,
+} from '../alert-list.sql.ts';
 import { ALERT_KINDS } from '../alerts.ts';
-import { acknowledgeDrift, type OpenDrift, readOpenDrift } from '../drift.sql.ts';
 
 const COLUMNS: readonly Column<AlertRow>[] = [
   {
@@ -42,13 +50,8 @@ const COLUMNS: readonly Column<AlertRow>[] = [
     },
   },
   dayColumn('alerts.date'),
-  { name: 'raised_at', head: 'alerts.raised', kind: 'instant', value: ({ raisedAt }) => raisedAt },
-  {
-    name: 'resolved_at',
-    head: 'alerts.resolved',
-    kind: 'instant',
-    value: ({ resolvedAt }) => resolvedAt,
-  },
+  { name: 'raised_at', head: 'alerts.raised', kind: 'instant' },
+  { name: 'resolved_at', head: 'alerts.resolved', kind: 'instant' },
 ];
 
 const STATES = { open: 'alerts.open', over: 'alerts.over', all: 'alerts.all' } as const;
@@ -109,15 +112,6 @@ export const ACKNOWLEDGEMENTS = [ACKNOWLEDGE_DRIFT, ACKNOWLEDGE_ALTERED];
 
 const DRIFT_SHOWN = 100;
 
-/** Without the value, which may be personal data. */
-const DriftItem = Type.Object({
-  path: Type.String({ examples: ['titles[].financialAgent.type'] }),
-  kind: words(['unknown_field', 'unknown_value']),
-  names: Type.Integer({ description: 'How many fields or values the item stands for.' }),
-  firstSeenAt: instant,
-  pullId: id,
-});
-
 /** Adds the operation that reads drift. */
 export function addDriftApi(api: FastifyInstance, { database }: ConsoleParts): void {
   api.get(
@@ -136,12 +130,11 @@ export function addDriftApi(api: FastifyInstance, { database }: ConsoleParts): v
   );
 }
 
-const DRIFT_COLUMNS: readonly Column<Static<typeof DriftItem>>[] = [
+const DRIFT_COLUMNS: readonly Column<DriftItem>[] = [
   {
     name: 'path',
     head: 'drift.path',
     kind: 'text',
-    value: ({ path }) => path,
     cell: ({ path }) => <span class="mono">{path}</span>,
     isHead: true,
   },
@@ -152,12 +145,7 @@ const DRIFT_COLUMNS: readonly Column<Static<typeof DriftItem>>[] = [
     value: ({ kind, names }, { text, formats }) =>
       text(`drift.kinds.${kind}`) + (names > 1 ? ` × ${formats.count(names)}` : ''),
   },
-  {
-    name: 'first_seen_at',
-    head: 'drift.firstSeen',
-    kind: 'instant',
-    value: ({ firstSeenAt }) => firstSeenAt,
-  },
+  { name: 'first_seen_at', head: 'drift.firstSeen', kind: 'instant' },
   { name: 'pull', head: 'audit.pull', kind: 'text', value: ({ pullId }) => String(pullId) },
 ];
 

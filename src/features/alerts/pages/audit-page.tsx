@@ -38,7 +38,7 @@ const selected = ({ date, before: id }: FilterOf<typeof FILTER>) => ({
 });
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { name: 'at', head: 'audit.at', kind: 'instant', value: ({ at }) => at },
+  { name: 'at', head: 'audit.at', kind: 'instant' },
   {
     name: 'actor',
     head: 'audit.actor',

@@ -31,14 +31,9 @@ const PARTIES: readonly Column<Pick<Row, 'company' | 'agent'>>[] = [
 ];
 
 const VALUES: readonly Column<Pick<Row, 'owed' | 'inErp' | 'difference'>>[] = [
-  { name: 'owed', head: 'balance.owed', kind: 'amount', value: ({ owed }) => owed },
-  { name: 'in_erp', head: 'balance.inErp', kind: 'amount', value: ({ inErp }) => inErp },
-  {
-    name: 'difference',
-    head: 'balance.difference',
-    kind: 'amount',
-    value: ({ difference }) => difference,
-  },
+  { name: 'owed', head: 'balance.owed', kind: 'amount' },
+  { name: 'in_erp', head: 'balance.inErp', kind: 'amount' },
+  { name: 'difference', head: 'balance.difference', kind: 'amount' },
 ];
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -60,27 +55,21 @@ const COLUMNS: readonly Column<Row>[] = [
     name: 'accepted_date',
     head: 'balance.date',
     kind: 'date',
-    value: ({ acceptedDate }) => acceptedDate,
     cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
   },
-  { name: 'order_uid', head: 'balance.order', kind: 'text', value: ({ orderUid }) => orderUid },
-  { name: 'erp_keys', head: 'balance.keys', kind: 'text', value: ({ erpKeys }) => erpKeys },
+  { name: 'order_uid', head: 'balance.order', kind: 'text' },
+  { name: 'erp_keys', head: 'balance.keys', kind: 'text' },
   ...VALUES,
 ];
 
 const GROUP_COLUMNS: readonly Column<BalanceGroup>[] = [
   ...PARTIES,
   ...VALUES,
-  { name: 'booked', head: 'balance.booked', kind: 'amount', value: ({ booked }) => booked },
-  { name: 'paid', head: 'balance.paid', kind: 'amount', value: ({ paid }) => paid },
-  { name: 'balance', head: 'balance.account', kind: 'amount', value: ({ balance }) => balance },
-  { name: 'as_of', head: 'balance.asOf', kind: 'date', value: ({ asOf }) => asOf },
-  {
-    name: 'account_difference',
-    head: 'balance.accountDifference',
-    kind: 'amount',
-    value: ({ accountDifference }) => accountDifference,
-  },
+  { name: 'booked', head: 'balance.booked', kind: 'amount' },
+  { name: 'paid', head: 'balance.paid', kind: 'amount' },
+  { name: 'balance', head: 'balance.account', kind: 'amount' },
+  { name: 'as_of', head: 'balance.asOf', kind: 'date' },
+  { name: 'account_difference', head: 'balance.accountDifference', kind: 'amount' },
 ];
 
 /** What differs between the titles and the ERP, with the figures of each company and financial agent above. */

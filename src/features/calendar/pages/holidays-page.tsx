@@ -60,7 +60,6 @@ const COLUMNS: readonly Column<Holiday>[] = [
     name: 'date',
     head: 'calendar.date',
     kind: 'date',
-    value: ({ date }) => date,
     cell: ({ date }, { formats }) => formats.longDate(date),
     isHead: true,
   },

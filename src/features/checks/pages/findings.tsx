@@ -38,22 +38,11 @@ const COLUMNS: readonly Column<Finding>[] = [
     name: 'order_uid',
     head: 'title.fields.order_uid',
     kind: 'text',
-    value: ({ orderUid }) => orderUid,
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
     isHead: true,
   },
-  {
-    name: 'provider_external_id',
-    head: 'title.fields.provider_external_id',
-    kind: 'text',
-    value: ({ providerExternalId }) => providerExternalId,
-  },
-  {
-    name: 'original_value',
-    head: 'amounts.original_value',
-    kind: 'amount',
-    value: ({ originalValue }) => originalValue,
-  },
+  { name: 'provider_external_id', head: 'title.fields.provider_external_id', kind: 'text' },
+  { name: 'original_value', head: 'amounts.original_value', kind: 'amount' },
   {
     name: 'check',
     head: 'findings.check',
@@ -78,7 +67,6 @@ const COLUMNS: readonly Column<Finding>[] = [
     name: 'reason',
     head: 'day.reason',
     kind: 'text',
-    value: ({ reason }) => reason,
     only: 'file',
   },
 ];
@@ -100,7 +88,7 @@ const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
     kind: 'text',
     value: ({ severity }, { text }) => text(`findings.severities.${severity}`),
   },
-  { name: 'findings', head: 'findings.count', kind: 'count', value: ({ findings }) => findings },
+  { name: 'findings', head: 'findings.count', kind: 'count' },
 ];
 
 /** The findings of the checks. With one date and one check chosen, a person resolves all of them. */

@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import type { VNode } from 'preact';
+import { Type } from 'typebox';
 import {
   addDays,
   type CivilDate,
@@ -9,14 +9,60 @@ import {
   parseCivilDate,
   toCivilDate,
 } from '../../../base/values/business-day.ts';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { textParameter, usePage } from '../../../console/shell/page-context.ts';
+import { declarePage } from '../../../console/declare.tsx';
+import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../../console/shell/parts.tsx';
-import { EVERYBODY, forPeople } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
 import { type LedgerDay, readLedgerDays, readLedgerRange } from '../../review/ledger-days.sql.ts';
 import { headlineOf, moneyText, taskText } from '../headline.ts';
 import { type OpenItems, readOpenItems, type Task, type TaskKey } from '../open-items.ts';
+
+const MONTHS_SHOWN = 3;
+
+interface DaysPageData {
+  readonly items: OpenItems;
+  /** `YYYY-MM`: the shown months, in order. */
+  readonly months: readonly string[];
+  readonly days: readonly LedgerDay[];
+  readonly earlier: string | null;
+  readonly later: string | null;
+}
+
+/** The start page: yesterday, the tasks and the calendar. */
+export const START = declarePage({
+  path: '/',
+  active: '/',
+  input: { to: Type.Optional(Type.String()) },
+  read: async (parts, { to }): Promise<DaysPageData> => {
+    const { database, timeZone } = parts;
+    const now = parts.now?.() ?? new Date();
+    const today = dateIn(timeZone, now);
+    const closedDate = lastClosedDate(timeZone, now);
+    const range = await readLedgerRange(database, today);
+    const newest = (range?.to ?? closedDate).slice(0, 7);
+    const wanted = parseMonth(to ?? '');
+    const last = wanted === null || wanted > newest ? newest : wanted;
+    const begin = (range?.from ?? closedDate).slice(0, 7);
+    const months = Array.from({ length: MONTHS_SHOWN }, (_, index) =>
+      addMonths(last, index + 1 - MONTHS_SHOWN),
+    ).filter((month) => month >= begin || month === last);
+    const first = months[0] ?? last;
+    const shown = { from: monthStart(first), to: monthStart(addMonths(last, 1)) };
+    const [items, days] = await Promise.all([
+      readOpenItems(database, { now, policy: parts }),
+      readLedgerDays(database, shown, today),
+    ]);
+    return {
+      items,
+      months,
+      days: days.filter((day) => day.date.slice(0, 7) <= last),
+      earlier:
+        range !== null && range.from.slice(0, 7) < first ? addMonths(last, -MONTHS_SHOWN) : null,
+      later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,
+    };
+  },
+  title: (context) => context.text('days.title'),
+  body: (data) => <DaysPage data={data} />,
+});
 
 /** Months side by side, each day with the colour and shape of its state, and a legend. */
 function Calendar(props: {
@@ -135,15 +181,6 @@ function Legend() {
   );
 }
 
-interface DaysPageData {
-  readonly items: OpenItems;
-  /** `YYYY-MM`: the shown months, in order. */
-  readonly months: readonly string[];
-  readonly days: readonly LedgerDay[];
-  readonly earlier: string | null;
-  readonly later: string | null;
-}
-
 /** Yesterday, the tasks and the calendar. */
 function DaysPage({ data }: { data: DaysPageData }) {
   const { text, language } = usePage();
@@ -226,51 +263,9 @@ function TaskLine({ task }: { readonly task: Task }) {
   );
 }
 
-const MONTHS_SHOWN = 3;
-
-/** Routes of the start page. */
-export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-  server.get('/', forPeople(EVERYBODY), async (request, reply) => {
-    const now = parts.now?.() ?? new Date();
-    const today = dateIn(parts.timeZone, now);
-    const closedDate = lastClosedDate(parts.timeZone, now);
-    const range = await readLedgerRange(database, today);
-    const newest = (range?.to ?? closedDate).slice(0, 7);
-    const wanted = parseMonth(textParameter(request.query, 'to'));
-    const last = wanted === null || wanted > newest ? newest : wanted;
-    const begin = (range?.from ?? closedDate).slice(0, 7);
-    const months = Array.from({ length: MONTHS_SHOWN }, (_, index) =>
-      addMonths(last, index + 1 - MONTHS_SHOWN),
-    ).filter((month) => month >= begin || month === last);
-    const first = months[0] ?? last;
-    const [items, days] = await Promise.all([
-      readOpenItems(database, { now, policy: parts }),
-      readLedgerDays(
-        database,
-        { from: monthStart(first), to: monthStart(addMonths(last, 1)) },
-        today,
-      ),
-    ]);
-    const data = {
-      items,
-      months,
-      days: days.filter((day) => day.date.slice(0, 7) <= last),
-      earlier:
-        range !== null && range.from.slice(0, 7) < first ? addMonths(last, -MONTHS_SHOWN) : null,
-      later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,
-    };
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('days.title'),
-      active: '/',
-      body: <DaysPage data={data} />,
-    }));
-  });
-}
-
 /** Returns `YYYY-MM`, or null. Months near the first and last dates of the calendar are refused. */
-function parseMonth(text: string | null): string | null {
-  const isMonth = text !== null && parseCivilDate(`${text}-01`) !== null;
+function parseMonth(text: string): string | null {
+  const isMonth = parseCivilDate(`${text}-01`) !== null;
   return isMonth && text > '1900' && text < '9000' ? text : null;
 }
 

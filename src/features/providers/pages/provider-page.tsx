@@ -1,29 +1,41 @@
 import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Text } from '../../../base/texts/texts.ts';
+import { describe } from '../../../console/api/api-request.ts';
+import { amount, count, date, instant } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx';
 import {
   Card,
   DayLink,
+  Fields,
   Instant,
   PlatformValue,
   RevealForm,
 } from '../../../console/shell/parts.tsx';
-import { STAFF } from '../../../console/shell/route-access.ts';
-import { type AccountChange, readAccountChanges } from '../../accounts/account-changes.sql.ts';
+import { EVERYBODY, forKeys, STAFF } from '../../../console/shell/route-access.ts';
+import {
+  type AccountChange,
+  bankAccount,
+  readAccountChanges,
+} from '../../accounts/account-changes.sql.ts';
 import { AccountText, accountNumber } from '../../accounts/pages/account-text.tsx';
 import { ChangeList } from '../../accounts/pages/change-list.tsx';
 import { reasonsText } from '../../review/pages/reason-text.ts';
 import { externalId, providerHref } from './provider-address.ts';
 import {
+  DescribedProvider,
   type ProviderDetail,
   readSeenAccounts,
   readSupplier,
   type SeenAccount,
-} from './provider-detail.sql.ts';
-import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
+} from './provider-list.sql.ts';
+import { LastAnswer, LastSent, maskProvider, ProviderState } from './providers-page.tsx';
 
 const ACCOUNTS_A_PAGE = 20;
 const CHANGES_A_PAGE = 10;
@@ -141,50 +153,27 @@ function Verdict({ p }: { p: ProviderDetail }) {
 
 function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed: boolean }) {
   const { provider, isRevealed } = props;
-  const context = usePage();
-  const { text } = context;
+  const { text, formats } = usePage();
+  const { batchId, faults, refusal } = provider;
+  const requests = formats.count(provider.requests);
+  const batch = batchId === null ? '' : ` ${text('providers.lastBatch', { id: String(batchId) })}`;
   return (
     <Card title={text('providers.sending')}>
-      <dl class="fields">
-        <dt>{text('providers.lastSent')}</dt>
-        <dd>
-          <LastSent last={provider} />
-        </dd>
-        <dt>{text('providers.lastAnswer')}</dt>
-        <dd>
-          <LastAnswer last={provider} />
-        </dd>
-        <dt>{text('providers.taken')}</dt>
-        <dd>
-          <Instant at={provider.syncedAt} />
-        </dd>
-        <dt>{text('providers.changedInErp')}</dt>
-        <dd>
-          <Instant at={provider.changedAt} />
-        </dd>
-        <dt>{text('providers.requests')}</dt>
-        <dd>
-          {context.formats.count(provider.requests)}
-          {provider.batchId !== null && (
-            <span class="quiet">
-              {' '}
-              {text('providers.lastBatch', { id: String(provider.batchId) })}
-            </span>
-          )}
-        </dd>
-        {provider.faults !== null && (
-          <>
-            <dt>{text('providers.reason')}</dt>
-            <dd>{reasonsText(context.text, provider.faults)}</dd>
-          </>
-        )}
-        {provider.refusal !== null && (
-          <>
-            <dt>{text('providers.refusal')}</dt>
-            <dd>{isRevealed ? provider.refusal : MASKED}</dd>
-          </>
-        )}
-      </dl>
+      <Fields
+        rows={[
+          [text('providers.lastSent'), <LastSent last={provider} />],
+          [text('providers.lastAnswer'), <LastAnswer last={provider} />],
+          [text('providers.taken'), <Instant at={provider.syncedAt} />],
+          [text('providers.changedInErp'), <Instant at={provider.changedAt} />],
+          [text('providers.requests'), requests + batch],
+          ...(faults === null
+            ? []
+            : [[text('providers.reason'), reasonsText(text, faults)] as const]),
+          ...(refusal === null
+            ? []
+            : [[text('providers.refusal'), isRevealed ? refusal : MASKED] as const]),
+        ]}
+      />
     </Card>
   );
 }
@@ -192,56 +181,50 @@ function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed
 function Master({ data, isRevealed }: PageProps) {
   const { text } = usePage();
   const { provider } = data;
-  const contact = (value: unknown, name: string) => {
-    const texts = listOf(value).map((item) => textOf(item, name) ?? '–');
-    if (texts.length === 0) return '–';
-    return isRevealed ? texts.join(', ') : texts.map(() => MASKED).join(', ');
-  };
   return (
     <Card title={text('providers.master')}>
-      <dl class="fields">
-        <dt>{text('providers.externalId')}</dt>
-        <dd>{data.externalId}</dd>
-        {provider !== null && (
-          <>
-            <dt>{text('providers.name')}</dt>
-            <dd>{provider.name ?? '–'}</dd>
-            <dt>{text('providers.taxId')}</dt>
-            <dd class="number">
-              {provider.identification === null
-                ? '–'
-                : isRevealed
-                  ? provider.identification
-                  : maskTaxId(provider.identification)}
-            </dd>
-            <dt>{text('providers.type')}</dt>
-            <dd>{provider.type === null ? '–' : <PlatformValue value={provider.type} />}</dd>
-            <dt>{text('providers.canAnticipate')}</dt>
-            <dd>
-              {provider.canAnticipate === null
-                ? '–'
-                : text(provider.canAnticipate ? 'title.yes' : 'title.no')}
-            </dd>
-            <dt>{text('providers.phones')}</dt>
-            <dd class="number">{contact(provider.phones, 'number')}</dd>
-            <dt>{text('providers.emails')}</dt>
-            <dd>{contact(provider.emailAddresses, 'email')}</dd>
-            <dt>{text('providers.erpAccounts')}</dt>
-            <dd class="number">
-              <ErpAccounts data={data} isRevealed={isRevealed} />
-            </dd>
-          </>
-        )}
-        <dt>{text('providers.fingerprint')}</dt>
-        <dd class="mono">{data.fingerprint}</dd>
-      </dl>
+      <Fields
+        rows={[
+          [text('providers.externalId'), data.externalId],
+          ...(provider === null ? [] : statedFields(provider, isRevealed, text)),
+          [text('providers.fingerprint'), data.fingerprint, 'mono'],
+        ]}
+      />
     </Card>
   );
 }
 
+function statedFields(provider: ProviderDetail, isRevealed: boolean, text: Text) {
+  const { name, identification, type, canAnticipate } = provider;
+  const contact = (value: unknown, member: string) => {
+    const texts = listOf(value).map((item) => textOf(item, member) ?? '–');
+    return texts.map((stated) => (isRevealed ? stated : MASKED)).join(', ') || '–';
+  };
+  const taxId = isRevealed ? identification : identification && maskTaxId(identification);
+  return [
+    [text('providers.name'), name ?? '–'],
+    [text('providers.taxId'), taxId ?? '–', 'number'],
+    [text('providers.type'), type === null ? '–' : <PlatformValue value={type} />],
+    [
+      text('providers.canAnticipate'),
+      canAnticipate === null ? '–' : text(canAnticipate ? 'title.yes' : 'title.no'),
+    ],
+    [text('providers.phones'), contact(provider.phones, 'number'), 'number'],
+    [text('providers.emails'), contact(provider.emailAddresses, 'email')],
+    [
+      text('providers.erpAccounts'),
+      <ErpAccounts accounts={listOf(provider.accounts)} isRevealed={isRevealed} />,
+      'number',
+    ],
+  ] as const;
+}
+
 /** The accounts as the ERP wrote them, which nothing has checked. */
-function ErpAccounts({ data, isRevealed }: PageProps) {
-  const accounts = listOf(data.provider?.accounts);
+function ErpAccounts(props: {
+  readonly accounts: readonly unknown[];
+  readonly isRevealed: boolean;
+}) {
+  const { accounts, isRevealed } = props;
   if (accounts.length === 0) return <>–</>;
   return (
     <ul>
@@ -265,13 +248,7 @@ function ErpAccounts({ data, isRevealed }: PageProps) {
 }
 
 const ACCOUNT_COLUMNS: readonly Column<SeenAccount>[] = [
-  {
-    name: 'bank',
-    head: 'providers.bank',
-    kind: 'text',
-    value: ({ bank }) => bank,
-    isHead: true,
-  },
+  { name: 'bank', head: 'providers.bank', kind: 'text', isHead: true },
   {
     name: 'branch',
     head: 'providers.branchHead',
@@ -294,15 +271,9 @@ const ACCOUNT_COLUMNS: readonly Column<SeenAccount>[] = [
     name: 'last_accepted_date',
     head: 'providers.lastTitle',
     kind: 'date',
-    value: ({ lastAcceptedDate }) => lastAcceptedDate,
     cell: ({ lastAcceptedDate }) => <DayLink date={lastAcceptedDate} />,
   },
-  {
-    name: 'first_seen_at',
-    head: 'providers.firstSeen',
-    kind: 'instant',
-    value: ({ firstSeenAt }) => firstSeenAt,
-  },
+  { name: 'first_seen_at', head: 'providers.firstSeen', kind: 'instant' },
 ];
 
 function Accounts({ data, isRevealed }: PageProps) {
@@ -349,4 +320,67 @@ function textOf(item: unknown, name: string): string | null {
   if (typeof item !== 'object' || item === null) return null;
   const value: unknown = Reflect.get(item, name);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+}
+
+const Provider = Type.Object({
+  externalId: Type.String(),
+  provider: Type.Union([DescribedProvider, Type.Null()], {
+    description: 'Null: titles name the provider, and the ERP has not written it.',
+  }),
+  titles: count,
+  originalValue: amount,
+  accounts: Type.Array(
+    Type.Object({ ...bankAccount, lastAcceptedDate: date, firstSeenAt: instant }),
+    { description: 'Accounts that titles name, at most 500, the last seen first.' },
+  ),
+  accountCount: count,
+  accountChanges: count,
+});
+
+const MAX_ACCOUNTS = 500;
+
+/** A supplier. Identifiers are masked; the page reveals them. */
+export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  api.get(
+    '/provider',
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'suppliers',
+      'getProvider',
+      'One supplier with its titles and bank accounts',
+      {
+        querystring: Type.Object({ id: externalId }),
+        answer: Provider,
+      },
+    ),
+    async (request, reply) => {
+      const { id } = request.query as { id: string };
+      const supplier = await readSupplier(parts, id);
+      if (supplier === null) return reply.callNotFound();
+      const { provider, titleCount, accountCount, changeCount, partyKey } = supplier;
+      const page = { offset: 0, limit: MAX_ACCOUNTS };
+      const accounts = await readSeenAccounts(database, partyKey, page);
+      return {
+        externalId: id,
+        provider: provider === null ? null : maskProvider(withoutContacts(provider)),
+        titles: titleCount.titles,
+        originalValue: titleCount.originalValueSum,
+        accounts: accounts.map(({ lastAcceptedDate, firstSeenAt, ...account }) => ({
+          ...maskBankAccount(account),
+          lastAcceptedDate,
+          firstSeenAt,
+        })),
+        accountCount,
+        accountChanges: changeCount,
+      };
+    },
+  );
+}
+
+function withoutContacts(provider: ProviderDetail) {
+  // The refusal of the platform may have personal data.
+  const { phones: _, emailAddresses: __, accounts: ___, refusal: ____, ...rest } = provider;
+  return rest;
 }

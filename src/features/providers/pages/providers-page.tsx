@@ -16,11 +16,10 @@ const COLUMNS: readonly Column<Provider>[] = [
     name: 'external_id',
     head: 'providers.externalId',
     kind: 'text',
-    value: ({ externalId }) => externalId,
     cell: ({ externalId }) => <a href={providerHref(externalId)}>{externalId}</a>,
     isHead: true,
   },
-  { name: 'name', head: 'providers.name', kind: 'text', value: ({ name }) => name },
+  { name: 'name', head: 'providers.name', kind: 'text' },
   { name: 'tax_id', head: 'providers.taxId', kind: 'text', value: (row) => row.identification },
   {
     name: 'state',

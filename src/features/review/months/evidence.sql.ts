@@ -16,7 +16,7 @@ import {
 } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';
-import { pastTitles } from '../past-titles.sql.ts';
+import { pastTitles } from '../changed-titles.sql.ts';
 import {
   type BrokenDay,
   type CivilMonth,

@@ -5,7 +5,7 @@ import { type CivilDate, daysBetween, parseCivilDate } from '../../../base/value
 import { describe, requireDate } from '../../../console/api/api-request.ts';
 import { DateParameter, date, orNull } from '../../../console/api/schema-parts.ts';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
-import { maskColumn } from '../../../console/shell/masking.ts';
+import { maskChange } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE, STAFF } from '../../../console/shell/route-access.ts';
@@ -14,7 +14,7 @@ import { readLedgerDays } from '../ledger-days.sql.ts';
 import { type CivilMonth, parseMonth } from '../months/civil-month.ts';
 import { Month, MonthDay, MonthSeal } from '../months/month-seal.sql.ts';
 import { JudgedDay, withObstacles } from '../obstacles.sql.ts';
-import { requestPull } from '../request-pull.ts';
+import { requestPull } from './day-actions.ts';
 import { readMonthPage, sendEvidence } from './months-pages.tsx';
 
 const MAX_DAYS = 1_000;
@@ -85,7 +85,10 @@ export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
     ),
     async (request) => {
       const changes = await readDayChanges(database, requireDate(request), MAX_CHANGES);
-      const titles = changes.titles.map((title) => ({ ...title, fields: title.fields.map(mask) }));
+      const titles = changes.titles.map((title) => ({
+        ...title,
+        fields: title.fields.map(maskChange),
+      }));
       return { ...changes, titles };
     },
   );
@@ -149,11 +152,6 @@ function requireMonth(request: FastifyRequest): CivilMonth {
   const month = parseMonth(textParameter(request.params, 'month') ?? '');
   if (month === null) throw new InputError('month: expected a month as YYYY-MM');
   return month;
-}
-
-function mask<T extends { column: string; before: string | null; after: string | null }>(field: T) {
-  const { column, before, after } = field;
-  return { column, before: maskColumn(column, before), after: maskColumn(column, after) };
 }
 
 function rangeOf(request: FastifyRequest): { from: CivilDate; to: CivilDate } {

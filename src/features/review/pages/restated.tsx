@@ -59,12 +59,7 @@ const COLUMNS: readonly Column<RestatedDay>[] = [
     kind: 'text',
     value: ({ signedOffBy }, { text }) => authorText(text, signedOffBy),
   },
-  {
-    name: 'signed_off_at',
-    head: 'audit.at',
-    kind: 'instant',
-    value: ({ signedOffAt }) => signedOffAt,
-  },
+  { name: 'signed_off_at', head: 'audit.at', kind: 'instant' },
   {
     name: 'measure',
     head: 'day.amount',

@@ -15,9 +15,14 @@ import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import {
   isKept,
+  isOneOf,
+  isSignable,
   JudgedDay,
   type Obstacle,
+  readDays,
+  readDayTotals,
   SIGN_OBSTACLES,
+  type SignableTotals,
   withObstacles,
 } from '../obstacles.sql.ts';
 import {
@@ -31,25 +36,13 @@ import {
   signOffDays,
 } from '../sign-off.sql.ts';
 import type { SignOffRefusal } from '../sign-off.ts';
-import {
-  isOneOf,
-  isSignable,
-  readDays,
-  readDayTotals,
-  type SignableTotals,
-} from '../signable-days.sql.ts';
 import { obstacleText, Remarks } from './remarks.tsx';
 
 const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
 type SignableDay = Readonly<Static<typeof SignableDay>>;
 
 const DAY_COLUMNS: readonly Column<JudgedDay>[] = [
-  {
-    name: 'titles',
-    head: 'days.titles',
-    kind: 'count',
-    value: ({ titles }) => titles,
-  },
+  { name: 'titles', head: 'days.titles', kind: 'count' },
   {
     name: 'original_value',
     head: 'amounts.original_value',
@@ -298,7 +291,7 @@ interface ResultPageData {
 
 const SEAL_COLUMNS: readonly Column<SignOff>[] = [
   { ...dayColumn('days.date'), isHead: true },
-  { name: 'titles', head: 'days.titles', kind: 'count', value: ({ titles }) => titles },
+  { name: 'titles', head: 'days.titles', kind: 'count' },
   {
     name: 'original_value',
     head: 'amounts.original_value',

@@ -5,7 +5,7 @@ import { describe, requireId } from '../../../console/api/api-request.ts';
 import { date, IdParameter, words } from '../../../console/api/schema-parts.ts';
 import { fileTypeOf } from '../../../console/list/file.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { maskColumn } from '../../../console/shell/masking.ts';
+import { maskChange, maskColumn } from '../../../console/shell/masking.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import { titlesAccepted } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../title-file.ts';
@@ -47,7 +47,7 @@ export function addTitlesApi(api: FastifyInstance, parts: ConsoleParts): void {
           kind,
           changedAt,
           pullId,
-          fields: fields.map(mask),
+          fields: fields.map(maskChange),
         })),
       };
     },
@@ -83,9 +83,4 @@ export function addTitlesApi(api: FastifyInstance, parts: ConsoleParts): void {
       });
     },
   );
-}
-
-function mask<T extends { column: string; before: string | null; after: string | null }>(field: T) {
-  const { column, before, after } = field;
-  return { column, before: maskColumn(column, before), after: maskColumn(column, after) };
 }

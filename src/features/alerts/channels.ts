@@ -1,0 +1,201 @@
+import { createTransport } from 'nodemailer';
+import { faultCode } from '../../base/runtime/errors.ts';
+import { postWebhook } from '../../base/webhooks/post-webhook.ts';
+import type { WebhookSecret } from '../../base/webhooks/webhook-signature.ts';
+import type { AlertEntry } from '../../console/alert-entry.ts';
+
+export type AlertChannel = 'webhook' | 'slack' | 'teams' | 'email';
+
+/** A message of a channel, in the language of the receivers, without personal data. */
+export interface Message {
+  /** The same in each attempt to deliver the message. */
+  readonly id: string;
+  /** The same for all messages about one alert. */
+  readonly thread: string;
+  /** Null: no state of an alert, or an alert that is over. */
+  readonly severity: AlertEntry['severity'] | null;
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  readonly link: { readonly url: URL; readonly label: string } | null;
+  /** For receivers that are programs. */
+  readonly document: object;
+}
+
+export interface Channel {
+  readonly name: AlertChannel;
+  /** Longest time that `send` takes, in milliseconds. */
+  readonly timeoutMs: number;
+  /** @throws ConfigError when nothing can be sent; no attempt counts then */
+  prepare(): Promise<void>;
+  /**
+   * Returns null after a delivery, otherwise the reason for the failure, without an address or a
+   * part of the answer.
+   */
+  send(message: Message, signal: AbortSignal): Promise<string | null>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+interface HttpChannelOptions {
+  /** A secret, because the URL may hold a token. */
+  readonly url: URL;
+  /** Longest wait for the answer, in milliseconds; default 10 seconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** @param options.secret null: deliveries carry no signature */
+export function openWebhook(
+  options: HttpChannelOptions & { readonly secret: WebhookSecret | null },
+): Channel {
+  const { secret } = options;
+  return {
+    ...openHttpChannel('webhook', options, ({ document }) => document, secret),
+    async prepare() {
+      await secret?.current();
+    },
+  };
+}
+
+/** An incoming webhook of Slack. */
+export function openSlack(options: HttpChannelOptions): Channel {
+  return openHttpChannel('slack', options, toSlack);
+}
+
+/** A workflow of Microsoft Teams that begins when a webhook request is received. */
+export function openTeams(options: HttpChannelOptions): Channel {
+  return openHttpChannel('teams', options, toTeams);
+}
+
+function openHttpChannel(
+  name: AlertChannel,
+  { url, timeoutMs = TIMEOUT_MS }: HttpChannelOptions,
+  toBody: (message: Message) => object,
+  secret: WebhookSecret | null = null,
+): Channel {
+  return {
+    name,
+    timeoutMs,
+    async prepare() {},
+    async send(message, signal) {
+      const [{ id }, document] = [message, toBody(message)];
+      const contentType = 'application/json';
+      return postWebhook(url, { id, contentType, document, secret, timeoutMs, signal });
+    },
+  };
+}
+
+/** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
+function toSlack({ title, paragraphs, link }: Message): object {
+  // Slack reads these three characters as markup.
+  const escaped = (text: string) =>
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
+  return {
+    text: escaped([title, ...paragraphs].join('\n')),
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: title, emoji: false } },
+      ...paragraphs.map((text) => ({
+        type: 'section',
+        text: { type: 'plain_text', text, emoji: false },
+      })),
+      ...(link === null ? [] : [section(`<${escaped(link.url.href)}|${escaped(link.label)}>`)]),
+    ],
+  };
+}
+
+/** https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using */
+function toTeams({ title, paragraphs, link, severity }: Message): object {
+  // A text block would take characters of a message for Markdown.
+  const block = (text: string, style: object) => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text, ...style }],
+  });
+  const color =
+    severity === 'critical' ? 'Attention' : severity === 'warning' ? 'Warning' : 'Default';
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [
+            block(title, { size: 'Medium', weight: 'Bolder', color }),
+            ...paragraphs.map((text) => block(text, {})),
+          ],
+          actions:
+            link === null
+              ? []
+              : [{ type: 'Action.OpenUrl', title: link.label, url: link.url.href }],
+        },
+      },
+    ],
+  };
+}
+
+export interface EmailOptions {
+  /** With user and password, where the server requires them. A secret. */
+  readonly url: URL;
+  /** Without TLS, to a host that the configuration lists for plain connections. */
+  readonly isPlain: boolean;
+  readonly from: string;
+  readonly to: readonly string[];
+  /** Longest time of a delivery, in milliseconds; default 20 seconds. */
+  readonly timeoutMs?: number;
+}
+
+const EMAIL_TIMEOUT_MS = 20_000;
+
+/** E-mail over SMTP. The mails about one alert are one thread. */
+export function openEmail(options: EmailOptions): Channel {
+  const { url, isPlain, from, to, timeoutMs = EMAIL_TIMEOUT_MS } = options;
+  const isTlsFirst = url.protocol === 'smtps:';
+  const user = decodeURIComponent(url.username);
+  const transport = createTransport({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || (isTlsFirst ? 465 : 587)),
+    secure: isTlsFirst,
+    requireTLS: !isPlain,
+    ignoreTLS: isPlain,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    ...(user !== '' && { auth: { user, pass: decodeURIComponent(url.password) } }),
+  });
+  const messageId = (id: string) => `<${id}@erp-conciliation-sync>`;
+  return {
+    name: 'email',
+    timeoutMs,
+    async prepare() {},
+    async send({ id, thread, title, paragraphs, link }, signal) {
+      const lines = [...paragraphs, ...(link === null ? [] : [`${link.label}: ${link.url.href}`])];
+      const mail = transport.sendMail({
+        from,
+        to: [...to],
+        subject: title,
+        text: `${lines.join('\n\n')}\n`,
+        messageId: messageId(id),
+        references: id === thread ? [] : [messageId(thread)],
+      });
+      return within(mail, timeoutMs, signal).then(() => null, faultCode);
+    },
+  };
+}
+
+/** Waits for a mail for at most `ms`. The connection of an abandoned mail ends by its own timeout. */
+function within(mail: Promise<unknown>, ms: number, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new DOMException('no answer', 'TimeoutError'));
+    const timer = setTimeout(stop, ms);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    mail.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    });
+  });
+}
