@@ -1,14 +1,10 @@
 import type { Database } from '../../base/database/database.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { loop } from '../../base/runtime/loop.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { signCleanDays } from '../review/sign-off.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { RELEASE_TRANSACTION, releaseWaitingDays } from './release.sql.ts';
-
-export interface Releases {
-  stop(): Promise<void>;
-}
 
 const INTERVAL_MS = 60_000;
 
@@ -33,9 +29,10 @@ export function startReleases({
   readonly timeZone: string;
   /** Replaced in tests. */
   readonly everyMs?: number;
-}): Releases {
-  const run = async () => {
-    try {
+}): Loop {
+  return loop({
+    everyMs,
+    run: async () => {
       await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
       const rules = { payablesMaxAgeHours, timeZone };
       const range = { ...rules, bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
@@ -44,12 +41,7 @@ export function startReleases({
       if (signed.length + released.length > 0) {
         logger.info({ signed, released }, 'days were released for booking');
       }
-    } catch (error) {
-      logger.warn(
-        { err: describeError(error) },
-        'bookings were not released; tried again in a minute',
-      );
-    }
-  };
-  return loop({ everyMs, run });
+    },
+    failure: { logger, message: 'bookings were not released; tried again in a minute' },
+  });
 }

@@ -1,17 +1,12 @@
 /** The webhook that wakes the readers of the booking feed: docs/bookings.md. */
 import type { Database } from '../../base/database/database.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { loop } from '../../base/runtime/loop.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import type { WebhookSecret } from '../../base/webhooks/webhook-signature.ts';
 import { readUnreadOffers, type UnreadOffer } from './open-lines.sql.ts';
 
-export interface WakeUps {
-  /** Begins no further posting, and cuts the running one short. */
-  stop(): Promise<void>;
-}
-
-export interface WakeUpParts {
+interface WakeUpParts {
   readonly database: Database;
   readonly logger: Logger;
   /** A secret, because the URL may hold a token. */
@@ -36,51 +31,41 @@ export function startWakeUps({
   url,
   secret,
   everyMs = INTERVAL_MS,
-}: WakeUpParts): WakeUps {
-  const abort = new AbortController();
+}: WakeUpParts): Loop {
   const posted = new Map<string, string>();
   let attempts = 0;
   let nextAt = 0;
 
-  const post = async (offer: UnreadOffer): Promise<string | null> => {
+  const post = async (offer: UnreadOffer, signal: AbortSignal): Promise<string | null> => {
     const document = eventOf(offer);
     if (posted.get(offer.consumer) === document.id) return null;
     const fault = await postWebhook(url, {
-      ...{ id: document.id, document, secret, timeoutMs: TIMEOUT_MS, signal: abort.signal },
+      ...{ id: document.id, document, secret, timeoutMs: TIMEOUT_MS, signal },
       contentType: 'application/cloudevents+json; charset=utf-8',
     });
     if (fault === null) posted.set(offer.consumer, document.id);
     return fault;
   };
 
-  const run = async () => {
+  const run = async (signal: AbortSignal) => {
     if (Date.now() < nextAt) return;
-    try {
-      for (const offer of await readUnreadOffers(database.prisma)) {
-        if (abort.signal.aborted) return;
-        const fault = await post(offer);
-        if (fault === null) {
-          attempts = 0;
-          continue;
-        }
-        // The other events would probably fail too.
-        const waitMs = Math.min(everyMs * 2 ** attempts, MAX_WAIT_MS);
-        nextAt = Date.now() + waitMs;
-        attempts += 1;
-        logger.warn({ fault, attempts, waitMs }, 'the webhook of the bookings failed');
-        return;
+    for (const offer of await readUnreadOffers(database.prisma)) {
+      if (signal.aborted) return;
+      const fault = await post(offer, signal);
+      if (fault === null) {
+        attempts = 0;
+        continue;
       }
-    } catch (error) {
-      logger.warn({ err: describeError(error) }, 'the webhook of the bookings waits a minute');
+      // The other events would probably fail too.
+      const waitMs = Math.min(everyMs * 2 ** attempts, MAX_WAIT_MS);
+      nextAt = Date.now() + waitMs;
+      attempts += 1;
+      logger.warn({ fault, attempts, waitMs }, 'the webhook of the bookings failed');
+      return;
     }
   };
-  const rounds = loop({ everyMs, run });
-  return {
-    stop() {
-      abort.abort();
-      return rounds.stop();
-    },
-  };
+  const failure = { logger, message: 'the webhook of the bookings waits a minute' };
+  return loop({ everyMs, run, failure });
 }
 
 /** https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md */

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -315,13 +315,10 @@ export function startMatchingLoop(
   return loop({
     everyMs,
     run: async () => {
-      try {
-        if (!(await isMatchingDue(database, maxAgeHours, request.bookingsFrom))) return;
-        const run = await runMatching(database, { by: MATCHING_ACTOR, ...request });
-        logger.info({ ...run }, 'titles matched');
-      } catch (error) {
-        logger.error({ err: describeError(error) }, 'titles were not matched');
-      }
+      if (!(await isMatchingDue(database, maxAgeHours, request.bookingsFrom))) return;
+      const run = await runMatching(database, { by: MATCHING_ACTOR, ...request });
+      logger.info({ ...run }, 'titles matched');
     },
+    failure: { logger, message: 'titles were not matched' },
   });
 }

@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Loop } from '../../../src/base/runtime/loop.ts';
 import { openWebhookSecret } from '../../../src/base/webhooks/webhook-signature.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
-import { startWakeUps, type WakeUps } from '../../../src/features/bookings/wake-ups.ts';
+import { startWakeUps } from '../../../src/features/bookings/wake-ups.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -18,7 +19,7 @@ const INTERVAL_MS = 25;
 
 const world = worldOfFile();
 let webhook: Webhook;
-let wakeUps: WakeUps;
+let wakeUps: Loop;
 const log: string[] = [];
 beforeAll(async () => {
   const none = { databaseRole: null, apiKeyId: null };
@@ -33,7 +34,7 @@ afterAll(async () => {
   await webhook.close();
 });
 
-function start(logger = pino({ level: 'silent' })): WakeUps {
+function start(logger = pino({ level: 'silent' })): Loop {
   const secret = openWebhookSecret('BOOKINGS_WEBHOOK_SECRET', { secretFile: null, secret: SECRET });
   const { database } = world;
   return startWakeUps({ database, logger, url: webhook.url, secret, everyMs: INTERVAL_MS });
