@@ -456,7 +456,7 @@ COMMENT ON COLUMN conciliation.date_digest.appended_at IS
 COMMENT ON COLUMN conciliation.date_digest.titles IS
   'Rows of title, withdrawn ones included.';
 COMMENT ON COLUMN conciliation.date_digest.digest IS
-  'SHA-256 over the SHA-256 of each row of title, in the order of id: id, occurrence, status, hashes, pulls, undocumented fields and the digits of the amounts; of an erased title every column.';
+  'SHA-256 over the SHA-256 of each row of title, in the order of id: id, occurrence, status, hashes, pulls, undocumented fields and the number of decimal places of the amounts; of an erased title every column.';
 
 CREATE TRIGGER date_digest_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.date_digest
