@@ -37,7 +37,7 @@ async function pull(date: CivilDate, ...titles: readonly string[]) {
   return world.pull(date, { withdrawalLimitPercent: 100 });
 }
 
-/** The rows of the feed since the last call. */
+/** The rows of the feed since the last call. Those of one merge are numbered in any order. */
 async function readFeed() {
   const rows = await world.database.prisma.$queryRaw<
     { seq: bigint; uid: string; kind: string; held: boolean }[]
@@ -45,7 +45,7 @@ async function readFeed() {
     SELECT change_seq AS seq, order_uid AS uid, change_kind AS kind, payment_hold AS held
     FROM conciliation.title_feed WHERE change_seq > ${last} ORDER BY change_seq`;
   last = rows.at(-1)?.seq ?? last;
-  return rows.map(({ uid, kind, held }) => `${uid} ${kind} ${held ? 'held' : 'free'}`);
+  return rows.map(({ uid, kind, held }) => `${uid} ${kind} ${held ? 'held' : 'free'}`).sort();
 }
 
 /** The titles that a change still holds. */
