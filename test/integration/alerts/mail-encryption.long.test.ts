@@ -16,7 +16,7 @@ import { startMailServer } from './receivers.ts';
 /** The mail that a process sends which trusts the certificate authority of the file. */
 function sendTrusting(authorityFile: string, url: URL) {
   const script = `
-    import { openEmail } from ${JSON.stringify(new URL('../../../dist/features/alerts/email-channel.js', import.meta.url).href)};
+    import { openEmail } from ${JSON.stringify(new URL('../../../dist/features/alerts/channels.js', import.meta.url).href)};
     const channel = openEmail({ url: new URL(process.argv[1]), isPlain: false, from: 'a@b.example', to: ['c@d.example'] });
     const message = { id: 'x', thread: 'x', title: 'A test', paragraphs: ['A test'], link: null };
     console.log(await channel.send(message, AbortSignal.timeout(20_000)));`;
