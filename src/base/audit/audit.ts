@@ -116,9 +116,7 @@ export async function recordAudit(
   });
 }
 
-/** The audit log as the memory of the settings that decide what is held, signed off and booked. */
-
-/** The values by the names of their variables. */
+/** The settings that decide what is held, signed off and booked: the values by the names of their variables. */
 export type Settings = Readonly<Record<string, string>>;
 
 /**

@@ -22,7 +22,7 @@ import { configurePlanner } from '../../core/ledger/planner-settings.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
-/** Each check as a query over the current titles of a date. docs/console.md gives the reason for each check. */
+// Each check is a query over the current titles of a date. docs/console.md gives the reason for each check.
 
 /** The data that a check needs besides the titles. */
 interface CheckInput {

@@ -212,9 +212,10 @@ export async function readReleaseFaults(
   return found.flatMap(({ code }) => (keeps(code, 'release') ? code : []));
 }
 
-/** The days that can be signed off now: reconciled, and not signed off in their present state. */
-
-/** Over all days of a condition. The sum is decimal text, exact. */
+/**
+ * Over all days of a condition. Signable are the days that can be signed off now: reconciled, and not signed off in
+ * their present state. The sum is decimal text, exact.
+ */
 export interface SignableTotals {
   readonly days: number;
   readonly titles: number;

@@ -293,9 +293,9 @@ async function audit(
   await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
 }
 
-/** AUTO_SIGN_OFF=clean: the first seal of a day about which there is nothing to decide. */
-
 /**
+ * AUTO_SIGN_OFF=clean makes the first seal of a day about which there is nothing to decide.
+ *
  * True for a row of `day` that the program may seal: it has no obstacle but those for information, and neither a
  * decision nor an event in the audit log, as an earlier seal, a reopening, an acceptance of rejects or a release.
  */
