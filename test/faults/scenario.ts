@@ -6,7 +6,8 @@ import { FAULT_POINTS, type FaultPoint } from '../../src/base/runtime/fault-poin
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
 import type { SeededRandom } from '../../src/demo/seeded-random.ts';
-import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
+import { signOffDays } from '../../src/features/review/sign-off.sql.ts';
+import type { SignOffRefusal } from '../../src/features/review/sign-off.ts';
 import { decideOpenChanges } from '../support/account-decisions.ts';
 import { withClient } from '../support/client.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -253,28 +254,38 @@ export class Scenario {
 
   async #signOff(): Promise<void> {
     const { served, random } = this.#parts;
-    await this.#confirmAccounts();
     for (const date of served.dates.filter(() => random(2) === 0)) {
-      const { digest, isOld } = await this.ask(async (client) => {
-        const { rows } = await client.query<{ content: string; state: string }>(
-          'SELECT content_digest AS content, state FROM conciliation.day WHERE date = $1',
-          [date],
-        );
-        return {
-          digest: rows[0]?.state === 'reconciled' ? rows[0].content : null,
-          // The platform may have moved on while a process was stopped, and no pull has run since.
-          isOld: (await readDay(client, date))?.digest !== served.latest(date).digest,
-        };
-      });
-      if (digest === null) continue;
-      await signOffDay(this.#openStaging(), date, {
-        by: 'checker',
-        reason: null,
-        seenDigest: digest,
-        fourEyes: false,
-      });
-      this.#restated.set(date, isOld);
+      let refusal = await this.#signOffAsSeen(date);
+      // The pull of a sweep may change the day after the look at it.
+      for (let look = 1; refusal === 'changed_meanwhile' && look < 3; look += 1) {
+        refusal = await this.#signOffAsSeen(date);
+      }
+      if (refusal !== null) throw new Error(`the sign-off of ${date} is refused: ${refusal}`);
     }
+  }
+
+  async #signOffAsSeen(date: CivilDate): Promise<SignOffRefusal | null> {
+    const { served } = this.#parts;
+    const { digest, isOld } = await this.ask(async (client) => {
+      const { rows } = await client.query<{ content: string; state: string }>(
+        'SELECT content_digest AS content, state FROM conciliation.day WHERE date = $1',
+        [date],
+      );
+      return {
+        digest: rows[0]?.state === 'reconciled' ? rows[0].content : null,
+        // The platform may have moved on while a process was stopped, and no pull has run since.
+        isOld: (await readDay(client, date))?.digest !== served.latest(date).digest,
+      };
+    });
+    if (digest === null) return null;
+    await this.#confirmAccounts();
+    const [outcome] = await signOffDays(this.#openStaging(), [{ date, seenDigest: digest }], {
+      by: 'checker',
+      reason: null,
+      fourEyes: false,
+    });
+    if (outcome?.refusal === null) this.#restated.set(date, isOld);
+    return outcome?.refusal ?? null;
   }
 
   /** An alert is raised at the next look at the ledger. */
