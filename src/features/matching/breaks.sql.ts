@@ -16,7 +16,7 @@ import {
 } from '../../console/api/schema-parts.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { businessDayOf, isSameDue } from '../calendar/business-days.sql.ts';
+import { joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.ts';
 import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
@@ -161,8 +161,17 @@ const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
 const SAME_VALUE = Prisma.sql`
   (payable.open_value = title.original_value OR (payable.total_value = title.original_value) IS TRUE)`;
 
-/** Whether a title and a payable have the same due date. */
-const SAME_DUE = isSameDue(Prisma.sql`payable.due_date`, Prisma.sql`title.anticipated_due_date`);
+const PAYABLE_DUE = Prisma.sql`payable.due_date`;
+const TITLE_DUE = Prisma.sql`title.anticipated_due_date`;
+/** The business day of a title of a relation with `CLOSED_DAY`. */
+const BUSINESS_DAY = joinedBusinessDay(TITLE_DUE);
+const CLOSED_DAY = joinClosedDay(TITLE_DUE);
+
+/** Whether a title and its payable have the same due date, with `CLOSED_DAY`. */
+const OWN_DUE = Prisma.sql`(payable.due_date IN (title.anticipated_due_date, ${BUSINESS_DAY}))`;
+
+/** `isSameDue` of a title that has its business day as a column. */
+const SAME_DUE = Prisma.sql`(payable.due_date IN (title.anticipated_due_date, title.business_day))`;
 
 const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document, payable.closed_at IS NOT NULL AS is_closed,
   ${SAME_VALUE} AS same_value, payable.open_value = 0 AND payable.total_value IS NULL AS is_empty,
@@ -216,9 +225,9 @@ const OTHER_PAIR = Prisma.sql`${PAIR}, payable.supplier_external_id, payable.sup
 /** The booking of the line that made a payable: the key without its version, because an adjustment posts the booking again. */
 export const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
 
-/** The columns of a title `title` that are compared with payables. */
+/** The columns of a title `title` with `CLOSED_DAY` that are compared with payables. */
 const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
-  ${businessDayOf(Prisma.sql`title.anticipated_due_date`)} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
+  ${BUSINESS_DAY} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
 
 const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days, title.own_due,
   title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
@@ -451,11 +460,11 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), matched AS MATERIALIZED (
     SELECT ${SIDE}, rule, made_at, held.erp_key, open_value, ${IS_PLAIN} AS is_plain, document AS own_document,
            instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
-           ${SAME_DUE} AS own_due,
+           ${OWN_DUE} AS own_due,
            CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
-                WHEN ${SAME_DUE} THEN 2 ELSE 3 END AS place
+                WHEN ${OWN_DUE} THEN 2 ELSE 3 END AS place
     FROM held
-    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = title_id
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = title_id ${CLOSED_DAY}
     JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
     WHERE title.status = 'current' AND ${scope.unmatched}
   ), rival_payable AS MATERIALIZED (
@@ -468,7 +477,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     ) AS rival WHERE ${IS_RIVAL}
   ), near_date AS MATERIALIZED (${scope.dates}), ${askedLines(scope)}, unmatched AS MATERIALIZED (
     SELECT ${SIDE}, title.provider_external_id AS stated_code, provider_identification AS stated_tax_id
-    FROM conciliation.title AS title
+    FROM conciliation.title AS title ${CLOSED_DAY}
     WHERE status = 'current' AND ${scope.unmatched}
       AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
   ), heir AS MATERIALIZED (
@@ -487,7 +496,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     -- The titles as they were before they were restated.
     SELECT ${SIDE}, heir.title_id AS heir_id
     FROM heir JOIN (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT gone_id FROM heir))) AS title
-      ON title.id = gone_id AND gone_id <> heir.title_id
+      ON title.id = gone_id AND gone_id <> heir.title_id ${CLOSED_DAY}
   ), of_lone_payable AS MATERIALIZED (
     SELECT id AS title_id FROM unmatched JOIN (
       SELECT order_uid FROM conciliation.erp_payable AS payable
@@ -499,7 +508,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       GROUP BY order_uid HAVING count(*) = 1
     ) AS single USING (order_uid)
   ), free AS MATERIALIZED (
-    SELECT *, ${businessDayOf(Prisma.sql`payable.due_date`)} AS business_day FROM conciliation.erp_payable AS payable
+    SELECT payable.*, ${joinedBusinessDay(PAYABLE_DUE)} AS business_day
+    FROM conciliation.erp_payable AS payable ${joinClosedDay(PAYABLE_DUE)}
     WHERE closed_at IS NULL AND status <> 'cancelled' AND ${IS_COMPARED}
       AND ${scope.isWhole ? ALL : scope.near}
       AND NOT EXISTS (SELECT FROM ${nearMatches(scope)} AS match WHERE match.erp_key = payable.erp_key)
@@ -611,7 +621,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), situated AS MATERIALIZED (
     SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
            title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
-           ${scope.isBooked} AS is_booked, ${businessDayOf(Prisma.sql`title.anticipated_due_date`)} AS title_due_date,
+           ${scope.isBooked} AS is_booked, ${BUSINESS_DAY} AS title_due_date,
            payable.settled_on, payable.changed_at,
            ${STATED_AT} AS stated_at,
            ${situationOf(
@@ -622,7 +632,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                     OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
            )} AS situation
     FROM run CROSS JOIN pair
-    JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = pair.title_id
+    JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = pair.title_id ${CLOSED_DAY}
     JOIN ${payablesOf(Prisma.sql`pair`, scope.isWhole)} AS payable ON payable.erp_key = pair.erp_key
     LEFT JOIN demand ON demand.erp_key = pair.erp_key
     LEFT JOIN named ON named.erp_key = pair.erp_key AND sole = ${SOLE}
@@ -710,7 +720,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), in_doubt AS MATERIALIZED (
     SELECT * FROM unmatched WHERE id IN (SELECT title_id FROM doubt WHERE fit IS NOT NULL)
   ), claimant AS MATERIALIZED (
-    SELECT ${SIDE}, buyer_identification FROM conciliation.title AS title
+    SELECT ${SIDE}, buyer_identification FROM conciliation.title AS title ${CLOSED_DAY}
     WHERE status = 'current' AND ${scope.claimants}
       AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.title_id = title.id)
   ), contested AS MATERIALIZED (
@@ -829,9 +839,9 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held
-    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
+    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id ${CLOSED_DAY}
     WHERE title_part = 0 AND title.status = 'current' AND ${scope.isBooked}
-      AND ${businessDayOf(Prisma.sql`title.anticipated_due_date`)} <= (now() AT TIME ZONE run.time_zone)::date
+      AND ${BUSINESS_DAY} <= (now() AT TIME ZONE run.time_zone)::date
       AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
       AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
     UNION ALL
@@ -1066,7 +1076,8 @@ export async function readCandidates(database: Database, titleId: bigint): Promi
   return database.prisma.$queryRaw<Candidate[]>`
     SELECT ${PAYABLE_JSON} AS payable, coalesce(same_order, false) AS "sameOrder",
            same_value AS "sameValue", coalesce(same_due, false) AS "sameDue"
-    FROM conciliation.title AS title CROSS JOIN LATERAL (
+    FROM (SELECT title.*, ${BUSINESS_DAY} AS business_day FROM conciliation.title AS title ${CLOSED_DAY}) AS title
+    CROSS JOIN LATERAL (
       ${NEAR} AND payable.status = 'open' AND payable.closed_at IS NULL
     ) AS near
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = near.erp_key

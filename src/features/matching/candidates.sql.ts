@@ -1,6 +1,6 @@
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { businessDayOf, isSameDue } from '../calendar/business-days.sql.ts';
+import { isSameDue, joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.ts';
 import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import type { CompanyFacts } from './companies.sql.ts';
 
@@ -157,16 +157,19 @@ const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_has
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due,
   (payable.due_date = title.anticipated_due_date) IS TRUE AS is_day`;
 
-/** The columns of a title that the rules compare, without surrounding blanks, with `PARTY_NAMES`. */
+const TITLE_DUE = Prisma.sql`title.anticipated_due_date`;
+const PAYABLE_DUE = Prisma.sql`payable.due_date`;
+
+/** The columns of a title that the rules compare, without surrounding blanks, with `PARTY_NAMES` and `joinClosedDay`. */
 const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
-  ${businessDayOf(Prisma.sql`title.anticipated_due_date`)} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, agent, buyer, is_claimed`;
+  ${joinedBusinessDay(TITLE_DUE)} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, agent, buyer, is_claimed`;
 /** What the company of a payable says, with `COMPANY_NAME`. */
 const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company_name.is_named,
   (SELECT is_single FROM company_fact) AS is_single`;
 
-/** The columns of a payable that pairs are made of. */
+/** The columns of a payable that pairs are made of, with `COMPANY_NAME` and `joinClosedDay`. */
 const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
-  due_date, ${businessDayOf(Prisma.sql`payable.due_date`)} AS business_day,
+  due_date, ${joinedBusinessDay(PAYABLE_DUE)} AS business_day,
   ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, ${COMPANY_SIDE}`;
 /** Joins the buyers of a payable's company. */
 export const COMPANY_NAME = Prisma.sql`
@@ -217,12 +220,12 @@ export const CANDIDATES = Prisma.sql`
     WINDOW whole AS (PARTITION BY coalesce(sum_id, match.id))
   ), stated_title AS MATERIALIZED (
     SELECT ${TITLE_SIDE}, content_hash, rule, is_fixed IS TRUE AS is_fixed, ${MATCH_ID}
-    FROM conciliation.title AS title ${PARTY_NAMES}
+    FROM conciliation.title AS title ${PARTY_NAMES} ${joinClosedDay(TITLE_DUE)}
     LEFT JOIN lasting ON lasting.title_id = title.id AND title_part = 0
     WHERE status = 'current'
   ), stated_payable AS MATERIALIZED (
     SELECT ${STATED_PAYABLE}, ${PAYABLE_GROUND}::text AS ground, rule, is_fixed IS TRUE AS is_fixed, ${MATCH_ID}
-    FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
+    FROM conciliation.erp_payable AS payable ${COMPANY_NAME} ${joinClosedDay(PAYABLE_DUE)}
     LEFT JOIN lasting ON lasting.erp_key = payable.erp_key AND erp_part = 0
     WHERE status = 'open' AND closed_at IS NULL AND ${IS_COMPARED}
   ), single_root AS MATERIALIZED (
@@ -330,15 +333,15 @@ const ORDER_PLACE = 1.5;
 export const VETOED = Prisma.sql`
   settled_payable AS MATERIALIZED (
     SELECT ${STATED_PAYABLE}, status, total_value, coalesce(root, supplier_tax_id) AS party
-    FROM conciliation.erp_payable AS payable ${COMPANY_NAME}
+    FROM conciliation.erp_payable AS payable ${COMPANY_NAME} ${joinClosedDay(PAYABLE_DUE)}
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE ${IS_SETTLED} AND ${IS_COMPARED}
       AND (order_uid IN (SELECT order_uid FROM open_title WHERE NOT is_fixed)
            OR supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_fixed)
            OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_fixed))
   ), order_payable AS MATERIALIZED (
-    SELECT payable.erp_key, order_uid, due_date, ${businessDayOf(Prisma.sql`payable.due_date`)} AS business_day, status, open_value, total_value, supplier_external_id, supplier_tax_id
-    FROM conciliation.erp_payable AS payable
+    SELECT payable.erp_key, order_uid, due_date, ${joinedBusinessDay(PAYABLE_DUE)} AS business_day, status, open_value, total_value, supplier_external_id, supplier_tax_id
+    FROM conciliation.erp_payable AS payable ${joinClosedDay(PAYABLE_DUE)}
     WHERE status <> 'cancelled' AND ${IS_COMPARED} AND order_uid IS NOT NULL
       AND erp_key NOT IN (SELECT erp_key FROM chosen)
   ), settled_pair AS MATERIALIZED (
