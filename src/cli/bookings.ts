@@ -24,23 +24,30 @@ const consumer = stagingCommand({
   words: {
     name: argument('the consumer; "erp" has the lines of every buyer without another consumer'),
     databaseRole: optional('<user>', 'the database user that reads the feed for the consumer'),
-    key: optional('<id>', 'the API key of the consumer', idOf('key')),
+    key: optional('<id>', 'the API key of the consumer', (text) =>
+      text === '' ? null : idOf('key')(text),
+    ),
     buyers: optional('<list>', 'the CNPJs of the buyers of the lines, separated by commas'),
   },
-  help: `Replaces all settings of the consumer: a missing option removes the setting. A buyer is the same with or
+  help: `A missing option leaves its setting as it is; the value "" removes the setting. A buyer is the same with or
 without its mask, its leading zeros and lower case letters, here and in the titles. A text that is no CNPJ with
 the right check digits is refused.
 
 Example: conciliation bookings consumer erp --database-role erp_user`,
-  async run(database, { name, databaseRole = null, key, buyers = '' }, { by }) {
+  async run(database, { name, databaseRole, key, buyers }, { by }) {
+    const before = await database.prisma.bookingConsumer.findUnique({ where: { name } });
+    const keyId = key === undefined ? (before?.apiKeyId ?? null) : key;
     const settings = {
       name,
-      databaseRole,
-      apiKeyId: key === undefined ? null : Number(key),
-      buyers: buyers
-        .split(',')
-        .map((buyer) => buyer.trim())
-        .filter((buyer) => buyer !== ''),
+      databaseRole: (databaseRole ?? before?.databaseRole) || null,
+      apiKeyId: keyId === null ? null : Number(keyId),
+      buyers:
+        buyers
+          ?.split(',')
+          .map((buyer) => buyer.trim())
+          .filter((buyer) => buyer !== '') ??
+        before?.buyers ??
+        [],
     };
     await setConsumer(database, settings, by);
     return { document: settings, text: `the consumer ${name} is set` };

@@ -26,9 +26,15 @@ test('a consumer is named with its database user and its buyers', async () => {
     2,
     'error: buyers: number 2 is no CNPJ; expected 14 characters with the right check digits, with or without mask\n',
   ]);
-  expect(
-    await world.database.prisma.bookingConsumer.findUnique({ where: { name: 'north' } }),
-  ).toMatchObject({ databaseRole: 'erp_north', buyers: ['00000000000191', '11444777000161'] });
+  const stored = () =>
+    world.database.prisma.bookingConsumer.findUnique({ where: { name: 'north' } });
+  const both = ['00000000000191', '11444777000161'];
+  expect(await stored()).toMatchObject({ databaseRole: 'erp_north', buyers: both });
+  // A missing option leaves its setting.
+  await run('consumer', 'north', '--buyers', '191');
+  expect(await stored()).toMatchObject({ databaseRole: 'erp_north', buyers: both.slice(0, 1) });
+  await run('consumer', 'north', '--database-role', '');
+  expect(await stored()).toMatchObject({ databaseRole: null, buyers: both.slice(0, 1) });
 });
 
 test('the lines of the feed are written to a file, and the next file begins after the last line', async () => {
