@@ -11,13 +11,7 @@ import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { alterationsOf } from './alterations.sql.ts';
-import {
-  type AlterationFault,
-  IS_REPAIRABLE,
-  isRepairable,
-  KEEPS_DAY,
-  type Problem,
-} from './findings.sql.ts';
+import { isRepairable, type Problem } from './findings.sql.ts';
 
 interface Alteration {
   readonly problem: Problem;
@@ -25,10 +19,7 @@ interface Alteration {
   readonly rowKey: string | null;
 }
 
-export interface VerifiedDate {
-  readonly date: CivilDate;
-  /** Rows of `title`, withdrawn ones included. */
-  readonly titles: number;
+interface Comparison {
   /** At most `MAX_ALTERATIONS` of each part, and those that a person has acknowledged. */
   readonly alterations: readonly Alteration[];
   /** The pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks the date. */
@@ -43,13 +34,14 @@ const TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
  * Checks a date and records the outcome.
+ * @returns with the number of rows of `title`, withdrawn ones included
  * @throws ShutdownError when `signal` is aborted; nothing was recorded
  */
 export function verifyDate(
   database: Database,
   date: CivilDate,
   signal: AbortSignal,
-): Promise<VerifiedDate> {
+): Promise<Comparison & { readonly titles: number }> {
   return database.prisma.$transaction(async (tx) => {
     const [{ pid, titles }] = await tx.$queryRaw<[{ pid: number; titles: number }]>`
       SELECT pg_backend_pid() AS pid, count(*)::int AS titles
@@ -59,7 +51,7 @@ export function verifyDate(
     };
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      return { date, titles, ...(await verify(tx, date, signal)) };
+      return { titles, ...(await compareDate(tx, date, signal)) };
     } catch (error) {
       if (!signal.aborted) throw error;
       throw new ShutdownError('the check was interrupted', { cause: error });
@@ -70,23 +62,14 @@ export function verifyDate(
 }
 
 /**
- * Checks a date in the transaction of a decision about its content, and records the outcome. The caller has locked the
- * row of the day.
- * @returns what keeps the date from being signed off and released; null: nothing
+ * Checks a date, opens findings for new alterations and closes findings whose alteration has ended. For a decision about
+ * the content of the date, in its transaction, which has locked the row of the day: `verifyObstacles` are known then.
  */
-export async function readAlteration(
+export async function compareDate(
   tx: Transaction,
   date: CivilDate,
-): Promise<AlterationFault | null> {
-  await verify(tx, date, new AbortController().signal);
-  const [{ fault }] = await tx.$queryRaw<[{ fault: AlterationFault | null }]>`
-    SELECT CASE WHEN bool_or(${IS_REPAIRABLE}) THEN 'altered' WHEN count(*) > 0 THEN 'unrecorded' END AS fault
-    FROM conciliation.title_finding AS finding WHERE date = ${date}::date AND ${KEEPS_DAY}`;
-  return fault;
-}
-
-/** Opens findings for new alterations and closes findings whose alteration has ended. */
-async function verify(tx: Transaction, date: CivilDate, signal: AbortSignal) {
+  signal?: AbortSignal,
+): Promise<Comparison> {
   const alterations = await findAlterations(tx, date, signal);
   // Locks the date's row of title_check, so that two checks at a time request one repair.
   await tx.$executeRaw`
@@ -115,7 +98,7 @@ async function verify(tx: Transaction, date: CivilDate, signal: AbortSignal) {
 async function findAlterations(
   tx: Transaction,
   date: CivilDate,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Alteration[]> {
   const found: Alteration[] = [];
   await tx.$executeRaw`SAVEPOINT settings`;
@@ -123,7 +106,7 @@ async function findAlterations(
     SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
            set_config('statement_timeout', '0', true)`;
   for (const part of alterationsOf(date)) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     await tx.$executeRaw`SAVEPOINT part`;
     try {
       // An acknowledged alteration does not take the place of another one.
@@ -139,7 +122,7 @@ async function findAlterations(
         LIMIT ${MAX_ALTERATIONS}::int + (SELECT count(*) FROM known)`;
       found.push(...rows);
     } catch (error) {
-      if (signal.aborted || isUnavailable(error)) throw error;
+      if (signal?.aborted || isUnavailable(error)) throw error;
       await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
       found.push({ problem: 'unchecked', rowKey: null });
     }
