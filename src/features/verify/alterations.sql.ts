@@ -211,26 +211,6 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
                       WHERE accepted_date = ${date}::date AND status = 'current'
                         AND identity_hash = live.identity_hash AND content_hash = live.content_hash)) END`;
 
-/**
- * The findings of the checks that are not as the newest check of the present content leaves them: of another severity,
- * or closed though the title has the fault. After a sign-off, the checks do not run.
- */
-const findingAlterations = (date: CivilDate) => Prisma.sql`
-  SELECT 'finding' AS problem, id::text AS row_key
-  FROM (
-    SELECT finding.*, substring(done.rules FROM code || ':' || version || ':([a-z]+)') AS given
-    FROM conciliation.check_finding AS finding
-    JOIN conciliation.day ON day.date = accepted_date
-    JOIN conciliation.day_check AS done USING (date, content_digest)
-    JOIN conciliation.title ON title.id = title_id AND title.content_hash = finding.content_hash
-    WHERE finding.accepted_date = ${date}::date AND resolved_at IS NULL AND done.rules <> ''
-      AND (signed_off_at IS NULL OR restated_after_sign_off) AND title.status = 'current' AND title.erased_at IS NULL
-  ) AS finding
-  WHERE CASE WHEN closed_at IS NULL THEN severity IS DISTINCT FROM given
-             -- Of these checks, the fault follows from the content of the title alone.
-             ELSE code IN ('due_before_acceptance', 'value_not_positive', 'tax_id_invalid', 'agent_is_provider')
-                  AND given <> 'off' END`;
-
 /** What an entry of the audit log does not state. A consumer without an entry has no access. */
 const UNSTATED = JSON.stringify({
   ...{ user: null, isDisabled: false, decidesFrom: null, isParallel: false },
@@ -242,7 +222,10 @@ const UNSTATED = JSON.stringify({
  * entry and its rows are written by one transaction, so both have its time, or the entry names the row.
  * - `decision`: an entry has the facts. Of the columns, `entry.action` is for the join alone
  * - `state`: the newest entry about the subject has the facts
- * - a response that ended without a merge was replaced by a newer one
+ *
+ * And: a response that ended without a merge was replaced by a newer one. The findings of the checks are as the newest
+ * check of the present content leaves them, of its severity, and not closed while the title has the fault. After a
+ * sign-off, the checks do not run.
  */
 const recordAlterations = (date: CivilDate) => Prisma.sql`
   WITH seal AS (
@@ -340,7 +323,22 @@ const recordAlterations = (date: CivilDate) => Prisma.sql`
   FROM conciliation.pull JOIN conciliation.day ON day.date = pull.date AND day.state = 'reconciled'
   WHERE pull.date = ${date}::date AND pull.state = 'superseded' AND NOT EXISTS (
     SELECT FROM conciliation.pull AS newer
-    WHERE newer.date = pull.date AND newer.fence > pull.fence AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))`;
+    WHERE newer.date = pull.date AND newer.fence > pull.fence AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))
+  UNION
+  SELECT 'finding', id::text
+  FROM (
+    SELECT finding.*, substring(done.rules FROM code || ':' || version || ':([a-z]+)') AS given
+    FROM conciliation.check_finding AS finding
+    JOIN conciliation.day ON day.date = accepted_date
+    JOIN conciliation.day_check AS done USING (date, content_digest)
+    JOIN conciliation.title ON title.id = title_id AND title.content_hash = finding.content_hash
+    WHERE finding.accepted_date = ${date}::date AND resolved_at IS NULL AND done.rules <> ''
+      AND (signed_off_at IS NULL OR restated_after_sign_off) AND title.status = 'current' AND title.erased_at IS NULL
+  ) AS finding
+  WHERE CASE WHEN closed_at IS NULL THEN severity IS DISTINCT FROM given
+             -- Of these checks, the fault follows from the content of the title alone.
+             ELSE code IN ('due_before_acceptance', 'value_not_positive', 'tax_id_invalid', 'agent_is_provider')
+                  AND given <> 'off' END`;
 
 /** The parts of a check. */
 export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
@@ -350,6 +348,5 @@ export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
   Prisma.sql`SELECT 'totals' AS problem, NULL AS row_key WHERE ${hasOtherTotals(date)}`,
   Prisma.sql`SELECT 'hold' AS problem, title_id::text AS row_key FROM (${missingHolds(date)}) AS missing`,
   bookingAlterations(date),
-  findingAlterations(date),
   recordAlterations(date),
 ];

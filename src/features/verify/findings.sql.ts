@@ -27,9 +27,6 @@ const DECIDABLE = [
 /** See the comment of `title_finding.problem`. */
 export type Problem = (typeof REPAIRABLE | typeof CORRECTABLE | typeof DECIDABLE)[number];
 
-export const isRepairable = (problem: Problem): boolean =>
-  REPAIRABLE.some((name) => name === problem);
-
 /** Of a row with a problem. */
 export const IS_REPAIRABLE = Prisma.sql`(problem = ANY(${[...REPAIRABLE]}::text[]))`;
 

@@ -11,7 +11,7 @@ import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { alterationsOf } from './alterations.sql.ts';
-import { isRepairable, type Problem } from './findings.sql.ts';
+import { IS_REPAIRABLE, type Problem } from './findings.sql.ts';
 
 interface Alteration {
   readonly problem: Problem;
@@ -87,13 +87,12 @@ export async function compareDate(
     )
     INSERT INTO conciliation.title_finding (date, problem, row_key)
     SELECT ${date}::date, problem, row_key FROM altered ON CONFLICT DO NOTHING`;
-  const isToRepair = alterations.some(({ problem }) => isRepairable(problem));
-  return { alterations, repairPullId: isToRepair ? await requestRepair(tx, date) : null };
+  return { alterations, repairPullId: await requestRepair(tx, date) };
 }
 
 /**
  * Makes the parts of a check. A value with which a part fails is an alteration: it must not keep the other parts and
- * the other dates from being checked. The settings of the transaction are as before at the end.
+ * the other dates from being checked.
  */
 async function findAlterations(
   tx: Transaction,
@@ -101,14 +100,13 @@ async function findAlterations(
   signal: AbortSignal | undefined,
 ): Promise<Alteration[]> {
   const found: Alteration[] = [];
-  await tx.$executeRaw`SAVEPOINT settings`;
-  await tx.$executeRaw`
-    SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
-           set_config('statement_timeout', '0', true)`;
   for (const part of alterationsOf(date)) {
     signal?.throwIfAborted();
     await tx.$executeRaw`SAVEPOINT part`;
     try {
+      await tx.$executeRaw`
+        SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
+               set_config('statement_timeout', '0', true)`;
       // An acknowledged alteration does not take the place of another one.
       const rows = await tx.$queryRaw<Alteration[]>`
         WITH known AS MATERIALIZED (
@@ -123,11 +121,11 @@ async function findAlterations(
       found.push(...rows);
     } catch (error) {
       if (signal?.aborted || isUnavailable(error)) throw error;
-      await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
       found.push({ problem: 'unchecked', rowKey: null });
     }
+    // The settings are as before again, and so is the transaction after a failure.
+    await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
   }
-  await tx.$executeRaw`ROLLBACK TO SAVEPOINT settings`;
   return found;
 }
 
@@ -137,15 +135,18 @@ const REPAIR_PAUSE = '1 hour';
 async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint | null> {
   // A row whose state or time no repair has was written by something else, and does not put the repair off.
   const [repair] = await tx.$queryRaw<[{ id: bigint }?]>`
-    WITH repair AS (
+    WITH altered AS (
+      SELECT FROM conciliation.title_finding WHERE date = ${date}::date AND closed_at IS NULL AND ${IS_REPAIRABLE}
+    ), repair AS (
       SELECT pull.id, finished_at FROM conciliation.pull JOIN conciliation.day USING (date)
-      WHERE date = ${date}::date AND origin = 'repair'
+      WHERE date = ${date}::date AND origin = 'repair' AND EXISTS (SELECT FROM altered)
         AND (finished_at IS NULL AND (pull.state IN ('queued', 'running') OR pull.id = day.held_pull_id)
              OR finished_at BETWEEN now() - ${REPAIR_PAUSE}::interval AND now())
     ), requested AS (
       INSERT INTO conciliation.pull (origin, date, requested_by)
       SELECT 'repair', date, 'verification' FROM conciliation.day
-      WHERE date = ${date}::date AND NOT EXISTS (SELECT FROM repair) RETURNING id
+      WHERE date = ${date}::date AND EXISTS (SELECT FROM altered) AND NOT EXISTS (SELECT FROM repair)
+      RETURNING id
     )
     SELECT id FROM requested UNION ALL (SELECT id FROM repair WHERE finished_at IS NULL ORDER BY id DESC LIMIT 1)`;
   return repair?.id ?? null;
