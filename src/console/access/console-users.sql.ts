@@ -136,7 +136,7 @@ export function changeUser(
     if (isDemoted && admins.length === 1 && admins[0]?.name === name) {
       throw userFault('last_admin');
     }
-    await tx.$executeRaw`
+    const [{ access }] = await tx.$queryRaw<[{ access: object }]>`
       UPDATE conciliation.console_user
       SET role = coalesce(${role}, role),
           -- Not the begin of the transaction: the administrator acted until the row was locked.
@@ -144,7 +144,8 @@ export function changeUser(
                               THEN clock_timestamp() ELSE decides_from END,
           disabled_at = CASE WHEN ${isDisabled}::boolean IS NULL THEN disabled_at
                              WHEN ${isDisabled}::boolean THEN coalesce(disabled_at, now()) END
-      WHERE id = ${id}`;
+      WHERE id = ${id}
+      RETURNING jsonb_build_object('role', role, 'isDisabled', disabled_at IS NOT NULL, 'decidesFrom', decides_from) AS access`;
     if (change.email !== undefined) {
       const email = await requireFreeEmail(tx, change.email, name);
       await tx.consoleUser.update({
@@ -157,10 +158,9 @@ export function changeUser(
     await recordAudit(tx, {
       actor: by,
       action: 'user.change',
+      // The check of every date compares the rights of the user with the newest entry.
       details: {
-        user: name,
-        ...(role !== null && { role }),
-        ...(isDisabled !== null && { isDisabled }),
+        ...{ user: name, ...access },
         ...(change.email !== undefined && { hasEmail: change.email !== null }),
       },
     });

@@ -36,13 +36,27 @@ export interface LockedDay {
 }
 
 const sums = Prisma.raw(
-  AMOUNT_COLUMNS.map((name) => `sum(${name}) FILTER (WHERE status = 'current') AS ${name}`).join(
-    ', ',
-  ),
+  AMOUNT_COLUMNS.map(
+    (name) => `coalesce(sum(${name}) FILTER (WHERE status = 'current'), 0) AS ${name}_sum`,
+  ).join(', '),
 );
 const setSums = Prisma.raw(
-  AMOUNT_COLUMNS.map((name) => `${name}_sum = coalesce(fresh.${name}, 0)`).join(', '),
+  AMOUNT_COLUMNS.map((name) => `${name}_sum = fresh.${name}_sum`).join(', '),
 );
+
+/**
+ * One row with the columns of `day` that follow from its titles `rows`. The digest is SHA-256 over the sorted content
+ * hashes. It is equal exactly for equal multisets, and one line of SQL can verify it.
+ */
+export const titleTotals = (rows: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  -- The hashes are sorted separately: sorting them together with the amounts takes twice as long.
+  SELECT total.*, content.content_digest
+  FROM (
+    SELECT count(*) FILTER (WHERE status = 'current') AS title_count,
+           count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn_count, ${sums},
+           max(anticipated_due_date) FILTER (WHERE status = 'current') AS latest_due_date
+    FROM ${rows}
+  ) AS total, (SELECT ${CONTENT_DIGEST} AS content_digest FROM ${rows} WHERE status = 'current') AS content`;
 
 /**
  * Common table expressions that create the row of a date if it is missing, and lock it. This lock serialises merges,
@@ -111,33 +125,24 @@ export async function setVerifiedDay(tx: Transaction, day: MergedDay): Promise<v
 
 /**
  * Common table expressions that record a merge: count, sums and digest of the date are those of the rows `written`,
- * and the seal is that of `sign_off`. The digest is SHA-256 over the sorted content hashes. It is equal exactly for
- * equal multisets, and one line of SQL can verify it.
+ * and the seal is that of `sign_off`.
  */
 export const mergedDay = (day: MergedDay): Prisma.Sql => {
   const settled = settledColumns(day);
-  // The hashes are sorted separately: sorting them together with the amounts takes twice as long.
   return Prisma.sql`
-    fresh AS MATERIALIZED (
-      SELECT total.*, content.digest
-      FROM (
-        SELECT count(*) FILTER (WHERE status = 'current') AS titles,
-               count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums},
-               max(anticipated_due_date) FILTER (WHERE status = 'current') AS latest_due_date
-        FROM written
-      ) AS total, (SELECT ${CONTENT_DIGEST} AS digest FROM written WHERE status = 'current') AS content
+    fresh AS MATERIALIZED (${titleTotals(Prisma.sql`written`)}
     ), seal AS (
       SELECT signed_off_at, signed_off_by, content_digest FROM conciliation.sign_off
       WHERE date = ${day.date}::date AND ended_at IS NULL
     ), settled AS (
       UPDATE conciliation.day day
-      SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
-          content_digest = fresh.digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
+      SET ${settled}, title_count = fresh.title_count, withdrawn_count = fresh.withdrawn_count, ${setSums},
+          content_digest = fresh.content_digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
           content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
           signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
           signed_off_digest = seal.content_digest,
           restated_after_sign_off = day.restated_after_sign_off
-            OR (seal.content_digest IS NOT NULL AND seal.content_digest <> fresh.digest)
+            OR (seal.content_digest IS NOT NULL AND seal.content_digest <> fresh.content_digest)
       FROM fresh LEFT JOIN seal ON true
       WHERE day.date = ${day.date}::date
     )`;

@@ -5,7 +5,7 @@ import { payableAlerts } from '../matching/payable-alerts.sql.ts';
 import { providerAlerts } from '../providers/provider-alerts.sql.ts';
 import { dayAlerts } from '../review/day-alerts.sql.ts';
 import { sweepAlerts } from '../sweep/sweep-alerts.sql.ts';
-import { verifyAlerts } from '../verify/verify-alerts.sql.ts';
+import { verifyAlerts } from '../verify/findings.sql.ts';
 import { engineAlerts } from './engine-alerts.sql.ts';
 
 const ENTRIES = {

@@ -20,7 +20,7 @@ import {
   type ReleaseFault,
   readReleaseFaults,
 } from '../review/obstacles.sql.ts';
-import { readAlteration } from '../verify/verify.sql.ts';
+import { compareDate } from '../verify/verify.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { erpKeyOf, keptTitles } from './release-conditions.sql.ts';
 
@@ -217,7 +217,7 @@ export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as cons
  * Releases what differs between the content that was released last and the content that the day's seal covers.
  * Does nothing where the day is before BOOKINGS_FROM, has no seal, was restated since, has been released completely
  * for this seal, or must wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
- * @param isCompared whether the caller has compared the rows of the day with their record: see `readAlteration`
+ * @param isCompared whether the caller has compared the rows of the day with their record: see `compareDate`
  * @returns `booking_batch.id`; null: nothing was released
  */
 export async function releaseSealedDay(
@@ -231,8 +231,9 @@ export async function releaseSealedDay(
     SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date
     -- A move of BOOKINGS_FROM waits for the lines, or is seen here.
     FOR SHARE OF start`;
-  if (seal === undefined || (await readReleaseFaults(tx, date, rules)).length > 0) return null;
-  if (!isCompared && (await readAlteration(tx, date)) !== null) return null;
+  if (seal === undefined) return null;
+  if (!isCompared) await compareDate(tx, date);
+  if ((await readReleaseFaults(tx, date, rules)).length > 0) return null;
   const batchId = await writeDifference(tx, {
     ...{ date, signOffId: seal.id, by: seal.by },
     timeZone: rules.timeZone,

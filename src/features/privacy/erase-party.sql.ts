@@ -20,8 +20,8 @@ import { appendDigest, hasRecordedRows } from '../../core/ledger/date-digest.sql
 import { Prisma } from '../../generated/prisma/client.ts';
 import { writeTotals } from '../schedule/schedule-totals.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';
-import { eraseBookings, eraseRevisions, eraseStaged, eraseTitles } from './erase-title-rows.sql.ts';
-import { isAnyIn, isNamedIn, PARTY_KEYS } from './erased-parties.sql.ts';
+import { eraseBookings, eraseRevisions, eraseTitles } from './erase-title-rows.sql.ts';
+import { eraseStaged, isAnyIn, isNamedIn, PARTY_KEYS } from './erased-parties.sql.ts';
 import {
   addExternalIds,
   keysOf,
@@ -242,8 +242,9 @@ async function eraseRows(tx: Transaction, names: PartyNames, pseudonym: string) 
   const dates = await lockDays(tx);
   // Bookings next: a release locks the lines, and then waits for merges.
   const bookings = await eraseBookings(tx, names, pseudonym);
-  // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
-  await eraseStaged(tx, keys, pseudonym);
+  // Staged titles before revisions: a merge locks its staged titles first, then title_revision. The rows are those of held
+  // pulls: a running attempt erases its rows itself, and finds the party on the list too.
+  await eraseStaged(tx, Prisma.sql`true`);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
   // A digest of a date with an altered title would cover the alteration.

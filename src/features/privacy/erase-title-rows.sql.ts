@@ -1,14 +1,7 @@
 /** Erases the data of a party from titles, revisions and the rows derived from them; `eraseParty` gives the order. */
 import type { Transaction } from '../../base/database/database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import {
-  ASSIGNMENTS,
-  isAnyIn,
-  isNamedIn,
-  keysOfExtra,
-  PARTY_COLUMNS,
-  PARTY_KEYS,
-} from './erased-parties.sql.ts';
+import { ASSIGNMENTS, isNamedIn, PARTY_COLUMNS, PARTY_KEYS } from './erased-parties.sql.ts';
 import { keysOf, type PartyNames } from './party-names.sql.ts';
 
 export async function eraseTitles(
@@ -76,35 +69,6 @@ export async function eraseBookings(
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line ENABLE TRIGGER booking_line_kept`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt ENABLE TRIGGER booking_receipt_kept`;
   return { bookingLines: ids.size, bookingReceipts };
-}
-
-/**
- * Erases the staged rows of held pulls. The rows of running attempts are erased by their merges.
- */
-export async function eraseStaged(
-  tx: Transaction,
-  keys: readonly string[],
-  pseudonym: string,
-): Promise<void> {
-  for (const kind of ['provider', 'financial_agent'] as const) {
-    await tx.$executeRaw`
-      UPDATE conciliation.staged_title
-      SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = now()
-      FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
-      WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])`;
-  }
-  await tx.$executeRaw`
-    WITH named AS MATERIALIZED (${keysOfExtra(Prisma.sql`true`)})
-    UPDATE conciliation.staged_title staged SET extra = NULL,
-        -- The content hash covers a destination that the row has no longer.
-        erased_at = CASE WHEN extra #> '{provider,bankAccount}' IS NOT NULL
-                           OR extra #> '{financialAgent,payment}' IS NOT NULL
-                         THEN coalesce(erased_at, now()) ELSE erased_at END
-    FROM (SELECT DISTINCT fence, ordinal FROM named WHERE key = ANY(${keys}::text[])) AS found
-    WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
-  await tx.$executeRaw`
-    UPDATE conciliation.staged_reject reject SET raw = ''
-    WHERE ${isAnyIn('reject.raw', keys)}`;
 }
 
 /**

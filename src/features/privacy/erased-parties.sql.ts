@@ -111,7 +111,7 @@ export const isNamedIn = (text: Prisma.Sql, names: PartyNames, isOwn: Prisma.Sql
  * text of the form of a tax identifier, and the provider's second number. Escapes are left out first, because a field
  * that is kept as JSON text has them beside the values.
  */
-export const keysOfExtra = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
+const keysOfExtra = (isStaged: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT fence, ordinal, named.key
   FROM conciliation.staged_title AS staged
   CROSS JOIN LATERAL (
@@ -119,7 +119,7 @@ export const keysOfExtra = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
     UNION ALL
     SELECT 'external_id:' || nullif(btrim(staged.extra #>> '{provider,externalId}'), '')
   ) AS named
-  WHERE ${titles} AND staged.extra IS NOT NULL AND named.key IS NOT NULL`;
+  WHERE ${isStaged} AND staged.extra IS NOT NULL AND named.key IS NOT NULL`;
 
 /** Returns the rows (key, pseudonym) of the keys of erased parties. `keys` has a column `key`. */
 const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
@@ -134,29 +134,24 @@ const pseudonymIn = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
   (SELECT min(pseudonym) FROM (${erasedAmong(Prisma.sql`(${taxIdsInText(text)})`)}) AS erased)`;
 
 /**
- * Removes the personal data of erased parties from the staged rows of an attempt, also from the undocumented
- * fields of titles of other parties, and from the undocumented values of its response. The list of erased parties
- * stays locked against `eraseParty` until the end of the transaction: a merge that saw an empty list has ended, and its
- * titles are visible, before a party is erased from all titles. The hashes stay those of the answer, so that an erased title compares equal, and the
- * revision of a restated one has no personal data.
+ * Removes the personal data of the parties of the list from staged rows, also from the undocumented fields of titles of
+ * other parties. The hashes stay those of the answer, so that an erased title compares equal, and the revision of a
+ * restated one has no personal data.
+ * @param isStaged a condition for a row `staged`
  */
-export async function eraseErased(tx: Transaction, staged: StagedResponse): Promise<void> {
-  const [{ hasErased }] = await tx.$queryRaw<[{ hasErased: boolean }]>`
-    SELECT EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "hasErased"`;
-  if (!hasErased) return;
-  const { fence } = staged;
+export async function eraseStaged(tx: Transaction, isStaged: Prisma.Sql): Promise<void> {
   for (const kind of ['provider', 'financial_agent'] as const) {
     const named = Prisma.sql`
-      (SELECT DISTINCT ${PARTY_KEYS[kind]} AS key FROM conciliation.staged_title WHERE fence = ${fence})`;
+      (SELECT DISTINCT ${PARTY_KEYS[kind]} AS key FROM conciliation.staged_title AS staged WHERE ${isStaged})`;
     await tx.$executeRaw`
       WITH erased AS MATERIALIZED (${erasedAmong(named)})
       UPDATE conciliation.staged_title staged
       SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = now()
       FROM erased
-      WHERE staged.fence = ${fence} AND ${PARTY_KEYS[kind]} = erased.key`;
+      WHERE ${isStaged} AND ${PARTY_KEYS[kind]} = erased.key`;
   }
   await tx.$executeRaw`
-    WITH named AS MATERIALIZED (${keysOfExtra(Prisma.sql`staged.fence = ${fence}`)}),
+    WITH named AS MATERIALIZED (${keysOfExtra(isStaged)}),
          erased AS MATERIALIZED (${erasedAmong(Prisma.sql`(SELECT DISTINCT key FROM named)`)})
     UPDATE conciliation.staged_title staged SET extra = NULL,
         -- The content hash covers a destination that the row has no longer.
@@ -166,8 +161,20 @@ export async function eraseErased(tx: Transaction, staged: StagedResponse): Prom
     FROM (SELECT DISTINCT fence, ordinal FROM named JOIN erased USING (key)) AS found
     WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
   await tx.$executeRaw`
-    UPDATE conciliation.staged_reject reject SET raw = ''
-    WHERE fence = ${fence} AND EXISTS (${erasedAmong(keysInText('reject.raw'))})`;
+    UPDATE conciliation.staged_reject AS staged SET raw = ''
+    WHERE ${isStaged} AND EXISTS (${erasedAmong(keysInText('staged.raw'))})`;
+}
+
+/**
+ * Erases the staged rows of an attempt, and the undocumented values of its response. The list of erased parties
+ * stays locked against `eraseParty` until the end of the transaction: a merge that saw an empty list has ended, and its
+ * titles are visible, before a party is erased from all titles.
+ */
+export async function eraseErased(tx: Transaction, staged: StagedResponse): Promise<void> {
+  const [{ hasErased }] = await tx.$queryRaw<[{ hasErased: boolean }]>`
+    SELECT EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "hasErased"`;
+  if (!hasErased) return;
+  await eraseStaged(tx, Prisma.sql`staged.fence = ${staged.fence}`);
   if (staged.drift.length === 0) return;
   staged.drift = await tx.$queryRaw<DriftItem[]>`
     SELECT place, path, kind, coalesce(${pseudonymIn(Prisma.sql`value`)}, value) AS value

@@ -12,8 +12,7 @@ import {
   type ReleaseRules,
   releaseSealedDay,
 } from '../bookings/release.sql.ts';
-import { verifyObstacles } from '../verify/findings.sql.ts';
-import { readAlteration } from '../verify/verify.sql.ts';
+import { compareDate } from '../verify/verify.sql.ts';
 import {
   hasObstacle,
   keeps,
@@ -105,11 +104,9 @@ export async function signOffDay(
   const refused = await database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
     const rules = obstacleRules(signing, signing.by);
-    // What is known to be altered is compared again.
-    const codes = SIGN_OBSTACLES.filter((code) => !(code in verifyObstacles));
-    const found = (await readObstacles(tx, [date], rules, codes)).get(date) ?? [];
-    const fault =
-      faultOf(day, found, signing, signing.seenDigest) ?? (await readAlteration(tx, date));
+    await compareDate(tx, date);
+    const found = (await readObstacles(tx, [date], rules, SIGN_OBSTACLES)).get(date) ?? [];
+    const fault = faultOf(day, found, signing, signing.seenDigest);
     if (fault === null) await sealDay(tx, date, signing);
     return fault;
   }, RELEASE_TRANSACTION);
@@ -322,9 +319,10 @@ export async function signCleanDays(
     const isSigned = await database.prisma.$transaction(async (tx) => {
       // A separate statement: the following statement sees changes that a merge or a person has committed meanwhile.
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+      await compareDate(tx, date);
       const clean = await tx.$queryRaw<unknown[]>`
         SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean(range)}`;
-      if (clean.length === 0 || (await readAlteration(tx, date)) !== null) return false;
+      if (clean.length === 0) return false;
       await sealDay(tx, date, {
         ...range,
         by: AUTO_SIGN_OFF_AUTHOR,

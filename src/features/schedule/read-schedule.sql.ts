@@ -1,7 +1,9 @@
+import { type Static, Type } from 'typebox';
 import type { Database, QueryClient } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { BankAccount } from '../../core/title/destination.ts';
+import { amount, count, date, orNull, textOrNull } from '../../console/api/schema-parts.ts';
+import type { BankAccount, PartyKind } from '../../core/title/destination.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
 import {
@@ -20,61 +22,76 @@ export interface DueRange {
   readonly to: CivilDate;
 }
 
-/** Number and value of current titles. Values are exact decimals. */
-export interface ScheduleTotals {
-  readonly titles: number;
-  readonly originalValue: string;
-  /** Titles of days in the state `held` or `attention`, whose newest response waits for a person. */
-  readonly waitingTitles: number;
-  readonly waitingValue: string;
-}
-
-/** Titles with a bank account that changed, where no person has confirmed the change. */
-interface ChangedTotals {
-  readonly groups: number;
-  readonly titles: number;
-  readonly originalValue: string;
-}
+/** Number and value of current titles. */
+const ScheduleTotals = Type.Object({
+  titles: count,
+  originalValue: amount,
+  waitingTitles: Type.Integer({
+    description:
+      'Titles of days in the state held or attention, whose newest response waits for a person.',
+  }),
+  waitingValue: amount,
+});
+export type ScheduleTotals = Readonly<Static<typeof ScheduleTotals>>;
 
 /** The party to be paid and its account. Personal data. */
-export interface Payee {
+const Payee = Type.Object({
   /** Null: the titles state neither a party nor an account. */
-  readonly kind: 'financial_agent' | 'provider' | null;
-  readonly name: string | null;
+  kind: Type.Unsafe<PartyKind | null>({
+    type: ['string', 'null'],
+    enum: ['financial_agent', 'provider', null],
+  }),
+  name: textOrNull,
   /** The ERP's number of a provider. */
-  readonly externalId: string | null;
+  externalId: textOrNull,
   /** Tax identifier. */
-  readonly identification: string | null;
-  readonly account: BankAccount;
+  identification: orNull('string', { description: 'Masked, as the account is.' }),
+  account: Type.Unsafe<BankAccount>(
+    Type.Object({
+      bank: textOrNull,
+      agency: textOrNull,
+      agencyDigit: textOrNull,
+      account: textOrNull,
+      accountDigit: textOrNull,
+    }),
+  ),
   /** Whether the account changed and no person has confirmed the change. */
-  readonly isChanged: boolean;
-  /** One of the titles of the payee. Its number identifies the payee in an address. */
-  readonly titleId: number;
-}
+  isChanged: Type.Boolean(),
+});
+export type Payee = Readonly<Static<typeof Payee>>;
 
-export interface ScheduleGroup extends ScheduleTotals {
-  readonly payee: Payee;
-}
+const ScheduleGroup = Type.Object({
+  ...ScheduleTotals.properties,
+  payee: Payee,
+  /** The number identifies the payee in an address. */
+  titleId: Type.Integer({ description: 'One of the titles of the group.' }),
+});
+export type ScheduleGroup = Readonly<Static<typeof ScheduleGroup>>;
 
 /** The figures of a range of due dates, over the titles of all accepted dates. */
-interface ScheduleFigures {
-  readonly overall: ScheduleTotals;
-  readonly changed: ChangedTotals;
-  /** In date order, without the dates that have no title. */
-  readonly dates: readonly (ScheduleTotals & {
-    readonly date: CivilDate;
-    /** On which payments that are due on the date are made. */
-    readonly businessDay: CivilDate;
-  })[];
-  readonly groupCount: number;
-  /** Current titles without a due date, which belong to no range. */
-  readonly undated: { readonly titles: number; readonly originalValue: string };
-}
+const ScheduleFigures = Type.Object({
+  overall: ScheduleTotals,
+  changed: Type.Object(
+    { groups: count, titles: count, originalValue: amount },
+    { description: 'On accounts that changed, where no person has confirmed the change.' },
+  ),
+  /** In date order, without the dates that have no title. Payments due on a date are made on its business day. */
+  dates: Type.Array(Type.Object({ date, businessDay: date, ...ScheduleTotals.properties })),
+  groupCount: count,
+  undated: Type.Object(
+    { titles: count, originalValue: amount },
+    { description: 'Current titles without a due date. They are in no other figure.' },
+  ),
+});
+type ScheduleFigures = Readonly<Static<typeof ScheduleFigures>>;
 
-export interface Schedule extends ScheduleFigures {
-  /** A part of the groups, the largest original value first. */
-  readonly groups: readonly ScheduleGroup[];
-}
+export const Schedule = Type.Object({
+  ...ScheduleFigures.properties,
+  groups: Type.Array(ScheduleGroup, {
+    description: 'By party to be paid and account, the largest original value first.',
+  }),
+});
+export type Schedule = Readonly<Static<typeof Schedule>>;
 
 const TOTALS = Prisma.sql`
   sum(titles) AS titles, min(title_id) AS title_id, sum(original_value) AS original_value,
@@ -147,9 +164,9 @@ const listOf = (range: DueRange, hasDates: boolean, page: Prisma.Sql) => {
       ORDER BY ${by} original_value DESC, payee ${page}
     )
     SELECT jsonb_build_object(
-             ${hasDates ? Prisma.sql`'dueDate', due_date,` : Prisma.empty} ${TOTALS_JSON}, 'payee', ${PAYEE_JSON}
-               || jsonb_build_object('titleId', title_id, 'isChanged',
-                                     total.payee IN (SELECT payee FROM changed))) AS line
+             ${hasDates ? Prisma.sql`'dueDate', due_date,` : Prisma.empty} ${TOTALS_JSON}, 'titleId', title_id,
+             'payee', ${PAYEE_JSON}
+               || jsonb_build_object('isChanged', total.payee IN (SELECT payee FROM changed))) AS line
     FROM total JOIN conciliation.title AS title ON title.id = title_id
     CROSS JOIN LATERAL ${PAYEE} AS party
     ORDER BY ${by} total.original_value DESC, total.payee`;
@@ -219,7 +236,6 @@ export async function readPayee(database: Database, titleId: number): Promise<Pa
   const [row] = await database.prisma.$queryRaw<[{ payee: Payee }?]>`
     WITH ${CHANGED}
     SELECT ${PAYEE_JSON} || jsonb_build_object(
-             'titleId', title.id,
              'isChanged', (${payeeHashOf(titleId)}) IN (SELECT payee FROM changed)) AS payee
     FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
     WHERE title.id = ${titleId}`;

@@ -141,7 +141,7 @@ const ofPayee = (
  * @param page of a reader; the files have other columns
  */
 export const groupColumns = (page: {
-  readonly titlesHref: (payee: Payee) => string;
+  readonly titlesHref: (titleId: number) => string;
   readonly isRevealed: boolean;
 }): readonly Column<Line>[] => [
   {
@@ -197,9 +197,9 @@ export const groupColumns = (page: {
       column.name === 'titles'
         ? {
             ...column,
-            cell: ({ payee, titles }, { text, formats }) => (
+            cell: ({ titleId, titles }, { text, formats }) => (
               <a
-                href={page.titlesHref(payee)}
+                href={page.titlesHref(titleId)}
                 aria-label={text('schedule.openTitles', { titles: formats.count(titles) })}
               >
                 {formats.count(titles)}

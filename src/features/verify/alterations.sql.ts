@@ -5,11 +5,11 @@
 import { HAS_OPEN_FINDINGS } from '../../base/database/open-findings.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { areRowsRecorded, newestDigest } from '../../core/ledger/date-digest.sql.ts';
+import { titleTotals } from '../../core/ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
   BATCH_DIGEST,
   COMPUTED_IDENTITY_HASH,
-  CONTENT_DIGEST,
   computedContentHash,
   DESTINATION_COLUMNS,
   destinationColumns,
@@ -21,7 +21,10 @@ import { hasOtherTotals } from '../schedule/schedule-totals.sql.ts';
 // Column names are constants of core/title. No input reaches Prisma.raw.
 const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>
   Prisma.raw(columns.map(text).join(', '));
-const sumsOf = (table: string) => each((column) => `${table}.${column}_sum`);
+
+/** Whether columns of a row are not as they were computed again. In JSON too, 1.0 and 1.00 are equal. */
+const differs = (row: string, computed: Prisma.Sql) => Prisma.sql`
+  to_jsonb(${Prisma.raw(row)}) || (${computed}) <> to_jsonb(${Prisma.raw(row)})`;
 
 /** The titles whose columns do not have their hashes. An erased title has lost what its hashes cover. */
 export const contentAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
@@ -56,12 +59,7 @@ const titlesAlteration = (date: CivilDate) => Prisma.sql`
  */
 const dayAlteration = (date: CivilDate) => Prisma.sql`
   WITH present AS (
-    SELECT count(*) AS title_count, max(anticipated_due_date) AS latest_due_date, ${CONTENT_DIGEST} AS digest,
-           ${each((column) => `coalesce(sum(${column}), 0) AS ${column}_sum`)}
-    FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
-  ), withdrawn AS (
-    SELECT count(*) AS withdrawn_count
-    FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'withdrawn'
+    ${titleTotals(Prisma.sql`(SELECT * FROM conciliation.title WHERE accepted_date = ${date}::date) AS title`)}
   ), reject AS (
     SELECT count(*) AS rejected_count, count(*) FILTER (WHERE status = 'open') AS open
     FROM conciliation.rejected_title WHERE date = ${date}::date AND status <> 'resolved'
@@ -71,16 +69,19 @@ const dayAlteration = (date: CivilDate) => Prisma.sql`
     FROM conciliation.pull WHERE date = ${date}::date
   )
   SELECT 'day' AS problem, NULL AS row_key
-  FROM conciliation.day AS day CROSS JOIN present CROSS JOIN withdrawn CROSS JOIN reject CROSS JOIN answer
+  FROM conciliation.day AS day CROSS JOIN present CROSS JOIN reject CROSS JOIN answer
   LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
   LEFT JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
   WHERE day.date = ${date}::date
-    AND ((day.title_count, day.withdrawn_count, day.rejected_count, day.latest_due_date, ${sumsOf('day')})
-           IS DISTINCT FROM
-         (present.title_count, withdrawn.withdrawn_count, reject.rejected_count, present.latest_due_date, ${sumsOf('present')})
-         OR coalesce(day.content_digest <> present.digest, present.title_count + withdrawn.withdrawn_count > 0)
-         OR present.title_count <> merged.fold_count + merged.withheld
+    AND (${differs(
+      'day',
+      // A date without an answer has no digest.
+      Prisma.sql`to_jsonb(present)
+        - CASE WHEN day.content_digest IS NULL AND present.title_count + present.withdrawn_count = 0 THEN 'content_digest' ELSE '' END`,
+    )}
+         OR reject.rejected_count <> day.rejected_count
          OR reject.rejected_count <> merged.rejected
+         OR present.title_count <> merged.fold_count + merged.withheld
          OR merged.fence IS DISTINCT FROM answer.merged_fence
          OR merged.fence > (SELECT last_value FROM conciliation.pull_fence_seq)
          OR (day.state = 'reconciled' AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
@@ -135,8 +136,8 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
     SELECT batch_id AS id, count(line.id) AS line_count, count(*) FILTER (WHERE kind = 'book') AS book_count,
            count(*) FILTER (WHERE kind = 'adjust') AS adjust_count,
            count(*) FILTER (WHERE kind = 'reverse') AS reverse_count, ${BATCH_DIGEST} AS digest,
-           ${each((column) => `coalesce(sum(${column}_change), 0) AS ${column}_sum`)}
-    FROM (SELECT id AS batch_id FROM batch) AS batch LEFT JOIN (
+           ${each((column) => `coalesce(sum(${column}_change) FILTER (WHERE sign_off_id IS NOT NULL), 0) AS ${column}_sum`)}
+    FROM (SELECT id AS batch_id, sign_off_id FROM batch) AS batch LEFT JOIN (
       SELECT line.*, ${each((column) => `CASE line.kind WHEN 'reverse' THEN -1 ELSE 1 END * coalesce(line.${column}, 0) - coalesce(before.${column}, 0) AS ${column}_change`)}
       FROM line LEFT JOIN before
         -- A line that replaces a reversal adds all of its value.
@@ -144,11 +145,11 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
     ) AS line USING (batch_id)
     GROUP BY batch_id
   ), newest AS (
-    SELECT batch.id, batch.waiting_titles, seal.id AS seal_id, seal.content_digest, ${sumsOf('seal')}
+    SELECT seal.*, batch.waiting_titles
     FROM batch JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id
     WHERE batch.id = (SELECT max(id) FROM batch)
   ), live AS MATERIALIZED (
-    SELECT * FROM (
+    SELECT *, 'current' AS status FROM (
       SELECT DISTINCT ON (identity_hash, occurrence) * FROM line ORDER BY identity_hash, occurrence, version DESC
     ) AS top WHERE kind <> 'reverse'
   )
@@ -186,12 +187,9 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
   SELECT 'batch', batch.id::text
   FROM batch JOIN written USING (id)
   LEFT JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.date = batch.date
-  WHERE (batch.line_count, batch.book_count, batch.adjust_count, batch.reverse_count, batch.digest)
-          IS DISTINCT FROM
-        (written.line_count, written.book_count, written.adjust_count, written.reverse_count, written.digest)
+  WHERE ${differs('batch', Prisma.sql`to_jsonb(written)`)}
      OR batch.sign_off_id IS NOT NULL AND (
           seal.id IS NULL OR seal.signed_off_by <> batch.released_by
-          OR (${sumsOf('batch')}) IS DISTINCT FROM (${sumsOf('written')})
           OR EXISTS (
             SELECT FROM batch AS earlier
             WHERE earlier.id < batch.id AND earlier.sign_off_id = batch.sign_off_id AND earlier.waiting_titles = 0
@@ -199,38 +197,135 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
                               WHERE recorded.sign_off_id IS NULL AND recorded.id BETWEEN earlier.id AND batch.id)))
   UNION ALL
   SELECT 'lines', NULL
-  FROM newest CROSS JOIN (
-    SELECT ${CONTENT_DIGEST} AS digest,
-           ${each((column) => `coalesce(sum(${column}), 0) AS ${column}_sum`)}
-    FROM live
-  ) AS released
+  FROM newest CROSS JOIN (${titleTotals(Prisma.sql`live`)}) AS released
   WHERE CASE WHEN newest.waiting_titles = 0
-             THEN (newest.content_digest, ${sumsOf('newest')}) IS DISTINCT FROM (released.digest, ${sumsOf('released')})
+             THEN ${differs('newest', Prisma.sql`to_jsonb(released) - '{withdrawn_count,latest_due_date}'::text[]`)}
              -- Where titles wait, a content that the seal has released is that of a title, unless it was restated since.
              ELSE EXISTS (SELECT FROM conciliation.day
                           WHERE date = ${date}::date AND day.content_digest = newest.content_digest)
                   AND EXISTS (
-                    SELECT FROM live JOIN batch ON batch.id = live.batch_id AND batch.sign_off_id = newest.seal_id
+                    SELECT FROM live JOIN batch ON batch.id = live.batch_id AND batch.sign_off_id = newest.id
                     GROUP BY live.identity_hash, live.content_hash
                     HAVING count(*) > (
                       SELECT count(*) FROM conciliation.title
                       WHERE accepted_date = ${date}::date AND status = 'current'
                         AND identity_hash = live.identity_hash AND content_hash = live.content_hash)) END`;
 
-/** The checks whose fault follows from the content of the title alone. */
-const OWN_FAULTS = [
-  'due_before_acceptance',
-  'value_not_positive',
-  'tax_id_invalid',
-  'agent_is_provider',
-];
+/** What an entry of the audit log does not state. A consumer without an entry has no access. */
+const UNSTATED = JSON.stringify({
+  ...{ user: null, isDisabled: false, decidesFrom: null, isParallel: false },
+  ...{ databaseRole: null, apiKeyId: null, buyers: [] },
+});
 
 /**
- * The findings of the checks that are not as the newest check of the present content leaves them: of another severity,
- * or closed though the title has the fault. After a sign-off, the checks do not run.
+ * What people have decided about a date, and the access, which concerns every date, compared with the audit log. An
+ * entry and its rows are written by one transaction, so both have its time, or the entry names the row.
+ * - `decision`: an entry has the facts. Of the columns, `entry.action` is for the join alone
+ * - `state`: the newest entry about the subject has the facts
+ *
+ * And: a response that ended without a merge was replaced by a newer one. The findings of the checks are as the newest
+ * check of the present content leaves them, of its severity, and not closed while the title has the fault. After a
+ * sign-off, the checks do not run.
  */
-const findingAlterations = (date: CivilDate) => Prisma.sql`
-  SELECT 'finding' AS problem, id::text AS row_key
+const recordAlterations = (date: CivilDate) => Prisma.sql`
+  WITH seal AS (
+    SELECT * FROM conciliation.sign_off WHERE date = ${date}::date
+  ), change AS (
+    SELECT * FROM conciliation.account_change
+    WHERE state <> 'open' AND (accepted_date = ${date}::date OR id IN (
+      SELECT account_change_id FROM conciliation.payment_hold WHERE accepted_date = ${date}::date))
+  ), entry AS MATERIALIZED (
+    SELECT id, at, action, ${UNSTATED}::jsonb || coalesce(details, '{}') || jsonb_build_object(
+             'action', action, 'by', actor, 'at', at, 'date', date, 'pullId', pull_id, 'reason', reason) AS facts,
+           CASE WHEN jsonb_exists(details, 'session') THEN 'session ' || (details ->> 'session')
+                WHEN action IN ('key.add', 'key.revoke') THEN 'key ' || (details ->> 'keyId')
+                WHEN action IN ('user.add', 'user.change') THEN 'user ' || (details ->> 'user')
+                WHEN action = 'bookings.consumer' THEN 'consumer ' || (details ->> 'name')
+                WHEN action = 'bookings.start' THEN 'start'
+                WHEN action IN ('day.sign_off', 'day.reopen') AND date = ${date}::date THEN 'seal' END AS subject
+    FROM conciliation.audit_entry
+    WHERE date = ${date}::date OR date IN (SELECT accepted_date FROM change)
+       OR date IS NULL AND jsonb_exists_any(details, '{session,role,keyId,databaseRole,bookingsFrom,grounds}')
+  ), decision (problem, row_key, action, facts) AS (
+    SELECT 'seal', id::text, 'day.sign_off', jsonb_build_object(
+      'by', signed_off_by, 'at', signed_off_at, 'date', date, 'contentDigest', content_digest, 'reason', reason)
+    FROM seal
+    UNION ALL SELECT 'reject', id::text, 'rejects.accept', jsonb_build_object(
+      'by', decided_by, 'at', decided_at, 'date', date, 'reason', reason)
+    FROM conciliation.rejected_title WHERE date = ${date}::date AND status = 'accepted'
+    UNION ALL SELECT 'finding', id::text, 'findings.resolve', jsonb_build_object(
+      'by', resolved_by, 'at', resolved_at, 'date', accepted_date, 'check', code, 'reason', reason)
+    FROM conciliation.check_finding WHERE accepted_date = ${date}::date AND resolved_at IS NOT NULL
+    UNION ALL SELECT 'batch', id::text, 'bookings.receipts', jsonb_build_object(
+      'by', released_by, 'at', released_at, 'date', date)
+    FROM conciliation.booking_batch WHERE date = ${date}::date AND sign_off_id IS NULL
+    UNION ALL SELECT 'receipt', id::text, 'bookings.receipts', jsonb_build_object(
+      'by', settled_by, 'at', settled_at, 'date', date, 'answer', outcome)
+    FROM conciliation.booking_receipt WHERE date = ${date}::date AND outcome IN ('recorded', 'set_aside')
+    UNION ALL SELECT 'pull', id::text, 'pull.release', jsonb_build_object(
+      'by', decided_by, 'at', decided_at, 'date', date, 'pullId', id, 'reason', reason)
+    FROM conciliation.pull WHERE date = ${date}::date AND decided_at IS NOT NULL
+    UNION ALL SELECT 'break', decided.id::text, 'break.resolve', jsonb_build_object(
+      'by', decided_by, 'at', decided_at, 'date', title.accepted_date, 'kind', kind, 'code', code,
+      'grounds', jsonb_build_array(ground), 'reason', reason)
+    FROM conciliation.break_decision AS decided LEFT JOIN conciliation.title ON title.id = title_id
+    WHERE coalesce(title.accepted_date, ${date}::date) = ${date}::date
+    UNION ALL SELECT 'account', id::text, CASE state WHEN 'refused' THEN 'account_change.refuse'
+        WHEN 'returned' THEN 'account_change.return' ELSE 'account_change.confirm' END, jsonb_build_object(
+      'by', decided_by, 'date', accepted_date, 'accountChangeIds', jsonb_build_array(id),
+      'isParallel', state = 'parallel', 'reason', reason)
+    FROM change
+  ), state (problem, row_key, subject, facts) AS (
+    SELECT 'seal', id::text, 'seal', CASE WHEN ended_at IS NULL
+      THEN jsonb_build_object('action', 'day.sign_off', 'by', signed_off_by, 'at', signed_off_at)
+      ELSE jsonb_build_object('action', 'day.reopen', 'by', ended_by, 'at', ended_at, 'reason', end_reason) END
+    FROM seal WHERE id = (SELECT max(id) FROM seal)
+    UNION ALL SELECT 'session', name, 'session ' || token_hash, jsonb_build_object('by', name)
+    FROM conciliation.console_session JOIN conciliation.console_user ON console_user.id = user_id
+    WHERE expires_at > now()
+    UNION ALL SELECT 'key', key.id::text, 'key ' || key.id, jsonb_build_object(
+      'action', 'key.add', 'by', key.created_by, 'at', key.created_at, 'user', owner.name, 'role', key.role, 'scopes', scopes)
+    FROM conciliation.api_key AS key LEFT JOIN conciliation.console_user AS owner ON owner.id = user_id
+    WHERE revoked_at IS NULL
+    UNION ALL SELECT 'user', name, 'user ' || name, jsonb_build_object(
+      'role', role, 'isDisabled', disabled_at IS NOT NULL, 'decidesFrom', decides_from)
+    FROM conciliation.console_user
+    UNION ALL SELECT 'consumer', name, 'consumer ' || name, jsonb_build_object(
+      'databaseRole', database_role, 'apiKeyId', api_key_id, 'buyers', coalesce(buyers, '{}'))
+    FROM conciliation.booking_consumer
+    UNION ALL SELECT 'start', bookings_from::text, 'start', jsonb_build_object('bookingsFrom', bookings_from)
+    FROM conciliation.booking_start
+  ), newest AS (
+    SELECT DISTINCT ON (subject) subject, facts FROM entry WHERE subject IS NOT NULL ORDER BY subject, id DESC
+  )
+  SELECT problem, row_key
+  FROM (SELECT *, count(*) OVER (PARTITION BY problem, action, facts) AS rows FROM decision) AS decision
+  WHERE NOT EXISTS (
+    SELECT FROM entry
+    WHERE entry.action = decision.action AND entry.facts @> decision.facts
+      -- Of how many rows the entry is.
+      AND rows <= coalesce(entry.facts ->> 'rejects', entry.facts ->> 'findings', entry.facts ->> 'receipts',
+                           rows::text)::bigint)
+  UNION
+  SELECT problem, row_key
+  FROM state LEFT JOIN newest USING (subject)
+  CROSS JOIN LATERAL (SELECT coalesce(newest.facts, ${UNSTATED}::jsonb) AS facts) AS recorded
+  WHERE recorded.facts || state.facts <> recorded.facts
+  UNION
+  -- A decision that is gone.
+  SELECT 'break', NULL
+  FROM entry CROSS JOIN jsonb_array_elements_text(facts -> 'grounds') AS named (ground)
+  WHERE action = 'break.resolve' AND NOT EXISTS (
+    SELECT FROM conciliation.break_decision AS decided WHERE (decided.decided_at, decided.ground::text) = (entry.at, named.ground))
+  UNION
+  -- A response that a crash of the database has lost is replaced before the next one comes.
+  SELECT 'pull', pull.id::text
+  FROM conciliation.pull JOIN conciliation.day ON day.date = pull.date AND day.state = 'reconciled'
+  WHERE pull.date = ${date}::date AND pull.state = 'superseded' AND NOT EXISTS (
+    SELECT FROM conciliation.pull AS newer
+    WHERE newer.date = pull.date AND newer.fence > pull.fence AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))
+  UNION
+  SELECT 'finding', id::text
   FROM (
     SELECT finding.*, substring(done.rules FROM code || ':' || version || ':([a-z]+)') AS given
     FROM conciliation.check_finding AS finding
@@ -241,123 +336,9 @@ const findingAlterations = (date: CivilDate) => Prisma.sql`
       AND (signed_off_at IS NULL OR restated_after_sign_off) AND title.status = 'current' AND title.erased_at IS NULL
   ) AS finding
   WHERE CASE WHEN closed_at IS NULL THEN severity IS DISTINCT FROM given
-             ELSE code = ANY(${OWN_FAULTS}::text[]) AND given <> 'off' END`;
-
-/** A response that ends without a merge was replaced by a newer one. */
-const pullAlterations = (date: CivilDate) => Prisma.sql`
-  SELECT 'pull' AS problem, pull.id::text AS row_key FROM conciliation.pull
-  -- A response that a crash of the database has lost is replaced before the next one comes.
-  JOIN conciliation.day ON day.date = pull.date AND day.state = 'reconciled'
-  WHERE pull.date = ${date}::date AND pull.state = 'superseded' AND NOT EXISTS (
-    SELECT FROM conciliation.pull AS newer
-    WHERE newer.date = pull.date AND newer.fence > pull.fence AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))`;
-
-/**
- * What people have decided about a date, and the access, which concerns every date, compared with the audit log. An
- * entry and its rows are written by one transaction, so both have its time, or the entry names the row: an account, a
- * session. Of the ends of seals, the newest.
- */
-const decisionAlterations = (date: CivilDate) => Prisma.sql`
-  WITH seal AS (
-    SELECT * FROM conciliation.sign_off WHERE date = ${date}::date
-  ), change AS (
-    SELECT * FROM conciliation.account_change
-    WHERE state <> 'open' AND (accepted_date = ${date}::date OR id IN (
-      SELECT account_change_id FROM conciliation.payment_hold WHERE accepted_date = ${date}::date))
-  ), entry AS MATERIALIZED (
-    -- A new password or second factor gives the session another token.
-    SELECT id, at, actor, CASE WHEN jsonb_exists(details, 'session') THEN 'session.start' ELSE action END AS action, date,
-           '{"isParallel": false}' || coalesce(details, '{}')
-             || jsonb_build_object('pullId', pull_id, 'reason', reason) AS details
-    FROM conciliation.audit_entry
-    WHERE date = ${date}::date OR date IN (SELECT accepted_date FROM change)
-       OR date IS NULL AND jsonb_exists_any(details, '{session,role,isDisabled,keyId,databaseRole,bookingsFrom,grounds}')
-  ), decision (problem, row_key, date, action, actor, at, details) AS (
-    SELECT 'seal', id::text, date, 'day.sign_off', signed_off_by, signed_off_at,
-           jsonb_build_object('contentDigest', content_digest, 'reason', reason)
-    FROM seal
-    UNION ALL SELECT 'seal', id::text, date, 'day.reopen', ended_by, ended_at,
-           jsonb_build_object('reason', end_reason)
-    FROM seal WHERE ended_at IS NOT NULL AND id = (SELECT max(id) FROM seal)
-    UNION ALL SELECT 'reject', id::text, date, 'rejects.accept', decided_by, decided_at,
-           jsonb_build_object('reason', reason)
-    FROM conciliation.rejected_title WHERE date = ${date}::date AND status = 'accepted'
-    UNION ALL SELECT 'finding', id::text, accepted_date, 'findings.resolve', resolved_by, resolved_at,
-           jsonb_build_object('check', code, 'reason', reason)
-    FROM conciliation.check_finding WHERE accepted_date = ${date}::date AND resolved_at IS NOT NULL
-    UNION ALL SELECT 'batch', id::text, date, 'bookings.receipts', released_by, released_at, '{}'
-    FROM conciliation.booking_batch WHERE date = ${date}::date AND sign_off_id IS NULL
-    UNION ALL SELECT 'receipt', id::text, date, 'bookings.receipts', settled_by, settled_at, jsonb_build_object('answer', outcome)
-    FROM conciliation.booking_receipt WHERE date = ${date}::date AND outcome IN ('recorded', 'set_aside')
-    UNION ALL SELECT 'pull', id::text, date, 'pull.release', decided_by, decided_at,
-           jsonb_build_object('pullId', id, 'reason', reason)
-    FROM conciliation.pull WHERE date = ${date}::date AND decided_at IS NOT NULL
-    UNION ALL SELECT 'break', decided.id::text, title.accepted_date, 'break.resolve', decided_by, decided_at,
-           jsonb_build_object('kind', kind, 'code', code, 'grounds', jsonb_build_array(ground), 'reason', reason)
-    FROM conciliation.break_decision AS decided LEFT JOIN conciliation.title ON title.id = title_id
-    WHERE coalesce(title.accepted_date, ${date}::date) = ${date}::date
-    UNION ALL SELECT 'account', id::text, accepted_date, CASE state WHEN 'refused' THEN 'account_change.refuse'
-             WHEN 'returned' THEN 'account_change.return' ELSE 'account_change.confirm' END, decided_by, NULL,
-           jsonb_build_object('accountChangeIds', jsonb_build_array(id), 'isParallel', state = 'parallel', 'reason', reason)
-    FROM change
-    UNION ALL SELECT 'session', name, NULL, 'session.start', name, NULL, jsonb_build_object('session', token_hash)
-    FROM conciliation.console_session JOIN conciliation.console_user ON console_user.id = user_id
-    WHERE expires_at > now()
-    UNION ALL SELECT 'key', key.id::text, NULL, 'key.add', key.created_by, key.created_at, jsonb_strip_nulls(
-             jsonb_build_object('keyId', key.id, 'user', owner.name, 'role', key.role, 'scopes', scopes))
-    FROM conciliation.api_key AS key LEFT JOIN conciliation.console_user AS owner ON owner.id = user_id
-    WHERE revoked_at IS NULL AND expires_at > now()
-  ), state (problem, row_key, action, details) AS (
-    SELECT 'consumer', name, 'bookings.consumer',
-           jsonb_build_object('name', name, 'databaseRole', database_role, 'apiKeyId', api_key_id, 'buyers', coalesce(buyers, '{}'))
-    FROM conciliation.booking_consumer
-    UNION ALL SELECT 'start', bookings_from::text, 'bookings.start', jsonb_build_object('bookingsFrom', bookings_from)
-    FROM conciliation.booking_start
-  ), given AS (
-    SELECT details ->> 'user' AS name,
-           array_agg(at ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'role')) AS times,
-           array_agg(details ->> 'role' ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'role')) AS roles,
-           array_agg(details -> 'isDisabled' ORDER BY id DESC) FILTER (WHERE jsonb_exists(details, 'isDisabled')) AS disabled
-    FROM entry WHERE action IN ('user.add', 'user.change') GROUP BY 1
-  )
-  SELECT problem, row_key
-  FROM (SELECT *, count(*) OVER (PARTITION BY problem, actor, at, details) AS rows FROM decision) AS decision
-  WHERE NOT EXISTS (
-    SELECT FROM entry
-    WHERE (entry.action, entry.actor) = (decision.action, decision.actor) AND entry.date IS NOT DISTINCT FROM decision.date
-      AND (entry.at = decision.at OR jsonb_exists_any(decision.details, '{accountChangeIds,session}'))
-      AND entry.details @> decision.details
-      -- Of how many rows the entry is.
-      AND rows <= coalesce(entry.details ->> 'rejects', entry.details ->> 'findings', entry.details ->> 'receipts',
-                           rows::text)::bigint)
-  UNION ALL
-  -- The seal in force is the one of the newest entry, and the key was not revoked since.
-  SELECT 'seal', id::text FROM seal
-  WHERE ended_at IS NULL AND EXISTS (
-    SELECT FROM entry WHERE date = ${date}::date AND action IN ('day.sign_off', 'day.reopen') AND at > signed_off_at)
-  UNION ALL
-  SELECT 'key', key.id::text FROM conciliation.api_key AS key JOIN entry ON action = 'key.revoke'
-    AND entry.details -> 'keyId' = to_jsonb(key.id)
-  WHERE revoked_at IS NULL
-  UNION ALL
-  -- A decision that is gone.
-  SELECT DISTINCT 'break', NULL
-  FROM entry CROSS JOIN jsonb_array_elements_text(details -> 'grounds') AS named (ground)
-  WHERE action = 'break.resolve' AND NOT EXISTS (
-    SELECT FROM conciliation.break_decision AS decided WHERE (decided.decided_at, decided.ground::text) = (entry.at, named.ground))
-  UNION ALL
-  -- The newest entry has the present state. A consumer without an entry has no access.
-  SELECT problem, row_key FROM state
-  WHERE details <> coalesce((
-    SELECT details - '{isParallel,pullId,reason}'::text[] FROM entry
-    WHERE action = state.action AND details ->> 'name' IS NOT DISTINCT FROM state.details ->> 'name'
-    ORDER BY id DESC LIMIT 1), details || '{"databaseRole": null, "apiKeyId": null, "buyers": []}')
-  UNION ALL
-  -- A user who was an administrator signs nothing that was open when the role changed: docs/console.md.
-  SELECT 'user', owner.name FROM conciliation.console_user AS owner LEFT JOIN given USING (name)
-  WHERE given.roles[1] IS DISTINCT FROM owner.role
-     OR (owner.disabled_at IS NOT NULL) IS DISTINCT FROM coalesce(given.disabled[1]::boolean, false)
-     OR coalesce(owner.decides_from < given.times[1], true) AND 'admin' = ANY(given.roles[2:])`;
+             -- Of these checks, the fault follows from the content of the title alone.
+             ELSE code IN ('due_before_acceptance', 'value_not_positive', 'tax_id_invalid', 'agent_is_provider')
+                  AND given <> 'off' END`;
 
 /** The parts of a check. */
 export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
@@ -367,7 +348,5 @@ export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
   Prisma.sql`SELECT 'totals' AS problem, NULL AS row_key WHERE ${hasOtherTotals(date)}`,
   Prisma.sql`SELECT 'hold' AS problem, title_id::text AS row_key FROM (${missingHolds(date)}) AS missing`,
   bookingAlterations(date),
-  findingAlterations(date),
-  pullAlterations(date),
-  decisionAlterations(date),
+  recordAlterations(date),
 ];

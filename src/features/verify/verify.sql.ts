@@ -11,13 +11,7 @@ import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { alterationsOf } from './alterations.sql.ts';
-import {
-  type AlterationFault,
-  IS_REPAIRABLE,
-  isRepairable,
-  KEEPS_DAY,
-  type Problem,
-} from './findings.sql.ts';
+import { IS_REPAIRABLE, type Problem } from './findings.sql.ts';
 
 interface Alteration {
   readonly problem: Problem;
@@ -25,10 +19,7 @@ interface Alteration {
   readonly rowKey: string | null;
 }
 
-export interface VerifiedDate {
-  readonly date: CivilDate;
-  /** Rows of `title`, withdrawn ones included. */
-  readonly titles: number;
+interface Comparison {
   /** At most `MAX_ALTERATIONS` of each part, and those that a person has acknowledged. */
   readonly alterations: readonly Alteration[];
   /** The pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks the date. */
@@ -43,13 +34,14 @@ const TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
  * Checks a date and records the outcome.
+ * @returns with the number of rows of `title`, withdrawn ones included
  * @throws ShutdownError when `signal` is aborted; nothing was recorded
  */
 export function verifyDate(
   database: Database,
   date: CivilDate,
   signal: AbortSignal,
-): Promise<VerifiedDate> {
+): Promise<Comparison & { readonly titles: number }> {
   return database.prisma.$transaction(async (tx) => {
     const [{ pid, titles }] = await tx.$queryRaw<[{ pid: number; titles: number }]>`
       SELECT pg_backend_pid() AS pid, count(*)::int AS titles
@@ -59,7 +51,7 @@ export function verifyDate(
     };
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      return { date, titles, ...(await verify(tx, date, signal)) };
+      return { titles, ...(await compareDate(tx, date, signal)) };
     } catch (error) {
       if (!signal.aborted) throw error;
       throw new ShutdownError('the check was interrupted', { cause: error });
@@ -70,23 +62,14 @@ export function verifyDate(
 }
 
 /**
- * Checks a date in the transaction of a decision about its content, and records the outcome. The caller has locked the
- * row of the day.
- * @returns what keeps the date from being signed off and released; null: nothing
+ * Checks a date, opens findings for new alterations and closes findings whose alteration has ended. For a decision about
+ * the content of the date, in its transaction, which has locked the row of the day: `verifyObstacles` are known then.
  */
-export async function readAlteration(
+export async function compareDate(
   tx: Transaction,
   date: CivilDate,
-): Promise<AlterationFault | null> {
-  await verify(tx, date, new AbortController().signal);
-  const [{ fault }] = await tx.$queryRaw<[{ fault: AlterationFault | null }]>`
-    SELECT CASE WHEN bool_or(${IS_REPAIRABLE}) THEN 'altered' WHEN count(*) > 0 THEN 'unrecorded' END AS fault
-    FROM conciliation.title_finding AS finding WHERE date = ${date}::date AND ${KEEPS_DAY}`;
-  return fault;
-}
-
-/** Opens findings for new alterations and closes findings whose alteration has ended. */
-async function verify(tx: Transaction, date: CivilDate, signal: AbortSignal) {
+  signal?: AbortSignal,
+): Promise<Comparison> {
   const alterations = await findAlterations(tx, date, signal);
   // Locks the date's row of title_check, so that two checks at a time request one repair.
   await tx.$executeRaw`
@@ -104,28 +87,26 @@ async function verify(tx: Transaction, date: CivilDate, signal: AbortSignal) {
     )
     INSERT INTO conciliation.title_finding (date, problem, row_key)
     SELECT ${date}::date, problem, row_key FROM altered ON CONFLICT DO NOTHING`;
-  const isToRepair = alterations.some(({ problem }) => isRepairable(problem));
-  return { alterations, repairPullId: isToRepair ? await requestRepair(tx, date) : null };
+  return { alterations, repairPullId: await requestRepair(tx, date) };
 }
 
 /**
  * Makes the parts of a check. A value with which a part fails is an alteration: it must not keep the other parts and
- * the other dates from being checked. The settings of the transaction are as before at the end.
+ * the other dates from being checked.
  */
 async function findAlterations(
   tx: Transaction,
   date: CivilDate,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Alteration[]> {
   const found: Alteration[] = [];
-  await tx.$executeRaw`SAVEPOINT settings`;
-  await tx.$executeRaw`
-    SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
-           set_config('statement_timeout', '0', true)`;
   for (const part of alterationsOf(date)) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     await tx.$executeRaw`SAVEPOINT part`;
     try {
+      await tx.$executeRaw`
+        SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true),
+               set_config('statement_timeout', '0', true)`;
       // An acknowledged alteration does not take the place of another one.
       const rows = await tx.$queryRaw<Alteration[]>`
         WITH known AS MATERIALIZED (
@@ -139,12 +120,12 @@ async function findAlterations(
         LIMIT ${MAX_ALTERATIONS}::int + (SELECT count(*) FROM known)`;
       found.push(...rows);
     } catch (error) {
-      if (signal.aborted || isUnavailable(error)) throw error;
-      await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
+      if (signal?.aborted || isUnavailable(error)) throw error;
       found.push({ problem: 'unchecked', rowKey: null });
     }
+    // The settings are as before again, and so is the transaction after a failure.
+    await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
   }
-  await tx.$executeRaw`ROLLBACK TO SAVEPOINT settings`;
   return found;
 }
 
@@ -154,15 +135,18 @@ const REPAIR_PAUSE = '1 hour';
 async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint | null> {
   // A row whose state or time no repair has was written by something else, and does not put the repair off.
   const [repair] = await tx.$queryRaw<[{ id: bigint }?]>`
-    WITH repair AS (
+    WITH altered AS (
+      SELECT FROM conciliation.title_finding WHERE date = ${date}::date AND closed_at IS NULL AND ${IS_REPAIRABLE}
+    ), repair AS (
       SELECT pull.id, finished_at FROM conciliation.pull JOIN conciliation.day USING (date)
-      WHERE date = ${date}::date AND origin = 'repair'
+      WHERE date = ${date}::date AND origin = 'repair' AND EXISTS (SELECT FROM altered)
         AND (finished_at IS NULL AND (pull.state IN ('queued', 'running') OR pull.id = day.held_pull_id)
              OR finished_at BETWEEN now() - ${REPAIR_PAUSE}::interval AND now())
     ), requested AS (
       INSERT INTO conciliation.pull (origin, date, requested_by)
       SELECT 'repair', date, 'verification' FROM conciliation.day
-      WHERE date = ${date}::date AND NOT EXISTS (SELECT FROM repair) RETURNING id
+      WHERE date = ${date}::date AND EXISTS (SELECT FROM altered) AND NOT EXISTS (SELECT FROM repair)
+      RETURNING id
     )
     SELECT id FROM requested UNION ALL (SELECT id FROM repair WHERE finished_at IS NULL ORDER BY id DESC LIMIT 1)`;
   return repair?.id ?? null;

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
@@ -344,6 +344,17 @@ describe('erased', () => {
     expect(await takeReceipts(world.database, 'erp', sent)).toBe(0);
     const changed = sent.map((receipt) => ({ ...receipt, contentHash: '0'.repeat(32) }));
     await expect(takeReceipts(world.database, 'erp', changed)).rejects.toThrow('another receipt');
+  });
+
+  test('the keys of the payables stay, and the page says so', async () => {
+    const { rows } = await owner.query(
+      `SELECT erp_key FROM conciliation.erp_payable WHERE supplier_external_id LIKE 'erased-%' ORDER BY 1`,
+    );
+    expect(rows.map(({ erp_key: key }) => key)).toEqual(['both', 'code', 'tax-id']);
+    const page = await readFile('docs/privacy.md', 'utf8');
+    expect(page.slice(page.indexOf('## What the command does not reach'))).toContain(
+      '`erp_payable.erp_key`',
+    );
   });
 
   test('again there is nothing to erase; the audit log has the erasure without the party', async () => {

@@ -45,10 +45,10 @@ test('one party in several writings has one line', async () => {
     ['financial_agent', 3],
     ['provider', 2],
   ]);
-  for (const { payee, titles } of groups) {
-    const group = { range, payeeOf: payee.titleId };
+  for (const { titleId, titles } of groups) {
+    const group = { range, payeeOf: titleId };
     expect((await readGroupTotals(world.database.prisma, group)).titles).toBe(titles);
-    const condition = await hasPayeeOf(world.database.prisma, payee.titleId);
+    const condition = await hasPayeeOf(world.database.prisma, titleId);
     const [{ count }] = await world.database.prisma.$queryRaw<[{ count: number }]>(Prisma.sql`
         SELECT count(*)::int AS count FROM conciliation.title WHERE ${condition}`);
     expect(count).toBe(titles);

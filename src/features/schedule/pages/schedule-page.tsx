@@ -24,7 +24,7 @@ import {
   dueRangeParameters,
   neighbour,
 } from '../due-range.ts';
-import { type DueRange, type Payee, readSchedule, type Schedule } from '../read-schedule.sql.ts';
+import { type DueRange, readSchedule, type Schedule } from '../read-schedule.sql.ts';
 import { dateColumns, groupColumns, sendScheduleFile } from '../schedule-file.tsx';
 
 interface SchedulePageData {
@@ -44,12 +44,12 @@ const scheduleHref = (view: DueView, date: CivilDate, page = 1) =>
   `/schedule?${new URLSearchParams({ view, date, ...(page > 1 && { page: String(page) }) })}`;
 
 /** The list of the titles of a due date or a group. */
-const titlesHref = (range: DueRange, payee: Payee | null) =>
+const titlesHref = (range: DueRange, payeeOf: number | null) =>
   `/titles?${new URLSearchParams({
     dueFrom: range.from,
     dueTo: range.to,
     status: 'current',
-    ...(payee !== null && { payeeOf: String(payee.titleId) }),
+    ...(payeeOf !== null && { payeeOf: String(payeeOf) }),
   })}`;
 
 interface PageProps {
@@ -190,7 +190,7 @@ function Groups({ data }: PageProps) {
       />
       <ListTable
         label={text('schedule.groups')}
-        columns={groupColumns({ titlesHref: (payee) => titlesHref(range, payee), isRevealed })}
+        columns={groupColumns({ titlesHref: (titleId) => titlesHref(range, titleId), isRevealed })}
         rows={schedule.groups}
       />
       <Pager
