@@ -11,8 +11,6 @@ import {
   LANGUAGE_COOKIE,
   type PageContext,
   pageContext,
-  THEME_COOKIE,
-  THEMES,
   textParameter,
   usePage,
 } from '../shell/page-context.ts';
@@ -124,13 +122,11 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const options = { ...cookieOptions(publicUrl), maxAge: PREFERENCE_SECONDS };
     const { language: current } = pageContext(request, parts.timeZone);
     const language = textParameter(request.body, 'language');
-    const theme = textParameter(request.body, 'theme');
     reply.setCookie(
       LANGUAGE_COOKIE,
       LANGUAGES.find((known) => known === language) ?? current,
       options,
     );
-    reply.setCookie(THEME_COOKIE, THEMES.find((known) => known === theme) ?? 'auto', options);
     return reply.redirect(nextOf(request), 303);
   });
 }
