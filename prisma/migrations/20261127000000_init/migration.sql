@@ -3560,7 +3560,7 @@ COMMENT ON COLUMN conciliation.console_session.last_seen_at IS
 COMMENT ON COLUMN conciliation.console_session.expires_at IS
   'When it ends however much it is used.';
 COMMENT ON COLUMN conciliation.console_session.by_oidc IS
-  'Whether the person signed in with an account of the identity provider. Signing out of such a session leads to the provider.';
+  'Whether the person signed in with an account of the identity provider.';
 
 
 CREATE TABLE conciliation.sign_in_limit (
