@@ -63,15 +63,15 @@ BEGIN
   GRANT SELECT ON ALL TABLES IN SCHEMA conciliation TO conciliation_worker;
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
   GRANT INSERT ON
-    conciliation.account_change, conciliation.alert, conciliation.alert_delivery, conciliation.api_key,
+    conciliation.account_change, conciliation.alert, conciliation.api_key,
     conciliation.audit_entry, conciliation.backfill, conciliation.booking_batch, conciliation.booking_consumer,
     conciliation.booking_line, conciliation.booking_offer, conciliation.booking_position,
     conciliation.booking_receipt, conciliation.booking_start, conciliation.break_decision,
     conciliation.check_finding, conciliation.checkpoint, conciliation.closed_day, conciliation.company_buyer, conciliation.console_link,
     conciliation.console_oidc_login, conciliation.console_session, conciliation.console_user, conciliation.date_digest,
-    conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.digest_delivery, conciliation.drift,
+    conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.drift,
     conciliation.erp_balance, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject, conciliation.holiday,
-    conciliation.match_run, conciliation.month_seal, conciliation.party_account, conciliation.party_equivalent,
+    conciliation.match_run, conciliation.message_delivery, conciliation.month_seal, conciliation.party_account, conciliation.party_equivalent,
     conciliation.payment_hold, conciliation.process_fault, conciliation.provider, conciliation.provider_batch,
     conciliation.pull, conciliation.rejected_title, conciliation.schedule_total, conciliation.sign_in_limit,
     conciliation.sign_off, conciliation.staged_account, conciliation.staged_base, conciliation.staged_change,
@@ -90,8 +90,6 @@ BEGIN
   GRANT UPDATE (decided_at, decided_by, reason, state) ON conciliation.account_change TO conciliation_worker;
   GRANT UPDATE (announce_at, date, message, message_pt, pull_id, resolved_at)
     ON conciliation.alert TO conciliation_worker;
-  GRANT UPDATE (attempts, delivered_at, delivered_message, deliveries, next_attempt_at)
-    ON conciliation.alert_delivery TO conciliation_worker;
   GRANT UPDATE (last_used_at, revoked_at, revoked_by) ON conciliation.api_key TO conciliation_worker;
   GRANT UPDATE (finished_at, state) ON conciliation.backfill TO conciliation_worker;
   GRANT UPDATE (api_key_id, buyers, database_role) ON conciliation.booking_consumer TO conciliation_worker;
@@ -119,7 +117,6 @@ BEGIN
     ON conciliation.day TO conciliation_worker;
   GRANT UPDATE (original_value_sum, titles) ON conciliation.day_buyer TO conciliation_worker;
   GRANT UPDATE (checked_at, content_digest, rules) ON conciliation.day_check TO conciliation_worker;
-  GRANT UPDATE (attempts, delivered_at, next_attempt_at) ON conciliation.digest_delivery TO conciliation_worker;
   GRANT UPDATE (names, acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
   GRANT UPDATE (booking_key, closed_at, company, currency, document, due_date, import_id, instalment, issue_date,
     open_value, order_uid, paid_to, payee, settled_as, settled_by, settled_on, stated_at, status,
@@ -130,6 +127,8 @@ BEGIN
     ON conciliation.erp_payable_import TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.holiday TO conciliation_worker;
   GRANT UPDATE (agreed, breaks, breaks_known, matched, reopened, unmapped_companies) ON conciliation.match_run TO conciliation_worker;
+  GRANT UPDATE (attempts, delivered_at, delivered_message, deliveries, next_attempt_at, slot_at)
+    ON conciliation.message_delivery TO conciliation_worker;
   GRANT UPDATE (last_accepted_date, last_seen_at, tax_id) ON conciliation.party_account TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.party_equivalent TO conciliation_worker;
   GRANT UPDATE (seen_at) ON conciliation.process_fault TO conciliation_worker;
@@ -179,8 +178,8 @@ BEGIN
     conciliation.title, conciliation.title_revision, conciliation.title_feed, conciliation.day,
     conciliation.title_change, conciliation.pull, conciliation.sweep, conciliation.sweep_difference,
     conciliation.checkpoint, conciliation.backfill,
-    conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.alert_delivery,
-    conciliation.digest_delivery, conciliation.sign_off, conciliation.month_seal,
+    conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.message_delivery,
+    conciliation.sign_off, conciliation.month_seal,
     conciliation.booking_start, conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_position,
     conciliation.booking_feed, conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
     conciliation.title_succession, conciliation.payment_hold,

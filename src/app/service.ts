@@ -27,7 +27,7 @@ import {
   openTeams,
   openWebhook,
 } from '../features/alerts/channels.ts';
-import { DIGEST_CRON } from '../features/alerts/digest.sql.ts';
+import { DIGEST_CRON } from '../features/alerts/deliveries.sql.ts';
 import {
   databaseCheck,
   migrationsCheck,
@@ -225,10 +225,7 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
         timeZone,
         consoleUrl: config.consolePublicUrl,
       },
-      digest: {
-        channels: config.digest ? channels : [],
-        slotAt: (now) => latestSlot(DIGEST_CRON, timeZone, now),
-      },
+      digestSlotAt: config.digest ? (now) => latestSlot(DIGEST_CRON, timeZone, now) : null,
       policy: alertPolicy(config),
       ...overrides.alerts,
     }),

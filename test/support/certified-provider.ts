@@ -12,7 +12,7 @@ import {
   SignJWT,
 } from 'jose';
 import type { Adapter, AdapterPayload, Configuration, Provider } from 'oidc-provider';
-import { type ConsoleClient, createClient } from './console-client.ts';
+import { createClient } from './console-client.ts';
 
 export interface Account {
   readonly sub: string;
@@ -43,20 +43,15 @@ export interface CertifiedProvider {
   rotateKeys(): Promise<void>;
   /**
    * Goes to an address of the provider as the person with that account; null: one who says no.
-   * @param browser keeps the cookies of the provider; default: a new browser
-   * @returns where the provider sends the browser in the end
+   * @returns where the provider sends the browser, which is a new one, in the end
    */
-  visit(url: URL, account: Account | null, browser?: ConsoleClient): Promise<URL>;
-  /** Confirms the page that the provider shows at `url`. @returns where it sends the browser */
-  confirmSignOut(url: URL, browser: ConsoleClient): Promise<URL>;
+  visit(url: URL, account: Account | null): Promise<URL>;
   close(): Promise<void>;
 }
 
 export interface CertifiedOptions {
   /** The address of the console for browsers. */
   readonly publicUrl: URL;
-  /** Whether the provider ends its sessions on request; default: yes. */
-  readonly hasSignOut?: boolean;
   /** The only way in which clients prove themselves; default: all, and the console registers for POST. */
   readonly method?: 'client_secret_basic';
   /** Whether ID tokens have the address; default: no, as the standard has it where there is userinfo. */
@@ -76,7 +71,7 @@ const FIRST_KEY = newKey();
 export async function startCertifiedProvider(
   options: CertifiedOptions,
 ): Promise<CertifiedProvider> {
-  const { publicUrl, hasSignOut = true, method, hasFullTokens = false } = options;
+  const { publicUrl, method, hasFullTokens = false } = options;
   const { Provider } = await loadModule();
   const accounts = new Map<string, Account>();
   const stored = new Map<string, AdapterPayload>();
@@ -102,7 +97,6 @@ export async function startCertifiedProvider(
         client_id: CLIENT_ID,
         client_secret: CLIENT_SECRET,
         redirect_uris: [new URL('/login/oidc/callback', publicUrl).href],
-        post_logout_redirect_uris: [new URL('/login', publicUrl).href],
         token_endpoint_auth_method: method ?? 'client_secret_post',
       },
     ],
@@ -141,14 +135,7 @@ export async function startCertifiedProvider(
     },
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: {
-        enabled: hasSignOut,
-        logoutSource: (context, form) => {
-          context.body = page(
-            `${form}<button form="op.logoutForm" name="logout" value="yes">Leave the company account</button>`,
-          );
-        },
-      },
+      rpInitiatedLogout: { enabled: false },
     },
   });
 
@@ -205,7 +192,6 @@ export async function startCertifiedProvider(
     );
   }
 
-  const browserOf = () => createClient(issuer);
   const provider: CertifiedProvider = {
     issuer,
     clientId: CLIENT_ID,
@@ -221,7 +207,8 @@ export async function startCertifiedProvider(
       former = current;
       current = createInstance(await newKey());
     },
-    async visit(url, account, browser = browserOf()) {
+    async visit(url, account) {
+      const browser = createClient(issuer);
       if (account !== null) provider.addAccount(account);
       let at = url;
       while (at.origin === issuer) {
@@ -236,18 +223,6 @@ export async function startCertifiedProvider(
         at = new URL(location, issuer);
       }
       return at;
-    },
-    async confirmSignOut(url, browser) {
-      const { status, text } = await browser.get(url.pathname + url.search);
-      const action = /action="([^"]+)"/.exec(text)?.[1];
-      const xsrf = /name="xsrf" value="([^"]+)"/.exec(text)?.[1];
-      if (action === undefined || xsrf === undefined) throw new Error(`${status}: ${text}`);
-      const { location } = await browser.post(
-        new URL(action).pathname,
-        { xsrf, logout: 'yes' },
-        { csrf: null },
-      );
-      return new URL(location ?? '', issuer);
     },
     close: () =>
       new Promise((resolve) => {

@@ -1244,8 +1244,10 @@ COMMENT ON COLUMN conciliation.alert.announce_at IS
   'When the state of the alert, raised or resolved, is handed to the channels. Null: it was.';
 
 
-CREATE TABLE conciliation.alert_delivery (
-  alert_id          bigint      NOT NULL REFERENCES conciliation.alert (id) ON DELETE CASCADE,
+CREATE TABLE conciliation.message_delivery (
+  id                bigserial   PRIMARY KEY,
+  alert_id          bigint      REFERENCES conciliation.alert (id) ON DELETE CASCADE,
+  slot_at           timestamptz,
   channel           text        NOT NULL,
   attempts          integer     NOT NULL DEFAULT 0,
   next_attempt_at   timestamptz,
@@ -1253,51 +1255,31 @@ CREATE TABLE conciliation.alert_delivery (
   delivered_at      timestamptz,
   delivered_message text,
 
-  CONSTRAINT alert_delivery_pkey PRIMARY KEY (alert_id, channel),
-  CONSTRAINT alert_delivery_channel_check CHECK (channel IN ('webhook', 'slack', 'teams', 'email'))
+  CONSTRAINT message_delivery_subject_key UNIQUE NULLS NOT DISTINCT (alert_id, channel),
+  CONSTRAINT message_delivery_subject_check CHECK ((alert_id IS NULL) <> (slot_at IS NULL)),
+  CONSTRAINT message_delivery_channel_check CHECK (channel IN ('webhook', 'slack', 'teams', 'email'))
 );
 
-COMMENT ON TABLE conciliation.alert_delivery IS
-  'The delivery of each alert to each configured channel.';
-COMMENT ON COLUMN conciliation.alert_delivery.alert_id IS
-  'alert.id.';
-COMMENT ON COLUMN conciliation.alert_delivery.channel IS
+COMMENT ON TABLE conciliation.message_delivery IS
+  'The delivery of each alert, and of the daily digest, to each configured channel.';
+COMMENT ON COLUMN conciliation.message_delivery.id IS
+  'Key of the delivery.';
+COMMENT ON COLUMN conciliation.message_delivery.alert_id IS
+  'alert.id. Null: the digest, which has one row for each channel.';
+COMMENT ON COLUMN conciliation.message_delivery.slot_at IS
+  'When the newest digest was due. Null: an alert.';
+COMMENT ON COLUMN conciliation.message_delivery.channel IS
   'webhook, slack, teams or email.';
-COMMENT ON COLUMN conciliation.alert_delivery.attempts IS
+COMMENT ON COLUMN conciliation.message_delivery.attempts IS
   'Deliveries tried.';
-COMMENT ON COLUMN conciliation.alert_delivery.next_attempt_at IS
+COMMENT ON COLUMN conciliation.message_delivery.next_attempt_at IS
   'When delivery is tried next. Null: nothing is planned.';
-COMMENT ON COLUMN conciliation.alert_delivery.deliveries IS
-  'Messages about the alert that the channel took.';
-COMMENT ON COLUMN conciliation.alert_delivery.delivered_at IS
+COMMENT ON COLUMN conciliation.message_delivery.deliveries IS
+  'Messages about the alert, or digests, that the channel took.';
+COMMENT ON COLUMN conciliation.message_delivery.delivered_at IS
   'When the channel took the last message. Null: never.';
-COMMENT ON COLUMN conciliation.alert_delivery.delivered_message IS
-  'The condition in the words of that message. An alert whose words have changed is sent again after an hour, or after a day where the words change with every attempt.';
-
-
-CREATE TABLE conciliation.digest_delivery (
-  slot_at         timestamptz NOT NULL,
-  channel         text        NOT NULL,
-  attempts        integer     NOT NULL DEFAULT 0,
-  next_attempt_at timestamptz DEFAULT CURRENT_TIMESTAMP,
-  delivered_at    timestamptz,
-
-  CONSTRAINT digest_delivery_pkey PRIMARY KEY (slot_at, channel),
-  CONSTRAINT digest_delivery_channel_check CHECK (channel IN ('webhook', 'slack', 'teams', 'email'))
-);
-
-COMMENT ON TABLE conciliation.digest_delivery IS
-  'The delivery of the daily digest to each channel. One row for each channel and day.';
-COMMENT ON COLUMN conciliation.digest_delivery.slot_at IS
-  'The time at which the digest was due.';
-COMMENT ON COLUMN conciliation.digest_delivery.channel IS
-  'webhook, slack, teams or email.';
-COMMENT ON COLUMN conciliation.digest_delivery.attempts IS
-  'Deliveries tried.';
-COMMENT ON COLUMN conciliation.digest_delivery.next_attempt_at IS
-  'When delivery is tried next. Null: the digest was delivered.';
-COMMENT ON COLUMN conciliation.digest_delivery.delivered_at IS
-  'When the channel took the digest. Null: not delivered.';
+COMMENT ON COLUMN conciliation.message_delivery.delivered_message IS
+  'The condition in the words of that message. An alert whose words have changed is sent again after an hour, or after a day where the words change with every attempt. Null: none was taken, or a digest.';
 
 
 CREATE TABLE conciliation.process_fault (
@@ -3560,7 +3542,7 @@ COMMENT ON COLUMN conciliation.console_session.last_seen_at IS
 COMMENT ON COLUMN conciliation.console_session.expires_at IS
   'When it ends however much it is used.';
 COMMENT ON COLUMN conciliation.console_session.by_oidc IS
-  'Whether the person signed in with an account of the identity provider. Signing out of such a session leads to the provider.';
+  'Whether the person signed in with an account of the identity provider.';
 
 
 CREATE TABLE conciliation.sign_in_limit (

@@ -11,8 +11,6 @@ import {
   LANGUAGE_COOKIE,
   type PageContext,
   pageContext,
-  THEME_COOKIE,
-  THEMES,
   textParameter,
   usePage,
 } from '../shell/page-context.ts';
@@ -21,7 +19,6 @@ import { EVERYBODY, forEnrolment, forVisitors } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
 import { consumeLink, type LinkPurpose, readLink } from './console-users.sql.ts';
-import { OIDC_SIGN_OUT_PATH } from './oidc-client.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
 import { clientAddress, logSecurityEvent } from './security-events.ts';
 import { checkSignIn, countAddress } from './sign-in-check.ts';
@@ -62,7 +59,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }
     return reply
       .clearCookie(sessionCookie(publicUrl), cookieOptions(publicUrl))
-      .redirect(byOidc ? OIDC_SIGN_OUT_PATH : '/login', 303);
+      .redirect(byOidc ? '/login?notice=account_remains' : '/login', 303);
   });
 
   const showLink = async (
@@ -124,13 +121,11 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const options = { ...cookieOptions(publicUrl), maxAge: PREFERENCE_SECONDS };
     const { language: current } = pageContext(request, parts.timeZone);
     const language = textParameter(request.body, 'language');
-    const theme = textParameter(request.body, 'theme');
     reply.setCookie(
       LANGUAGE_COOKIE,
       LANGUAGES.find((known) => known === language) ?? current,
       options,
     );
-    reply.setCookie(THEME_COOKIE, THEMES.find((known) => known === theme) ?? 'auto', options);
     return reply.redirect(nextOf(request), 303);
   });
 }
@@ -254,22 +249,6 @@ function LoginPage(props: {
         </button>
         <p class="quiet small">{text('login.help')}</p>
       </form>
-    </div>
-  );
-}
-
-/** Leads to the provider, which ends its own session. */
-export function SignOutPage(props: { readonly url: URL }) {
-  const { text } = usePage();
-  return (
-    <div class="narrow">
-      <section class="card stack">
-        <h1>{text('signOut.title')}</h1>
-        <p>{text('signOut.lead')}</p>
-        <a class="button primary" href={props.url.href}>
-          {text('signOut.go')}
-        </a>
-      </section>
     </div>
   );
 }

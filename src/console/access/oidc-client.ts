@@ -11,7 +11,6 @@ import { readSecretFile } from '../../base/runtime/secret-file.ts';
 import type { OidcIdentity } from './oidc-logins.sql.ts';
 
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';
-export const OIDC_SIGN_OUT_PATH = '/logout/oidc';
 
 /** Stored until the browser returns from the provider. */
 interface OidcRequest {
@@ -40,12 +39,6 @@ export interface OidcClient {
     query: URLSearchParams,
     request: Omit<OidcRequest, 'url'>,
   ): Promise<OidcIdentity | OidcFault>;
-  /**
-   * Returns the address at which the provider ends its own session and sends the browser back to
-   * the sign-in page (OpenID Connect RP-Initiated Logout 1.0, section 2). The address has the
-   * console's client_id and no data of the person. Null: the provider has no such address.
-   */
-  signOutUrl(): Promise<URL | OidcFault | null>;
 }
 
 const TIMEOUT_SECONDS = 10;
@@ -128,18 +121,6 @@ export function createOidcClient(options: OidcConfig): OidcClient {
           subject: claims.sub,
           verifiedEmail: verifiedEmailOf(about, options.assumesVerifiedEmail),
         };
-      } catch (error) {
-        return toFault(error);
-      }
-    },
-    async signOutUrl() {
-      try {
-        const configuration = await configure();
-        if (configuration.serverMetadata().end_session_endpoint === undefined) return null;
-        // The library adds the client_id.
-        return oidc.buildEndSessionUrl(configuration, {
-          post_logout_redirect_uri: new URL('/login', publicUrl).href,
-        });
       } catch (error) {
         return toFault(error);
       }

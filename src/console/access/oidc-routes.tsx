@@ -4,9 +4,8 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { isForeignLoad } from '../shell/guard.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { forVisitors } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.ts';
-import { nextOf, SignOutPage, showLogin, showTooMany, signIn } from './login-routes.tsx';
-import { OIDC_CALLBACK_PATH, OIDC_SIGN_OUT_PATH, type OidcFault } from './oidc-client.ts';
+import { nextOf, showLogin, showTooMany, signIn } from './login-routes.tsx';
+import { OIDC_CALLBACK_PATH, type OidcFault } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
 import { countTry, PER_ADDRESS } from './sign-in-limits.sql.ts';
@@ -20,10 +19,7 @@ const STATUS = {
   disabled: 403,
 };
 
-/**
- * Routes for accounts of the identity provider: a link to the provider, the return from it, and the
- * way to its sign-out. Without a provider, the first two answer 404.
- */
+/** Routes for accounts of the identity provider: a link to it and the return. Without a provider, both answer 404. */
 export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, oidc, logger } = parts;
   const show = (request: FastifyRequest, reply: FastifyReply, reason: keyof typeof STATUS) =>
@@ -32,12 +28,14 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       error: ({ text }) => text(`login.oidcFaults.${reason}`),
     });
 
-  const logFault = ({ fault, cause, errorCode }: OidcFault, message: string) =>
-    logger.warn({ fault, errorCode, err: describeError(cause) }, message);
-
-  const showFault = (request: FastifyRequest, reply: FastifyReply, fault: OidcFault) => {
-    logFault(fault, 'the sign-in at the identity provider failed');
-    return show(request, reply, fault.fault);
+  const showFault = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { fault, cause, errorCode }: OidcFault,
+  ) => {
+    const err = describeError(cause);
+    logger.warn({ fault, errorCode, err }, 'the sign-in at the identity provider failed');
+    return show(request, reply, fault);
   };
 
   const refusal = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -83,25 +81,5 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     }
     const { issuer, subject } = identity;
     return signIn(reply, parts, { user, next: login.next, proof: { issuer, subject } });
-  });
-
-  // A page, not a redirect: the form-action policy of the sign-out form applies to every redirect
-  // after that form, also to those of the provider. A refresh begins a separate navigation.
-  server.get(OIDC_SIGN_OUT_PATH, forVisitors, async (request, reply) => {
-    if (request.principal !== null) return reply.redirect('/', 303);
-    const refused = await refusal(request, reply);
-    if (refused !== null) return refused;
-    // Null also where the configuration has no provider any more.
-    const url = (await oidc?.signOutUrl()) ?? null;
-    if (!(url instanceof URL)) {
-      if (url !== null) logFault(url, 'the sign-out at the identity provider failed');
-      return reply.redirect('/login?notice=account_remains', 303);
-    }
-    reply.header('refresh', `0;url=${url.href}`);
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('signOut.title'),
-      active: null,
-      body: <SignOutPage url={url} />,
-    }));
   });
 }

@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { LANGUAGES } from '../../base/texts/texts.ts';
-import { type PageContext, PageProvider, THEMES, usePage } from './page-context.ts';
-import { FormFault, Options, Submit } from './parts.tsx';
+import { type PageContext, PageProvider, usePage } from './page-context.ts';
+import { FormFault, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
 export interface Page {
@@ -30,7 +30,7 @@ function Document({ page }: { readonly page: Page }) {
   const context = usePage();
   const { text, assets } = context;
   return (
-    <html lang={context.language} data-theme={context.theme}>
+    <html lang={context.language}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -56,7 +56,7 @@ function Document({ page }: { readonly page: Page }) {
             {context.principal?.isEnrolmentDue === false && <Navigation page={page} />}
             <div class="top-end">
               {context.principal?.isEnrolmentDue === false && <Administration page={page} />}
-              <Preferences />
+              <LanguageMenu />
               {context.principal !== null && <Account />}
             </div>
           </div>
@@ -169,13 +169,13 @@ function Administration({ page: { active } }: { readonly page: Page }) {
   );
 }
 
-function Preferences() {
+function LanguageMenu() {
   const context = usePage();
   const { text } = context;
   return (
     <details class="menu">
       <summary>
-        {context.language === 'en' ? 'EN' : 'PT'} · {text('nav.settings')}
+        {context.language === 'en' ? 'EN' : 'PT'} · {text('nav.language')}
       </summary>
       <form method="post" action="/preferences" class="menu-body">
         <input type="hidden" name="_csrf" value={context.csrf} />
@@ -187,15 +187,6 @@ function Preferences() {
                 {language === 'en' ? 'English' : 'Português (Brasil)'}
               </option>
             ))}
-          </select>
-        </Field>
-        <Field label={text('nav.theme')}>
-          <select name="theme">
-            <Options
-              values={THEMES}
-              chosen={context.theme}
-              text={(theme) => text(`nav.themes.${theme}`)}
-            />
           </select>
         </Field>
         <Submit>{text('nav.apply')}</Submit>

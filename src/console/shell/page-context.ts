@@ -77,17 +77,12 @@ function createFormats(language: Language, timeZone: string): Formats {
   };
 }
 
-export const THEMES = ['auto', 'light', 'dark'] as const;
-type Theme = (typeof THEMES)[number];
-
 export const LANGUAGE_COOKIE = 'conciliation-language';
-export const THEME_COOKIE = 'conciliation-theme';
 
 /** The reader-specific data of a page. */
 export interface PageContext {
   readonly text: Text;
   readonly language: Language;
-  readonly theme: Theme;
   readonly formats: Formats;
   readonly principal: Principal | null;
   readonly csrf: string;
@@ -120,7 +115,6 @@ export function pageContext(request: FastifyRequest, timeZone: string): PageCont
   return {
     text,
     language,
-    theme: THEMES.find((known) => known === request.cookies[THEME_COOKIE]) ?? 'auto',
     formats: formatsOf(language, timeZone),
     principal: request.principal,
     csrf: csrfTokenOf(request.visit),

@@ -59,7 +59,7 @@ export function readAlerts(
   return tx.$queryRaw<AlertRow[]>`
     SELECT id::float8 AS id, kind, message, message_pt AS "messagePt", date::text AS date, pull_id::float8 AS "pullId",
            raised_at AS "raisedAt", resolved_at AS "resolvedAt",
-           (SELECT max(delivered_at) FROM conciliation.alert_delivery
+           (SELECT max(delivered_at) FROM conciliation.message_delivery
             WHERE alert_id = alert.id) AS "deliveredAt"
     FROM conciliation.alert
     WHERE ${isOf(filter)} AND (${filter.state} = 'all' OR (resolved_at IS NULL) = (${filter.state} = 'open'))

@@ -1,21 +1,13 @@
 import { readClock } from '../../base/database/clock.ts';
 import { describeError } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
-import type { AlertPolicy } from '../../console/alert-entry.ts';
-import { type DeliveryParts, deliverAlerts, settleAll } from './alert-delivery.sql.ts';
+import { type DeliveryParts, deliverMessages } from './deliveries.sql.ts';
 import { deriveAlerts } from './derive-alerts.sql.ts';
-import { type DigestParts, deliverDigest } from './digest.sql.ts';
 
 const INTERVAL_MS = 60_000;
 
 /** Compares the ledger with the open alerts at once and then every minute, and delivers alerts and digests. */
-export function startAlertLoop(
-  parts: DeliveryParts & {
-    readonly policy: AlertPolicy;
-    readonly digest: Pick<DigestParts, 'channels' | 'slotAt'>;
-    readonly intervalMs?: number;
-  },
-): Loop {
+export function startAlertLoop(parts: DeliveryParts & { readonly intervalMs?: number }): Loop {
   const { database, logger, policy, intervalMs = INTERVAL_MS } = parts;
   return loop({
     everyMs: intervalMs,
@@ -28,10 +20,7 @@ export function startAlertLoop(
           'alerts about providers wait for the next round',
         );
       });
-      await settleAll([
-        deliverAlerts(parts, signal),
-        deliverDigest({ ...parts, ...parts.digest }, signal),
-      ]);
+      await deliverMessages(parts, signal);
     },
     failure: { logger, message: 'alerts wait for the next round' },
   });

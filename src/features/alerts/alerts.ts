@@ -1,3 +1,4 @@
+import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { accountAlerts } from '../accounts/account-alerts.sql.ts';
 import { bookingAlerts } from '../bookings/booking-alerts.sql.ts';
@@ -23,3 +24,8 @@ export type AlertKind = keyof typeof ENTRIES;
 /** The kinds of alerts, each stated by the feature that it is about. */
 export const ALERTS: Readonly<Record<AlertKind, AlertEntry>> = ENTRIES;
 export const ALERT_KINDS = Object.keys(ENTRIES) as readonly AlertKind[];
+
+/** The page that shows what the alert is about. The message names the dates; a link leads to the oldest. */
+export function pageOf(kind: AlertKind, date: CivilDate | null): string {
+  return ALERTS[kind].page ?? (date === null ? '/alerts' : `/days/${date}`);
+}

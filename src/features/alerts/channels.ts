@@ -1,10 +1,19 @@
 import { createTransport } from 'nodemailer';
 import { faultCode } from '../../base/runtime/errors.ts';
+import type { Language } from '../../base/texts/texts.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import type { WebhookSecret } from '../../base/webhooks/webhook-signature.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 
 export type AlertChannel = 'webhook' | 'slack' | 'teams' | 'email';
+
+/** How messages are written. */
+export interface MessageStyle {
+  readonly language: Language;
+  readonly timeZone: string;
+  /** Address of the console; null: messages have no link. */
+  readonly consoleUrl: URL | null;
+}
 
 /** A message of a channel, in the language of the receivers, without personal data. */
 export interface Message {

@@ -3,8 +3,7 @@ import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import { readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';
-import { pageOf } from '../alerts/alert-delivery.sql.ts';
-import { ALERTS } from '../alerts/alerts.ts';
+import { ALERTS, pageOf } from '../alerts/alerts.ts';
 import { type Alert, readAlertsNow, setLockTimeout } from '../alerts/derive-alerts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import {

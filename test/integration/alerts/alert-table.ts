@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
 import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
-import type { MessageStyle } from '../../../src/features/alerts/alert-delivery.sql.ts';
 import type { AlertKind } from '../../../src/features/alerts/alerts.ts';
+import type { MessageStyle } from '../../../src/features/alerts/channels.ts';
 import {
   type Alert,
   deriveAlerts,
@@ -52,11 +52,12 @@ export async function openAlertTable(): Promise<AlertTable> {
     database,
     other,
     async clear() {
+      await database.prisma.$executeRaw`DELETE FROM conciliation.message_delivery`;
       await database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
     },
     async bringForward() {
       await database.prisma.$executeRaw`
-        UPDATE conciliation.alert_delivery SET next_attempt_at = now()
+        UPDATE conciliation.message_delivery SET next_attempt_at = now()
         WHERE next_attempt_at IS NOT NULL`;
     },
     async close() {
@@ -86,6 +87,9 @@ export const NEVER_STALE: AlertPolicy = {
   maxIdleHours: 1_000_000,
 };
 
+/** What is told about alerts to English readers, and no digest. */
+export const ALERTS_ONLY = { style: STYLE, policy: NEVER_STALE, digestSlotAt: null };
+
 /** Derives the alerts, of which so many begin and end. The open ones are these afterwards, if any are given. */
 export async function expectDerived(
   database: Database,
@@ -108,7 +112,7 @@ export function readAlerts(database: Database): Promise<AlertRow[]> {
     SELECT kind, dedupe_key, message, date::text AS date, pull_id, resolved_at IS NULL AS open,
            delivered_at IS NOT NULL AS delivered, coalesce(attempts, 0) AS delivery_attempts,
            extract(epoch FROM next_attempt_at - clock_timestamp())::float8 AS wait_seconds
-    FROM conciliation.alert LEFT JOIN conciliation.alert_delivery
+    FROM conciliation.alert LEFT JOIN conciliation.message_delivery
       ON alert_id = alert.id AND channel = 'webhook'
-    ORDER BY id`;
+    ORDER BY alert.id`;
 }

@@ -8,7 +8,6 @@ import type { Database } from '../../../src/base/database/database.ts';
 import type { Language } from '../../../src/base/texts/texts.ts';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { capitalised } from '../../../src/base/values/display-text.ts';
-import { alertMessage, deliverAlerts } from '../../../src/features/alerts/alert-delivery.sql.ts';
 import { ALERT_KINDS } from '../../../src/features/alerts/alerts.ts';
 import {
   openEmail,
@@ -16,12 +15,17 @@ import {
   openTeams,
   openWebhook,
 } from '../../../src/features/alerts/channels.ts';
+import {
+  claimDue,
+  deliverMessages,
+  recordDelivery,
+} from '../../../src/features/alerts/deliveries.sql.ts';
 import { type Alert, alertOf } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { deliverDigest, digestMessage } from '../../../src/features/alerts/digest.sql.ts';
+import { alertMessage, digestMessage } from '../../../src/features/alerts/messages.ts';
 import type { OpenItems } from '../../../src/features/home/open-items.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';
-import { openAlertTable, raiseAlert, resolveAlerts, STYLE } from './alert-table.ts';
+import { ALERTS_ONLY, openAlertTable, raiseAlert, resolveAlerts, STYLE } from './alert-table.ts';
 import {
   type HttpReceiver,
   MAIL_PASSWORD,
@@ -31,8 +35,6 @@ import {
 } from './receivers.ts';
 import { TOKEN } from './webhook.ts';
 
-const POLICY = { timeZone: STYLE.timeZone };
-
 const table = forFile(openAlertTable);
 let slack: HttpReceiver;
 let teams: HttpReceiver;
@@ -41,7 +43,6 @@ let log: TestLog;
 beforeEach(async () => {
   log = createTestLog();
   await table.clear();
-  await table.database.prisma.$executeRaw`DELETE FROM conciliation.digest_delivery`;
   [slack, teams] = [await startHttpReceiver(), await startHttpReceiver()];
   mail = await startMailServer();
   return async () => {
@@ -63,8 +64,8 @@ const channels = () => [
 
 function deliver(language: Language = 'en', database = table.database): Promise<number> {
   const style = { ...STYLE, language };
-  const parts = { database, logger: log.logger, channels: channels(), style };
-  return deliverAlerts(parts, new AbortController().signal);
+  const parts = { ...ALERTS_ONLY, database, logger: log.logger, channels: channels(), style };
+  return deliverMessages(parts, signal);
 }
 
 /** Like three processes at once: the mail server keeps each connection waiting for a tenth of a second. */
@@ -251,7 +252,6 @@ function alertTitle(kind: Alert['kind'], language: Language): string {
       pullId: null,
       raisedAt: RAISED_AT,
       resolvedAt: null,
-      attempts: 1,
       deliveries: 0,
     },
     { ...STYLE, language },
@@ -300,8 +300,8 @@ test('neither the log nor a message has an address or a password', async () => {
     to: ['b@example.com'],
   });
   const { logger, text } = log;
-  const parts = { database: table.database, logger, channels: [...closed, email], style: STYLE };
-  await deliverAlerts(parts, signal);
+  const { database } = table;
+  await deliverMessages({ ...ALERTS_ONLY, database, logger, channels: [...closed, email] }, signal);
   expect(text().match(/ECONNREFUSED/g)).toHaveLength(2);
   expect(text()).toContain('EAUTH');
   for (const isFaulty of [true, false]) {
@@ -330,14 +330,10 @@ test('a connection that has to be encrypted is refused by a server without TLS',
 test('the digest of a slot is delivered once over all processes, and a failure is tried again', async () => {
   const { prisma } = table.database;
   const slotAt = new Date('2026-03-10T11:00:00Z');
-  const digest = (database = table.database, slot = slotAt) =>
-    deliverDigest(
-      {
-        ...{ database, logger: log.logger, style: STYLE, policy: POLICY },
-        ...{ channels: channels(), slotAt: () => slot },
-      },
-      signal,
-    );
+  const digest = (database = table.database, slot = slotAt, until = signal) => {
+    const parts = { ...ALERTS_ONLY, database, logger: log.logger, channels: channels() };
+    return deliverMessages({ ...parts, digestSlotAt: () => slot }, until);
+  };
   // The ledger is younger than the slot.
   expect(await digest()).toBe(0);
   await prisma.$executeRaw`
@@ -355,11 +351,36 @@ test('the digest of a slot is delivered once over all processes, and a failure i
     ),
   ]);
   teams.status = 200;
-  await prisma.$executeRaw`
-    UPDATE conciliation.digest_delivery SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL`;
+  await table.bringForward();
+  // No digest is sent any more where the configuration has none.
+  expect(await deliver()).toBe(0);
   expect(await digest(table.other)).toBe(1);
   expect(await digest()).toBe(0);
   // The next day.
   expect(await digest(table.database, new Date('2026-03-11T11:00:00Z'))).toBe(3);
   expect(slack.bodies).toHaveLength(2);
+});
+
+test('a digest that is taken when the next is due does not stand for the next', async () => {
+  const { prisma } = table.database;
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.pull (origin, date, requested_by, created_at)
+    VALUES ('manual', '2026-03-01', 'test', '2026-03-10T10:00:00Z')`;
+  const [slotAt, next] = [new Date('2026-03-10T11:00:00Z'), new Date('2026-03-11T11:00:00Z')];
+  const parts = { ...ALERTS_ONLY, database: table.database, logger: log.logger };
+  const plan = (slot: Date) =>
+    deliverMessages(
+      { ...parts, channels: channels(), digestSlotAt: () => slot },
+      AbortSignal.abort(),
+    );
+  await plan(slotAt);
+  const claim = { channel: 'teams', language: 'en', leaseMs: 86_400_000 } as const;
+  const claimed = await claimDue(table.database, { ...claim, slotAt });
+  if (claimed === null) throw new Error('nothing was due');
+  await plan(next);
+  await recordDelivery(table.database, claimed);
+  expect(await claimDue(table.database, { ...claim, slotAt: next })).toMatchObject({
+    slotAt: next,
+    attempts: 2,
+  });
 });

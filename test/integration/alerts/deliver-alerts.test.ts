@@ -1,17 +1,23 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/base/database/database.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { openWebhook } from '../../../src/features/alerts/channels.ts';
 import {
   announceAlerts,
-  claimDueAlert,
-  deliverAlerts,
+  claimDue,
+  deliverMessages,
   recordDelivery,
-} from '../../../src/features/alerts/alert-delivery.sql.ts';
-import { openWebhook } from '../../../src/features/alerts/channels.ts';
+} from '../../../src/features/alerts/deliveries.sql.ts';
 import { type Alert, settleAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';
-import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
+import {
+  ALERTS_ONLY,
+  openAlertTable,
+  raiseAlert,
+  readAlerts,
+  resolveAlerts,
+} from './alert-table.ts';
 import { startWebhook, type Webhook } from './webhook.ts';
 
 const table = forFile(openAlertTable);
@@ -34,7 +40,7 @@ function deliver(
 ): Promise<number> {
   const { database = table.database, url = webhook.url, timeoutMs = 5_000 } = options;
   const channels = url === null ? [] : [openWebhook({ url, secret: null, timeoutMs })];
-  return deliverAlerts({ database, logger: log.logger, channels, style: STYLE }, signal);
+  return deliverMessages({ ...ALERTS_ONLY, database, logger: log.logger, channels }, signal);
 }
 
 const held: Alert = {
@@ -124,7 +130,7 @@ test.each([
     SELECT next_attempt_at >= ${before}::timestamptz + wait AS "isLate",
            next_attempt_at <= clock_timestamp()
              + least(greatest(wait, clock_timestamp() - raised_at), interval '1 hour') AS "isEarly"
-    FROM conciliation.alert_delivery JOIN conciliation.alert ON alert.id = alert_id,
+    FROM conciliation.message_delivery JOIN conciliation.alert ON alert.id = alert_id,
          make_interval(secs => ${wait}::int) AS wait`;
   const isPlanned = wait === null ? null : true;
   expect(planned).toEqual({ isLate: isPlanned, isEarly: isPlanned });
@@ -174,10 +180,11 @@ test('two deliverers at once deliver every alert once', async () => {
 test('the claim of a deliverer that died runs out, and its late record changes nothing', async () => {
   await raiseAlert(table.database, held);
   await announceAlerts(table.other, ['webhook']);
-  const lost = await claimDueAlert(table.other, {
+  const lost = await claimDue(table.other, {
     channel: 'webhook',
     language: 'en',
     leaseMs: 86_400_000,
+    slotAt: null,
   });
   if (lost === null) throw new Error('nothing was due');
   expect(await deliver()).toBe(0);
@@ -185,7 +192,7 @@ test('the claim of a deliverer that died runs out, and its late record changes n
   expect(await deliver()).toBe(1);
 
   await resolveAlerts(table.database, held.kind);
-  await recordDelivery(table.other, 'webhook', lost);
+  await recordDelivery(table.other, lost);
   expect(await deliver()).toBe(1);
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
 });
@@ -198,7 +205,7 @@ test('a changed message is sent again after an hour, one that changes with every
   expect(await deliver()).toBe(2);
   await prisma.$executeRaw`UPDATE conciliation.alert SET message = 'two dates'`;
   const pass = (time: string) => prisma.$executeRaw`
-    UPDATE conciliation.alert_delivery SET delivered_at = delivered_at - ${time}::interval`;
+    UPDATE conciliation.message_delivery SET delivered_at = delivered_at - ${time}::interval`;
   await pass('59 minutes');
   expect(await deliver()).toBe(0);
   await pass('2 minutes');
@@ -219,7 +226,7 @@ test('a changed message is sent again a day after the last delivery, and the res
   const settle = (message: string) =>
     prisma.$transaction((tx) => settleAlerts(tx, [held.kind], [{ ...held, message }]));
   const passDay = () => prisma.$executeRaw`
-    UPDATE conciliation.alert_delivery SET delivered_at = delivered_at - interval '25 hours'`;
+    UPDATE conciliation.message_delivery SET delivered_at = delivered_at - interval '25 hours'`;
   await settle('two dates failed');
   expect(await deliver()).toBe(1);
   await settle('three dates failed');
@@ -238,7 +245,7 @@ test('a changed message is sent again a day after the last delivery, and the res
   await settle('one date failed');
   await passDay();
   await prisma.$executeRaw`
-    UPDATE conciliation.alert_delivery SET delivered_at = now()`;
+    UPDATE conciliation.message_delivery SET delivered_at = now()`;
   expect(await deliver()).toBe(0);
   await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);

@@ -6,7 +6,7 @@ import { migrate } from '../../../src/base/database/migrate.ts';
 import { startAlertLoop } from '../../../src/features/alerts/alert-loop.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
-import { readAlerts, STYLE } from './alert-table.ts';
+import { ALERTS_ONLY, readAlerts } from './alert-table.ts';
 
 test('a lock on the table of providers delays the alerts about providers alone', async () => {
   const world = await openPullWorld();
@@ -28,9 +28,7 @@ test('a lock on the table of providers delays the alerts about providers alone',
     database: world.database,
     logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
     channels: [],
-    style: STYLE,
-    digest: { channels: [], slotAt: (now) => now },
-    policy: { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 },
+    ...ALERTS_ONLY,
     intervalMs: 50,
   });
   onTestFinished(() => loop.stop());

@@ -17,7 +17,7 @@ const world = forFile(() => openPullWorld({ now: () => NOW }));
 beforeEach(async () => {
   world.sandbox.faults.clear();
   await world.database.prisma.$executeRaw`
-    TRUNCATE conciliation.alert, conciliation.alert_delivery, conciliation.sweep, conciliation.sweep_difference`;
+    TRUNCATE conciliation.alert, conciliation.message_delivery, conciliation.sweep, conciliation.sweep_difference`;
   for (const date of DATES) setDay(date, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
   setDay(TODAY, []);
   for (const date of DATES) await world.pull(date);

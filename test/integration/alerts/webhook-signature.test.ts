@@ -11,11 +11,17 @@ import {
   signatureHeaders,
   type WebhookSecret,
 } from '../../../src/base/webhooks/webhook-signature.ts';
-import { deliverAlerts } from '../../../src/features/alerts/alert-delivery.sql.ts';
 import { openWebhook } from '../../../src/features/alerts/channels.ts';
+import { deliverMessages } from '../../../src/features/alerts/deliveries.sql.ts';
 import type { Alert } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { openAlertTable, raiseAlert, readAlerts, resolveAlerts, STYLE } from './alert-table.ts';
+import {
+  ALERTS_ONLY,
+  openAlertTable,
+  raiseAlert,
+  readAlerts,
+  resolveAlerts,
+} from './alert-table.ts';
 import { importDocumentedVerification } from './documented-verification.ts';
 import { type ReceivedAlert, startWebhook, type Webhook } from './webhook.ts';
 
@@ -44,12 +50,12 @@ const secretInFile = () =>
   openWebhookSecret('ALERT_WEBHOOK_SECRET', { secretFile: path, secret: null });
 
 function deliver(webhookSecret: WebhookSecret | null = secretInFile()): Promise<number> {
-  return deliverAlerts(
+  return deliverMessages(
     {
       database: table.database,
       logger: pino({ level: 'silent' }),
       channels: [openWebhook({ url: webhook.url, secret: webhookSecret })],
-      style: STYLE,
+      ...ALERTS_ONLY,
     },
     new AbortController().signal,
   );

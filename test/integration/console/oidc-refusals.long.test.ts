@@ -150,12 +150,12 @@ test('a client with too many tries has to wait', async () => {
 });
 
 test.each([
-  ['/login/oidc', { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }],
-  ['/login/oidc', { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' }],
-  ['/logout/oidc', { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }],
-])('a page of another site does not use up the tries: %s as %j', async (path, headers) => {
+  { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' },
+  { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' },
+])('a page of another site does not use up the tries: %j', async (headers) => {
   const client = oidc.console.visitor();
-  const { status } = await client.get(path, { ...headers, 'sec-fetch-site': 'cross-site' });
+  const site = { 'sec-fetch-site': 'cross-site' };
+  const { status } = await client.get('/login/oidc', { ...headers, ...site });
   expect(status).toBe(401);
   expect(await world.database.prisma.signInLimit.count()).toBe(0);
 });

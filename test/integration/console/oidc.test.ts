@@ -57,6 +57,18 @@ test('after the first sign-in the subject counts, not the address', async () => 
   expect((await oidc.signIn(account)).answer.status).toBe(403);
 });
 
+test('signing out ends the session of the console, and the page says that the account may still be signed in', async () => {
+  const { name, account } = await oidc.newPerson();
+  const { client } = await oidc.signIn(account);
+  const stolen = oidc.console.visitor();
+  stolen.cookies.set('conciliation', client.cookies.get('conciliation') ?? '');
+  const page = await client.get((await client.post('/logout')).location ?? '');
+  expect(page.text).toContain('Your company account may still be signed in.');
+  await expectNobody(client);
+  expect((await stolen.get('/')).location).toBe('/login?next=%2F');
+  expect((await auditOf(world.database, name)).at(-1)).toEqual(['session.end', null]);
+});
+
 test('an account that is released during its sign-in begins no session', async () => {
   const { name, account } = await oidc.newPerson();
   const issuer = oidc.provider.issuer;

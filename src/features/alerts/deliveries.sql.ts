@@ -1,0 +1,281 @@
+/**
+ * Delivers alerts and the daily digest to the configured channels; without a channel, alerts are lines of the log. An
+ * alert is told when it is raised, when it is resolved, and an hour or a day after the last message if the message has
+ * changed. What is not delivered waits in the database for each channel, so a process may stop at any time. If it stops
+ * between a channel's answer and the record of it, the delivery is repeated with the same id.
+ */
+import { readClock } from '../../base/database/clock.ts';
+import type { Database } from '../../base/database/database.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
+import type { Language } from '../../base/texts/texts.ts';
+import type { AlertPolicy } from '../../console/alert-entry.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { readOpenItems } from '../home/open-items.ts';
+import { ALERT_KINDS, ALERTS } from './alerts.ts';
+import type { AlertChannel, Channel, Message, MessageStyle } from './channels.ts';
+import { alertMessage, type DueAlert, digestMessage, stateOf } from './messages.ts';
+
+/** When the digest is sent, in the configured time zone. */
+export const DIGEST_CRON = '0 8 * * *';
+
+/** An open alert whose message has changed is sent again this long after its last message. */
+const UPDATE_HOURS = 1;
+const DAILY_UPDATE_HOURS = 24;
+const DAILY_KINDS = ALERT_KINDS.filter((kind) => ALERTS[kind].isDaily);
+
+/** How long a claim outlasts the longest possible delivery, in milliseconds. */
+const LEASE_MARGIN_MS = 60_000;
+
+export interface DeliveryParts {
+  readonly database: Database;
+  readonly logger: Logger;
+  /** None: alerts go to the log only. */
+  readonly channels: readonly Channel[];
+  readonly style: MessageStyle;
+  readonly policy: AlertPolicy;
+  /** Returns the latest slot of the digest; null: no digest is sent. */
+  readonly digestSlotAt: ((now: Date) => Date) | null;
+}
+
+interface Claim {
+  readonly deliveryId: bigint;
+  /** Tried deliveries, including this one. */
+  readonly attempts: number;
+}
+
+/** An alert, or the digest of a slot. */
+type Due = Claim & ((DueAlert & { readonly slotAt: null }) | DueDigest);
+
+interface DueDigest {
+  readonly slotAt: Date;
+  readonly message: null;
+  readonly resolvedAt: null;
+}
+
+/**
+ * Hands alerts that were raised or resolved to the channels. A delivery that is planned or under
+ * way keeps its time.
+ */
+export async function announceAlerts(
+  database: Database,
+  channels: readonly AlertChannel[],
+): Promise<void> {
+  await database.prisma.$executeRaw`
+    WITH due AS (
+      UPDATE conciliation.alert SET announce_at = NULL
+      WHERE id IN (
+        SELECT id FROM conciliation.alert WHERE announce_at <= clock_timestamp()
+        ORDER BY id FOR UPDATE SKIP LOCKED
+      )
+      RETURNING id
+    )
+    INSERT INTO conciliation.message_delivery AS planned (alert_id, channel, next_attempt_at)
+    SELECT due.id, channel, clock_timestamp() FROM due, unnest(${channels}::text[]) AS channel
+    ORDER BY due.id, channel
+    ON CONFLICT (alert_id, channel) DO UPDATE
+    SET next_attempt_at = coalesce(planned.next_attempt_at, excluded.next_attempt_at)`;
+}
+
+/**
+ * Plans the digest of a slot for each channel, once over all processes, in place of that of an earlier slot. A slot
+ * before the first pull has no digest.
+ */
+async function planDigest(
+  database: Database,
+  slotAt: Date,
+  channels: readonly AlertChannel[],
+): Promise<void> {
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.message_delivery AS planned (slot_at, channel, next_attempt_at)
+    SELECT ${slotAt}::timestamptz, channel, clock_timestamp() FROM unnest(${channels}::text[]) AS channel
+    WHERE EXISTS (SELECT FROM conciliation.pull WHERE created_at <= ${slotAt}::timestamptz)
+    ORDER BY channel
+    ON CONFLICT (alert_id, channel) DO UPDATE
+    SET slot_at = excluded.slot_at, next_attempt_at = excluded.next_attempt_at
+    WHERE planned.slot_at < excluded.slot_at`;
+}
+
+/**
+ * Claims what has been due for the channel the longest for `leaseMs`. If this process dies, it is due again after
+ * that time. Null: nothing is due.
+ */
+export async function claimDue(
+  database: Database,
+  claim: {
+    readonly channel: AlertChannel;
+    readonly language: Language;
+    readonly leaseMs: number;
+    /** The slot of the digest; null: no digest is sent. */
+    readonly slotAt: Date | null;
+  },
+): Promise<Due | null> {
+  const { channel, language, leaseMs, slotAt } = claim;
+  const [due] = await database.prisma.$queryRaw<[Due?]>`
+    WITH due AS (
+      SELECT delivery.id AS delivery_id, alert.*,
+             CASE ${language} WHEN 'pt-BR' THEN message_pt ELSE message END AS words
+      FROM conciliation.message_delivery AS delivery
+      LEFT JOIN conciliation.alert ON alert.id = alert_id
+      WHERE channel = ${channel} AND (slot_at IS NULL OR slot_at = ${slotAt}::timestamptz)
+        AND (next_attempt_at <= clock_timestamp()
+             OR next_attempt_at IS NULL AND resolved_at IS NULL
+                AND delivered_at
+                    < clock_timestamp() - make_interval(hours =>
+                        CASE WHEN kind = ANY(${DAILY_KINDS})
+                             THEN ${DAILY_UPDATE_HOURS}::int ELSE ${UPDATE_HOURS}::int END)
+                AND delivered_message
+                    <> CASE ${language} WHEN 'pt-BR' THEN message_pt ELSE message END)
+      ORDER BY next_attempt_at, delivery.id LIMIT 1 FOR UPDATE OF delivery SKIP LOCKED
+    )
+    UPDATE conciliation.message_delivery AS delivery
+    SET attempts = attempts + 1,
+        next_attempt_at = clock_timestamp() + make_interval(secs => ${leaseMs / 1000}::float8)
+    FROM due WHERE delivery.id = due.delivery_id
+    RETURNING delivery.id AS "deliveryId", attempts, slot_at AS "slotAt", due.id, kind,
+              due.date::text AS date, pull_id AS "pullId", words AS message,
+              delivered_message AS "deliveredMessage", raised_at AS "raisedAt",
+              resolved_at AS "resolvedAt", deliveries`;
+  return due ?? null;
+}
+
+/**
+ * The row of a claim that is still this process's: each claim counts as an attempt, and another slot may have taken the
+ * place of that of the claimed digest.
+ */
+const isClaimed = ({ deliveryId, attempts, slotAt }: Due) => Prisma.sql`
+  delivery.id = ${deliveryId} AND attempts = ${attempts}
+  AND slot_at IS NOT DISTINCT FROM ${slotAt}::timestamptz`;
+
+/**
+ * Records that the channel took the claimed message. An alert that was resolved meanwhile is due again
+ * immediately. A process that has lost its claim changes nothing.
+ */
+export async function recordDelivery(database: Database, delivered: Due): Promise<void> {
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.message_delivery AS delivery
+    SET deliveries = deliveries + 1, delivered_at = clock_timestamp(),
+        delivered_message = ${delivered.message},
+        next_attempt_at = CASE WHEN (SELECT (resolved_at IS NOT NULL) <> ${delivered.resolvedAt !== null}
+                                     FROM conciliation.alert WHERE id = alert_id)
+                               THEN clock_timestamp() END
+    WHERE ${isClaimed(delivered)}`;
+}
+
+/**
+ * Records that the delivery of the claimed message failed. The next try waits as long as the state of the alert, or
+ * the digest, has waited so far, which doubles the wait each time, but at least 30 seconds and at most an hour.
+ * After a day no further delivery is tried, except for an open alert whose message has changed, and for a digest, which
+ * gives way to the next.
+ * @returns the time of the next try; null: given up, or claimed by another process
+ */
+async function recordMissedDelivery(database: Database, missed: Due): Promise<Date | null> {
+  const [row] = await database.prisma.$queryRaw<[{ nextAttemptAt: Date | null }?]>`
+    UPDATE conciliation.message_delivery AS delivery
+    SET next_attempt_at =
+      CASE WHEN clock_timestamp() - waits_since < interval '1 day'
+             OR resolved_at IS NULL AND (delivered_at IS NOT NULL OR slot_at IS NOT NULL)
+           THEN clock_timestamp() + least(interval '1 hour', greatest(interval '30 seconds',
+                  clock_timestamp() - waits_since)) END
+    FROM (SELECT waiting.id, resolved_at,
+                 coalesce(resolved_at, raised_at, waiting.slot_at) AS waits_since
+          FROM conciliation.message_delivery AS waiting
+          LEFT JOIN conciliation.alert ON alert.id = waiting.alert_id) AS state
+    WHERE state.id = delivery.id AND ${isClaimed(missed)}
+    RETURNING next_attempt_at AS "nextAttemptAt"`;
+  return row?.nextAttemptAt ?? null;
+}
+
+/** Takes all alerts that were raised or resolved, for a process without a channel. */
+function takeDueAlerts(database: Database): Promise<DueAlert[]> {
+  return database.prisma.$queryRaw<DueAlert[]>`
+    UPDATE conciliation.alert
+    SET announce_at = NULL
+    WHERE id IN (
+      SELECT id FROM conciliation.alert WHERE announce_at <= clock_timestamp()
+      ORDER BY id FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, kind, message, NULL AS "deliveredMessage", date::text AS date,
+              pull_id AS "pullId", raised_at AS "raisedAt", resolved_at AS "resolvedAt",
+              0 AS deliveries`;
+}
+
+/**
+ * Delivers what is due to each channel, oldest first. A channel stops at the first delivery that
+ * fails: the others would probably fail too, and wait for the next call. Several processes may call this
+ * function at the same time.
+ * @returns the number of successful deliveries
+ * @throws StagingUnavailableError when the database is not available
+ * @throws ConfigError when a channel cannot be used; no attempt counts for that channel
+ */
+export async function deliverMessages(parts: DeliveryParts, signal: AbortSignal): Promise<number> {
+  const { database, logger, channels, digestSlotAt } = parts;
+  if (channels.length === 0) {
+    for (const alert of await takeDueAlerts(database)) logAlert(logger, alert);
+    return 0;
+  }
+  const names = channels.map(({ name }) => name);
+  await announceAlerts(database, names);
+  const slotAt = digestSlotAt?.(await readClock(database)) ?? null;
+  if (slotAt !== null) await planDigest(database, slotAt, names);
+  const deliveries = channels.map((channel) => deliverTo(channel, parts, slotAt, signal));
+  await Promise.allSettled(deliveries);
+  const delivered = await Promise.all(deliveries);
+  return delivered.reduce((sum, count) => sum + count, 0);
+}
+
+async function deliverTo(
+  channel: Channel,
+  parts: DeliveryParts,
+  slotAt: Date | null,
+  signal: AbortSignal,
+): Promise<number> {
+  const { database, logger, style } = parts;
+  await channel.prepare();
+  const claim = {
+    channel: channel.name,
+    language: style.language,
+    leaseMs: channel.timeoutMs + LEASE_MARGIN_MS,
+    slotAt,
+  };
+  let delivered = 0;
+  while (!signal.aborted) {
+    const due = await claimDue(database, claim);
+    if (due === null) break;
+    const subject = due.slotAt === null ? 'alert' : 'digest';
+    const about = due.slotAt === null ? describeAlert(due) : { slotAt: due.slotAt };
+    const fields = { ...about, channel: channel.name };
+    const fault = await channel.send(await messageOf(due, parts), signal);
+    if (fault !== null) {
+      const nextDeliveryAt = await recordMissedDelivery(database, due);
+      const { attempts } = due;
+      logger.warn({ ...fields, attempts, nextDeliveryAt, fault }, `${subject} not delivered`);
+      break;
+    }
+    await recordDelivery(database, due);
+    logger.info(fields, `${subject} delivered`);
+    delivered += 1;
+  }
+  return delivered;
+}
+
+async function messageOf(due: Due, { database, style, policy }: DeliveryParts): Promise<Message> {
+  if (due.slotAt === null) return alertMessage(due, style);
+  const items = await readOpenItems(database, { now: await readClock(database), policy });
+  return digestMessage(items, due.slotAt, style);
+}
+
+function logAlert(logger: Logger, alert: DueAlert): void {
+  if (alert.resolvedAt === null) logger.warn(describeAlert(alert), 'alert raised');
+  else logger.info(describeAlert(alert), 'alert resolved');
+}
+
+function describeAlert(alert: DueAlert) {
+  return {
+    alertId: String(alert.id),
+    kind: alert.kind,
+    state: stateOf(alert),
+    alert: alert.message,
+    date: alert.date,
+    pullId: alert.pullId === null ? null : String(alert.pullId),
+  };
+}
