@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { FEATURES } from '../../src/app/features.ts';
-import { type Database, openDatabase } from '../../src/base/database/database.ts';
+import type { Database } from '../../src/base/database/database.ts';
 import {
   addDays,
   type CivilDate,
@@ -71,14 +71,7 @@ export interface PullWorldOptions {
 export async function openPullWorld(options: PullWorldOptions = {}): Promise<PullWorld> {
   const clock = options.now === undefined ? {} : { now: options.now };
   const logger = pino({ level: 'silent' });
-  const testDatabase = await createMigratedDatabase();
-  const database = openDatabase({
-    databaseUrl: testDatabase.url,
-    applicationName: 'test',
-    // As patient as the service's: a busy machine may take its time over 100,000 revisions.
-    statementTimeoutMs: 900_000,
-    logger,
-  });
+  const { url, database, drop } = await createMigratedDatabase();
   const sandbox = await startSandbox(clock);
   const platform = createPlatformClient({
     baseUrl: new URL(sandbox.baseUrl),
@@ -104,7 +97,7 @@ export async function openPullWorld(options: PullWorldOptions = {}): Promise<Pul
   const world: PullWorld = {
     sandbox,
     database,
-    databaseUrl: testDatabase.url,
+    databaseUrl: url,
     platform,
     parts,
     newPull: (date) => createPull(database, { origin: 'manual', date, requestedBy: 'test' }),
@@ -136,8 +129,7 @@ export async function openPullWorld(options: PullWorldOptions = {}): Promise<Pul
     async close() {
       await platform.close();
       await sandbox.close();
-      await database.close();
-      await testDatabase.drop();
+      await drop();
     },
   };
   return world;

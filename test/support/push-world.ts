@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { type Database, openDatabase } from '../../src/base/database/database.ts';
+import type { Database } from '../../src/base/database/database.ts';
 import { createPlatformClient } from '../../src/core/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/core/platform/token.ts';
 import {
@@ -43,12 +43,7 @@ export async function openPushWorld(options: PushWorldOptions = {}): Promise<Pus
   const { log } = options;
   const logger =
     log === undefined ? pino({ level: 'silent' }) : pino({ level: 'trace' }, { write: log });
-  const testDatabase = await createMigratedDatabase();
-  const database = openDatabase({
-    databaseUrl: testDatabase.url,
-    applicationName: 'test',
-    logger,
-  });
+  const { url, database, drop } = await createMigratedDatabase();
   const start = async () => {
     const sandbox = await startSandbox();
     const platform = createPlatformClient({
@@ -67,7 +62,7 @@ export async function openPushWorld(options: PushWorldOptions = {}): Promise<Pus
   };
   const world: PushWorld = {
     database,
-    databaseUrl: testDatabase.url,
+    databaseUrl: url,
     get sandbox() {
       return running.sandbox;
     },
@@ -104,8 +99,7 @@ export async function openPushWorld(options: PushWorldOptions = {}): Promise<Pus
     requests: () => running.sandbox.requests.filter(({ path }) => path === '/api/providers').length,
     async close() {
       await stop();
-      await database.close();
-      await testDatabase.drop();
+      await drop();
     },
   };
   return world;

@@ -2,9 +2,8 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { pino } from 'pino';
 import { describe, inject, vi } from 'vitest';
-import { type Database, openDatabase } from '../../src/base/database/database.ts';
+import type { Database } from '../../src/base/database/database.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { startWebhook, type Webhook } from '../integration/alerts/webhook.ts';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
@@ -152,13 +151,7 @@ export async function openServiceWorld(
   queue: ServiceQueue['name'],
   options: ServiceWorldOptions,
 ): Promise<ServiceWorld> {
-  const logger = pino({ level: 'silent' });
-  const testDatabase = await createMigratedDatabase();
-  const database = openDatabase({
-    databaseUrl: testDatabase.url,
-    applicationName: 'test',
-    logger,
-  });
+  const { url, database, drop } = await createMigratedDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-service-'));
   const write = async (name: string, text: string) => {
     // A concurrent reader reads the old content.
@@ -173,7 +166,7 @@ export async function openServiceWorld(
   const redisUrl = queue === 'Redis' ? (redis?.url ?? sharedRedis(options.redisDatabase)) : null;
   if (redis === null && redisUrl !== null) await flush(redisUrl, 'FLUSHDB');
   const environment = {
-    DATABASE_URL: testDatabase.url,
+    DATABASE_URL: url,
     PLATFORM_BASE_URL: sandbox.baseUrl,
     PULL_BACKOFF_SECONDS: '1',
     CONSOLE_PORT: '0',
@@ -201,7 +194,7 @@ export async function openServiceWorld(
   return {
     sandbox,
     database,
-    databaseUrl: testDatabase.url,
+    databaseUrl: url,
     redisUrl,
     redis,
     spawn,
@@ -218,9 +211,8 @@ export async function openServiceWorld(
     async close() {
       await Promise.all(processes.map((process) => process.kill()));
       await sandbox.close();
-      await database.close();
       await redis?.stop();
-      await testDatabase.drop();
+      await drop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -44,10 +44,8 @@ export interface AlertTable {
 
 export async function openAlertTable(): Promise<AlertTable> {
   const logger = pino({ level: 'silent' });
-  const testDatabase = await createMigratedDatabase();
-  const open = () =>
-    openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
-  const [database, other] = [open(), open()];
+  const { url, database, drop } = await createMigratedDatabase();
+  const other = openDatabase({ databaseUrl: url, applicationName: 'test', logger });
   return {
     database,
     other,
@@ -61,9 +59,8 @@ export async function openAlertTable(): Promise<AlertTable> {
         WHERE next_attempt_at IS NOT NULL`;
     },
     async close() {
-      await database.close();
       await other.close();
-      await testDatabase.drop();
+      await drop();
     },
   };
 }

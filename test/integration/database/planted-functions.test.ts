@@ -1,7 +1,7 @@
 /** A login that may create functions in the schema public runs no code with the rights of another login. */
 import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import { readPendingProviders } from '../../../src/features/providers/provider-batches.sql.ts';
@@ -13,22 +13,22 @@ const logger = pino({ level: 'silent' });
 
 let database: TestDatabase;
 let users: RoleUsers;
-const opened: { drop(): Promise<void> }[] = [];
-
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   await migrate({ databaseUrl: database.url, logger, roles: true });
   users = await createRoleUsers(database.url);
-  opened.push(database, users);
-  await run(
+});
+beforeEach(() =>
+  run(
     database.url,
     // As in a database that PostgreSQL 14 or older has made.
-    'GRANT CREATE ON SCHEMA public TO PUBLIC',
+    'DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT CREATE, USAGE ON SCHEMA public TO PUBLIC',
     'CREATE TABLE public.victim (name text); GRANT INSERT ON public.victim TO PUBLIC',
-  );
-});
+  ),
+);
 afterAll(async () => {
-  for (const each of opened) await each.drop();
+  await database.drop();
+  await users.drop();
 });
 
 async function run(url: string, ...statements: string[]): Promise<void> {

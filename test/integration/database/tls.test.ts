@@ -19,7 +19,6 @@ import {
   SERVER_CERTIFICATE,
   SERVER_KEY,
 } from '../../support/certificates.ts';
-import { runCommand } from '../../support/child-command.ts';
 
 const logger = pino({ level: 'silent' });
 let folder: string;
@@ -58,11 +57,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function urlOf(host: string, authority: string | null, sslmode = 'verify-full'): string {
+function urlOf(host: string, authority: string, sslmode = 'verify-full'): string {
   const url = new URL(server.url);
   url.hostname = host;
   url.searchParams.set('sslmode', sslmode);
-  if (authority !== null) url.searchParams.set('sslrootcert', join(folder, authority));
+  url.searchParams.set('sslrootcert', join(folder, authority));
   return url.href;
 }
 
@@ -87,12 +86,6 @@ test('with the right authority and name every part goes over TLS', async () => {
 describe('a server that is not the one that was meant is refused', () => {
   const cases = [
     ['of another authority', 'localhost', 'other.pem', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    [
-      'of an authority that is not configured',
-      'localhost',
-      null,
-      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    ],
     ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ] as const;
 
@@ -102,6 +95,7 @@ describe('a server that is not the one that was meant is refused', () => {
     expect((error as ConfigError).problems).toEqual([
       expect.stringContaining(`DATABASE_URL: its server cannot be trusted (${code}`),
     ]);
+    expect(String(error)).not.toContain(new URL(server.url).password);
   });
 
   test.each(cases)('%s, while it runs, and asked again later', async (_, host, authority) => {
@@ -129,13 +123,6 @@ describe('a server that is not the one that was meant is refused', () => {
     for (const [, host, authority] of cases) {
       await expect(migrateAt(urlOf(host, authority, mode))).rejects.toThrow(ConfigError);
     }
-  });
-
-  test('by the command, with 2 and without the password', async () => {
-    const run = await runCommand(['status'], { DATABASE_URL: urlOf('localhost', 'other.pem') });
-    expect(run.exit).toBe(2);
-    expect(run.stderr).toContain('DATABASE_URL: its server cannot be trusted');
-    expect(run.stderr).not.toContain(new URL(server.url).password);
   });
 });
 

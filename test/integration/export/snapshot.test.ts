@@ -75,7 +75,7 @@ test('totals and titles are of one instant, also during merges', async () => {
 
 test('a slow reader is not cut off by the statement timeout', async () => {
   // The reader takes longer than the timeout over the first batch, and over the others together.
-  let waitMs = 1.5 * TIMEOUT_MS;
+  let waitMs = 1.1 * TIMEOUT_MS;
   const rows = await readTitleSnapshot(database, SELECTION, never, ({ titles }) =>
     countRows(titles, async () => {
       await sleep(waitMs);

@@ -1,23 +1,17 @@
 import { expect, test } from 'vitest';
-import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
-async function pull(text: string): Promise<void> {
-  world.sandbox.setDayTexts(DAY, [text]);
-  expect(await runCommand(['pull', DAY], environmentOf(world))).toMatchObject({ exit: 0 });
-}
-
 const withFee = (text: string, fee: string) =>
   text.replace('"moneyTransferFee":3.90', `"moneyTransferFee":${fee}`);
 
 test('a revision has the old and the new digits, also when only the digits differ', async () => {
-  await pull(titleText({ discount: '12.34' }));
-  await pull(withFee(titleText({ discount: '12.35' }), '3.9'));
-  await pull(withFee(titleText({ discount: '12.36' }), '3.900'));
+  await world.serve(DAY, [titleText({ discount: '12.34' })]);
+  await world.serve(DAY, [withFee(titleText({ discount: '12.35' }), '3.9')]);
+  await world.serve(DAY, [withFee(titleText({ discount: '12.36' }), '3.900')]);
   const { rows } = await world.database.pool.query(
     'SELECT before::text, after::text FROM conciliation.title_revision ORDER BY revision',
   );

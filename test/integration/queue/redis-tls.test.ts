@@ -41,33 +41,24 @@ describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-
     await rm(folder, { recursive: true });
   });
 
-  const start = (host: string, authority: string | null, scheme = 'rediss') =>
+  const start = (host: string, authority: string, scheme = 'rediss') =>
     startWorkerProcess(
       {
         redisUrl: `${scheme}://${host}:${port}`,
         databaseUrl: '',
         enqueue: '7',
       },
-      authority === null ? {} : { NODE_EXTRA_CA_CERTS: join(folder, authority) },
+      { NODE_EXTRA_CA_CERTS: join(folder, authority) },
     );
 
-  test.each(['rediss', 'REDISS'])(
-    '%s: with the right authority and name, queue and worker work',
-    async (scheme) => {
-      const worker = await start('localhost', 'authority.pem', scheme);
-      await eventually(() => expect(worker.answers).toContainEqual({ handled: '7' }));
-      expect(await worker.close()).toBe(0);
-    },
-  );
+  test('REDISS: with the right authority and name, queue and worker work', async () => {
+    const worker = await start('localhost', 'authority.pem', 'REDISS');
+    await eventually(() => expect(worker.answers).toContainEqual({ handled: '7' }));
+    expect(await worker.close()).toBe(0);
+  });
 
   test.each([
     ['of another authority', 'localhost', 'other.pem', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    [
-      'of an authority that is not configured',
-      'localhost',
-      null,
-      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    ],
     ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('a server %s is refused', async (_, host, authority, code) => {
     const { answers } = await start(host, authority);

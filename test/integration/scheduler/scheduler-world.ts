@@ -74,10 +74,7 @@ export interface SchedulerWorld {
 
 export async function openSchedulerWorld(): Promise<SchedulerWorld> {
   const logger = pino({ level: 'silent' });
-  const testDatabase = await createMigratedDatabase();
-  const open = () =>
-    openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
-  const database = open();
+  const { url, database, drop } = await createMigratedDatabase();
   const others: Database[] = [];
   const queue = new QueueInMemory();
   const sweepQueue = new QueueInMemory();
@@ -99,7 +96,7 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
         ...parts,
       }),
     otherDatabase() {
-      const other = open();
+      const other = openDatabase({ databaseUrl: url, applicationName: 'test', logger });
       others.push(other);
       return other;
     },
@@ -126,8 +123,7 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
     },
     async close() {
       await Promise.all(others.map((other) => other.close()));
-      await database.close();
-      await testDatabase.drop();
+      await drop();
     },
   };
   return world;

@@ -12,10 +12,10 @@ import {
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
-const FROM = daysFrom(-30, TODAY);
+const FROM = daysFrom(-12, TODAY);
 const TO = daysFrom(-1, TODAY);
 
-onEachQueue('a catch-up of 30 days with the queue on', (queue) => {
+onEachQueue('a catch-up of 12 days with the queue on', (queue) => {
   test('ends exact when all jobs are lost while most of the dates wait', () =>
     inServiceWorld(queue, { redisDatabase: 15, environment: dueSince(FROM) }, catchUp));
 });

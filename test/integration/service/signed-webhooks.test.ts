@@ -2,56 +2,49 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
-import {
-  dueSince,
-  eventually,
-  FAST,
-  inAlertingWorld,
-  nothingDue,
-} from '../../support/service-world.ts';
+import { dueSince, eventually, inAlertingWorld, nothingDue } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { importDocumentedVerification } from '../alerts/documented-verification.ts';
+import { startWebhook } from '../alerts/webhook.ts';
 
-const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
+const [SECRET, OTHER_SECRET] = [1, 2].map(() => `whsec_${randomBytes(32).toString('base64')}`) as [
+  string,
+  string,
+];
 
-const inWorld = (use: Parameters<typeof inAlertingWorld>[2]) =>
-  inAlertingWorld('PostgreSQL', { redisDatabase: 11, environment: nothingDue() }, use);
-
-test('an alert of the service passes the documented check, and the log does not have the secret', () =>
-  inWorld(async (world, webhook) => {
-    const isGenuine = await importDocumentedVerification();
-    const service = await world.start({
-      overrides: { ...FAST, gate: { pollIntervalMs: 300, patienceMs: 300 } },
-      environment: {
-        ALERT_WEBHOOK_SECRET_FILE: await world.writeFile('webhook-secret', SECRET),
-        PLATFORM_TOKEN: '',
-        PLATFORM_TOKEN_FILE: await world.writeFile('token', ''),
-      },
-    });
-    await eventually(() => expect(webhook.received).toHaveLength(1));
-    for (const { headers, text } of webhook.received) {
-      expect(isGenuine(SECRET, headers, text)).toBe(true);
-    }
-    expect(JSON.stringify(service.log)).not.toContain(SECRET.slice('whsec_'.length));
-  }));
-
-test('a released day posts an event, signed with the secret of the bookings', () =>
-  inWorld(async (world, webhook) => {
-    const isGenuine = await importDocumentedVerification();
-    const day = daysFrom(-2, TODAY);
-    world.sandbox.setDayTexts(day, [titleText({ uid: 'a', date: day })]);
-    world.sandbox.setDayTexts(daysFrom(-1, TODAY), []);
-    await world.start({
-      environment: {
-        ...dueSince(day),
-        ...{ ALERT_WEBHOOK_URL: '', BOOKINGS_FROM: day, AUTO_SIGN_OFF: 'clean' },
-        BOOKINGS_WEBHOOK_URL: webhook.url.href,
-        BOOKINGS_WEBHOOK_SECRET_FILE: await world.writeFile('bookings-secret', SECRET),
-      },
-    });
-    await eventually(() => expect(webhook.received).toHaveLength(1));
-    for (const { headers, text } of webhook.received) {
-      expect(isGenuine(SECRET, headers, text)).toBe(true);
-      expect(JSON.parse(text).data).toEqual({ consumer: 'erp', seq: '1' });
-    }
-  }));
+test('an alert and an event of the bookings pass the documented check, and the log has neither secret', () =>
+  inAlertingWorld(
+    'PostgreSQL',
+    { redisDatabase: 11, environment: nothingDue() },
+    async (world, webhook) => {
+      const isGenuine = await importDocumentedVerification();
+      const bookings = await startWebhook();
+      const [released, rejected] = [daysFrom(-2, TODAY), daysFrom(-1, TODAY)];
+      world.sandbox.setDayTexts(released, [titleText({ uid: 'a', date: released })]);
+      world.sandbox.setDayTexts(rejected, ['{}']);
+      const service = await world.start({
+        environment: {
+          ...dueSince(released),
+          ALERT_WEBHOOK_SECRET_FILE: await world.writeFile('webhook-secret', SECRET),
+          BOOKINGS_FROM: released,
+          AUTO_SIGN_OFF: 'clean',
+          BOOKINGS_WEBHOOK_URL: bookings.url.href,
+          BOOKINGS_WEBHOOK_SECRET_FILE: await world.writeFile('bookings-secret', OTHER_SECRET),
+        },
+      });
+      await eventually(() => expect(webhook.received).toHaveLength(1));
+      await eventually(() => expect(bookings.received).toHaveLength(1));
+      await bookings.close();
+      for (const { headers, text, body } of webhook.received) {
+        expect(isGenuine(SECRET, headers, text)).toBe(true);
+        expect(body).toMatchObject({ kind: 'day_attention', date: rejected });
+      }
+      for (const { headers, text } of bookings.received) {
+        expect(isGenuine(OTHER_SECRET, headers, text)).toBe(true);
+        expect(JSON.parse(text).data).toEqual({ consumer: 'erp', seq: '1' });
+      }
+      for (const secret of [SECRET, OTHER_SECRET]) {
+        expect(JSON.stringify(service.log)).not.toContain(secret.slice('whsec_'.length));
+      }
+    },
+  ));
