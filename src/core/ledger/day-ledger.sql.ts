@@ -149,7 +149,12 @@ export const mergedDay = (day: MergedDay): Prisma.Sql => {
 };
 
 export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void> {
-  const fold = day.fold && { foldCount: day.fold.count, foldSum: day.fold.toText() };
+  const fold = day.fold && {
+    foldCount: day.fold.count,
+    foldSum: day.fold.toText(),
+    // A release merges the staged hashes, which have this version.
+    contentVersion: day.fold.version,
+  };
   await tx.day.updateMany({
     where: { date: day.date },
     data: { state: 'held', heldPullId: day.pullId, ...fold },
