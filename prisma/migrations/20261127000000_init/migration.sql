@@ -224,7 +224,7 @@ CREATE INDEX title_order_uid_idx ON conciliation.title (order_uid);
 CREATE INDEX title_provider_idx ON conciliation.title (provider_external_id, accepted_date);
 
 COMMENT ON TABLE conciliation.title IS
-  'One row for every title (accepted anticipation) ever received, with the values that the platform stated last. Rows are never deleted: a title that is missing in a later response for its date is kept as withdrawn. A column that mirrors the platform is null where its field was absent or null in the response; empty text is empty text.';
+  'One row for every title (accepted anticipation) ever received, with the values that the platform stated last. An amount keeps its digits until the value changes: 1.5 that is stated as 1.50 is equal. Rows are never deleted: a title that is missing in a later response for its date is kept as withdrawn. A column that mirrors the platform is null where its field was absent or null in the response; empty text is empty text.';
 COMMENT ON COLUMN conciliation.title.id IS
   'Key of the title here; stays the same through every later change and is never used again. The platform gives titles no identifier.';
 COMMENT ON COLUMN conciliation.title.order_uid IS

@@ -5,7 +5,7 @@ export interface FieldFault {
   readonly expected: string;
 }
 
-/** The limit for key columns. Titles that name the provider have the same limit. */
+/** For indexed columns: with four bytes a character, the text still fits an index entry of PostgreSQL. */
 export const MAX_KEY_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 1000;
 const MAX_ITEMS = 100;

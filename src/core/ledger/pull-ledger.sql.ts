@@ -77,7 +77,7 @@ export async function createPull(
 
 /**
  * Claims the pull, also from a worker that runs it. The fence is drawn before the request is sent,
- * so a higher fence also means a newer fetch.
+ * so a higher fence also means a newer fetch. Waits for a merge that holds the row of the pull, which then has ended.
  * @throws InputError when the pull does not exist or has ended
  */
 export async function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {

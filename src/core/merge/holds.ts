@@ -86,7 +86,10 @@ interface PlannedMerge {
   readonly plan: MergePlan;
 }
 
-/** The holds that the end of a run decides again; see `decideRuns`. */
+/**
+ * The holds that the end of a run decides again; see `decideRuns`. `run_withdrawals`: until then the response waits for
+ * the other dates of its run, and afterwards the run as a whole has lost too much.
+ */
 export const LOSS_REASONS = [
   'emptied',
   'withdrawal_limit',

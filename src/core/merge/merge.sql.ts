@@ -113,7 +113,8 @@ export function mergeStaged(
 export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
- * Runs `work` in the transaction of a merge, which holds the rows of the attempt's pull and of its date.
+ * Runs `work` in the transaction of a merge, which holds the rows of the attempt's pull and then of its date: the
+ * condition of `dayLock` reads `own`.
  *
  * @throws StaleFenceError when another attempt has taken the pull over
  */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { PlatformContractError } from '../../base/runtime/errors.ts';
-import { isStorableText } from '../../base/values/field-reader.ts';
+import { isStorableText, MAX_KEY_CHARACTERS } from '../../base/values/field-reader.ts';
 import {
   isJsonObject,
   JsonNumber,
@@ -10,7 +10,6 @@ import {
 import type { PullWindow } from '../planner/pull-plan.ts';
 import { checkTitle, type TitleCheck } from '../title/title-contract.ts';
 import { DOCUMENTED_TITLE, type DocumentedObject } from '../title/title-extra.ts';
-import { MAX_KEY_CHARACTERS } from '../title/title-schema.ts';
 
 /** Containers within each other, the outermost included. A title has three. */
 const MAX_JSON_DEPTH = 32;
@@ -152,6 +151,6 @@ function findOrderUid(title: JsonValue): string | null {
     typeof uid === 'string' &&
     uid !== '' &&
     isStorableText(uid) &&
-    uid.length <= MAX_KEY_CHARACTERS;
+    [...uid].length <= MAX_KEY_CHARACTERS;
   return isReadable ? uid : null;
 }

@@ -97,7 +97,8 @@ export const EXPONENT = -2;
 const FIELDS = TITLE_FIELDS.length;
 const TITLE = -1;
 const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
-const MAX_BYTES = Int32Array.from(TITLE_FIELDS, ({ maxLength }) => maxLength);
+/** In characters. A text with more bytes than that is left to the exact reader. */
+const MAX_LENGTHS = Int32Array.from(TITLE_FIELDS, ({ maxLength }) => maxLength);
 const ENUMERATIONS = TITLE_FIELDS.map(({ only }) => (only === null ? null : [Buffer.from(only)]));
 /** More values than an enumeration has. Titles with further ones are left to the exact reader. */
 const MAX_ADMITTED = 16;
@@ -258,7 +259,7 @@ export class TitleLocator {
       if (byte !== QUOTE) return DEPARTS;
       if (union >= 0x80 && !isUtf8(bytes.subarray(start, end))) return DEPARTS;
     }
-    if (end - start > (MAX_BYTES[field] as number)) return DEPARTS;
+    if (end - start > (MAX_LENGTHS[field] as number)) return DEPARTS;
     const values = this.#enumerations[field];
     if (values != null && !values.some((value) => isText(bytes, start, end, value))) return DEPARTS;
     this.starts[field] = start;

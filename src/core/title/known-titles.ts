@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 
 /**
  * Part of every hash below. A release that reads the same text as a different title raises it. No
- * title then counts as known, and each is read again.
+ * title then counts as known, and each is read again. The text of a title is stored anew only with a change of the
+ * title, so an unchanged one is read again by every pull of its date.
  */
 const READER_VERSION = 1;
 

@@ -1,13 +1,11 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { parseCivilDate } from '../../base/values/business-day.ts';
 import { MAX_DECIMAL_DIGITS, parseDecimal } from '../../base/values/decimal.ts';
-import { isStorableText } from '../../base/values/field-reader.ts';
+import { isStorableText, MAX_KEY_CHARACTERS } from '../../base/values/field-reader.ts';
 import { JsonNumber } from '../../base/values/json-value.ts';
 import { VALUE_COLUMNS, type ValueColumn } from './title.ts';
 import { toTypeMismatch } from './title-faults.ts';
 
-/** For indexed columns: with four bytes a character, the text still fits an index entry of PostgreSQL. */
-export const MAX_KEY_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 1000;
 
 const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';

@@ -6,7 +6,11 @@ import type { Decimal } from '../../base/values/decimal.ts';
 import type { JsonObject } from '../../base/values/json-value.ts';
 import { destinationText } from './destination.ts';
 
-/** The columns of `conciliation.title` with content of the platform, in the order of the tables, with the kind of a value. */
+/**
+ * The columns of `conciliation.title` with content of the platform, in the order of the tables, with the kind of a value.
+ * A further column is also one of `staged_title` and `booking_line` with their views, of the rights on `title` in
+ * prisma/roles.sql, of `TITLE_SCHEMA` and of the texts.
+ */
 export const COLUMN_KINDS = {
   order_uid: 'text',
   accepted_date: 'date',
@@ -151,7 +155,7 @@ export function identityHash(title: Title): string {
 
 /**
  * The columns of a content hash, by version, from 1 on. A release that documents a further field
- * appends a version. A date with titles keeps the version of its first hashes, so that the release
+ * appends a version; before the first release, a further column belongs to version 1. A date with titles keeps the version of its first hashes, so that the release
  * alone restates no title. Of `extra`, every version has the members that name a destination of the
  * payment, after the columns. A difference in other undocumented fields does not change a title,
  * because their meaning is unknown. One of them may be the time of the response.

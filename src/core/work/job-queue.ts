@@ -2,7 +2,7 @@
  * work/ wakes workers and lets them make attempts. The tables hold the work: pulls in `conciliation.pull`, sweeps in
  * `conciliation.sweep`, rows to push in `conciliation.provider`. A job only says "look at pull 12 now". The
  * loss of a job costs a minute, because the planner enqueues due work without a job again. A job that runs
- * twice costs a request: the fence lets one of two pulls merge, and a lock lets one of two pushes begin. Each kind
+ * twice costs a request at most: the fence lets one of two pulls merge, and a lock lets one of two pushes begin. Each kind
  * has its own queue and workers, so that no kind waits for another. BullMQ keeps the jobs on Redis if REDIS_URL is
  * set, otherwise in a schema of its own in the staging database. Its retries are not used: one job is one attempt,
  * and after a failure the same job is delayed until the next one.
