@@ -23,8 +23,8 @@ const each = (text: (column: string) => string, columns: readonly string[] = AMO
   Prisma.raw(columns.map(text).join(', '));
 
 /** Whether columns of a row are not as they were computed again. In JSON too, 1.0 and 1.00 are equal. */
-const differs = (row: string, computed: Prisma.Sql) => Prisma.sql`
-  to_jsonb(${Prisma.raw(row)}) || (${computed}) <> to_jsonb(${Prisma.raw(row)})`;
+const differs = (row: Prisma.Sql, computed: Prisma.Sql) => Prisma.sql`
+  to_jsonb(${row}) || (${computed}) <> to_jsonb(${row})`;
 
 /** The titles whose columns do not have their hashes. An erased title has lost what its hashes cover. */
 export const contentAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
@@ -74,7 +74,7 @@ const dayAlteration = (date: CivilDate) => Prisma.sql`
   LEFT JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
   WHERE day.date = ${date}::date
     AND (${differs(
-      'day',
+      Prisma.sql`day`,
       // A date without an answer has no digest.
       Prisma.sql`to_jsonb(present)
         - CASE WHEN day.content_digest IS NULL AND present.title_count + present.withdrawn_count = 0 THEN 'content_digest' ELSE '' END`,
@@ -187,7 +187,7 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
   SELECT 'batch', batch.id::text
   FROM batch JOIN written USING (id)
   LEFT JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.date = batch.date
-  WHERE ${differs('batch', Prisma.sql`to_jsonb(written)`)}
+  WHERE ${differs(Prisma.sql`batch`, Prisma.sql`to_jsonb(written)`)}
      OR batch.sign_off_id IS NOT NULL AND (
           seal.id IS NULL OR seal.signed_off_by <> batch.released_by
           OR EXISTS (
@@ -199,7 +199,7 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
   SELECT 'lines', NULL
   FROM newest CROSS JOIN (${titleTotals(Prisma.sql`live`)}) AS released
   WHERE CASE WHEN newest.waiting_titles = 0
-             THEN ${differs('newest', Prisma.sql`to_jsonb(released) - '{withdrawn_count,latest_due_date}'::text[]`)}
+             THEN ${differs(Prisma.sql`newest`, Prisma.sql`to_jsonb(released) - '{withdrawn_count,latest_due_date}'::text[]`)}
              -- Where titles wait, a content that the seal has released is that of a title, unless it was restated since.
              ELSE EXISTS (SELECT FROM conciliation.day
                           WHERE date = ${date}::date AND day.content_digest = newest.content_digest)

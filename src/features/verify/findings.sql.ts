@@ -34,7 +34,7 @@ export const IS_REPAIRABLE = Prisma.sql`(problem = ANY(${[...REPAIRABLE]}::text[
  * True for a row `finding` of `title_finding` that keeps its day from being signed off and released. The audit log has
  * the decision of a person as well.
  */
-export const KEEPS_DAY = Prisma.sql`
+const KEEPS_DAY = Prisma.sql`
   (finding.closed_at IS NULL AND (
     finding.problem <> ALL(${[...DECIDABLE]}::text[]) OR NOT EXISTS (
       SELECT FROM conciliation.audit_entry AS entry
@@ -61,7 +61,7 @@ export const verifyObstacles = {
 const FINDING_ALERT_HOURS = 24;
 
 /** Of a row of `title_finding`: it has an alert. */
-export const IS_ALERTED = Prisma.sql`acknowledged_at IS NULL
+const IS_ALERTED = Prisma.sql`acknowledged_at IS NULL
   AND (closed_at IS NULL OR found_at > now() - make_interval(hours => ${FINDING_ALERT_HOURS}::int))`;
 
 /** Rows that the message of one alert names. */
@@ -92,7 +92,9 @@ export const verifyAlerts = {
     ) {
       const findings = rows.reduce((sum, date) => sum + date.findings, 0);
       const altered = rows.flatMap((date) => date.altered);
-      const known = [...new Set(altered.map((row) => text('altered.row', row)))];
+      const known = [
+        ...new Set(altered.map(({ problem, key }) => text('altered.row', { problem, key }))),
+      ];
       const titles = known.slice(0, ROWS_NAMED).join(', ');
       const isAll = known.length >= findings && known.length <= ROWS_NAMED;
       return { findings, titles, named: titles === '' ? 'none' : isAll ? 'all' : 'some' };
