@@ -19,7 +19,6 @@ import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/discard-staged.sql.ts';
 import { startTicker } from '../core/planner/planner-loop.ts';
-import { startAlertLoop } from '../features/alerts/alert-loop.ts';
 import {
   type Channel,
   openEmail,
@@ -27,7 +26,7 @@ import {
   openTeams,
   openWebhook,
 } from '../features/alerts/channels.ts';
-import { DIGEST_CRON } from '../features/alerts/deliveries.sql.ts';
+import { DIGEST_CRON, startAlertLoop } from '../features/alerts/deliveries.sql.ts';
 import {
   databaseCheck,
   migrationsCheck,

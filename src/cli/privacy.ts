@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
 import { InvalidArgumentError } from 'commander';
-import { requireSchemaOwner } from '../base/database/schema-owner.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays, type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 import { parseTaxId } from '../base/values/tax-id.ts';
@@ -16,6 +15,7 @@ import {
   RETENTION_KINDS,
   type RetentionKind,
   removeOld,
+  requireSchemaOwner,
 } from '../features/privacy/retention.sql.ts';
 import {
   command,

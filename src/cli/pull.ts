@@ -4,7 +4,7 @@ import { InputError } from '../base/runtime/errors.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../core/work/pull-parts.ts';
-import { pullToEnd } from '../core/work/pull-to-end.ts';
+import { pullToEnd } from '../core/work/run-pull.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import {
   type LedgerDay,

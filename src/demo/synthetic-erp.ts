@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addDays, type CivilDate } from '../base/values/business-day.ts';
+import { hashText } from './seeded-random.ts';
 
 export interface SyntheticErp {
   stop(): Promise<void>;
@@ -74,3 +76,106 @@ const receiptOf = ({ seq, key, contentHash }: Line) => ({
   status: 'posted',
   document: `ERP-${seq}`,
 });
+
+/** A title as far as the made-up ERP knows it. */
+export interface AcceptedTitle {
+  readonly orderUid: string;
+  readonly occurrence: number;
+  readonly supplier: string | null;
+  readonly dueDate: CivilDate | null;
+  /** Exact decimal. */
+  readonly value: string;
+}
+
+/** A payable in the shape of an import. */
+export interface SyntheticPayable {
+  readonly erpKey: string;
+  readonly company: string;
+  readonly supplierExternalId: string;
+  readonly document: string;
+  readonly instalment: string;
+  readonly orderUid?: string;
+  readonly dueDate: CivilDate | null;
+  readonly openValue: string;
+  readonly status: 'open' | 'paid';
+  readonly payee?: string;
+}
+
+/** Of how many titles one has a fault of each kind. */
+const TITLES_A_FAULT = 100;
+
+/** The tax identifier of a made-up financial agent. */
+const AGENT = '11222333000181';
+
+/**
+ * The payables of a made-up ERP: one for each title, as a pure function of the titles. The ERP knows the order of
+ * half of them. Of 100 titles, about one has each fault: paid to the supplier already, payee changed already,
+ * twice in the ERP, another value, another due date, missing in the ERP, an order that the platform does not have.
+ */
+export function syntheticPayables(titles: readonly AcceptedTitle[]): SyntheticPayable[] {
+  const copied = new Set(
+    titles.filter(({ occurrence }) => occurrence > 1).map(({ orderUid }) => orderUid),
+  );
+  return titles.flatMap((title) => {
+    if (title.supplier === null) return [];
+    const payable = payableOf(title, title.supplier);
+    // Copies of one title have equal payables, so only titles without copies have faults.
+    return copied.has(title.orderUid)
+      ? [payable]
+      : faulty(payable, hashText(`fault/${title.orderUid}`));
+  });
+}
+
+function payableOf(title: AcceptedTitle, supplier: string): SyntheticPayable {
+  const number = hashText(`document/${title.orderUid}`);
+  return {
+    erpKey: `AP-${title.orderUid}-${title.occurrence}`,
+    company: '0001',
+    supplierExternalId: supplier,
+    document: `NF-${number % 1_000_000}`,
+    instalment: '1/1',
+    ...(number % 2 === 0 && { orderUid: title.orderUid }),
+    dueDate: title.dueDate,
+    openValue: title.value,
+    status: 'open',
+  };
+}
+
+function faulty(payable: SyntheticPayable, draw: number): SyntheticPayable[] {
+  const { erpKey, dueDate, openValue } = payable;
+  switch (draw % TITLES_A_FAULT) {
+    case 0:
+      return [{ ...payable, status: 'paid' }];
+    case 1:
+      return [{ ...payable, payee: AGENT }];
+    case 2:
+      return [payable, { ...payable, erpKey: `${erpKey}-2` }];
+    case 3:
+      return [{ ...payable, openValue: withoutCents(openValue) }];
+    case 4: {
+      const { orderUid: _, ...rest } = payable;
+      return [{ ...rest, dueDate: dueDate === null ? null : addDays(dueDate, 30) }];
+    }
+    case 5:
+      return [];
+    case 6:
+      return [
+        payable,
+        {
+          ...payable,
+          erpKey: `${erpKey}-x`,
+          orderUid: `x-${erpKey}`,
+          document: 'NF-0',
+          openValue: '100.00',
+        },
+      ];
+    default:
+      return [payable];
+  }
+}
+
+/** Another value without arithmetic on decimals: the cents are lost, or one cent is added. */
+function withoutCents(value: string): string {
+  const [whole = '0', cents = ''] = value.split('.');
+  return /[1-9]/.test(cents) ? `${whole}.00` : `${whole}.01`;
+}

@@ -1,5 +1,4 @@
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { HAS_OPEN_FINDINGS } from '../../base/database/open-findings.sql.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -242,3 +241,12 @@ export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): P
   const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });
   return checkpoint.startDate;
 }
+
+/** True for a row `finding` of `check_finding` that keeps its day in attention until a person resolves it. */
+export const IS_OPEN_FINDING = Prisma.sql`
+  (finding.severity = 'review' AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)`;
+
+/** Whether a row of `day` has such a finding. */
+export const HAS_OPEN_FINDINGS = Prisma.sql`
+  EXISTS (SELECT FROM conciliation.check_finding AS finding
+          WHERE finding.accepted_date = day.date AND ${IS_OPEN_FINDING})`;

@@ -4,7 +4,6 @@
  */
 import type { Transaction } from '../../base/database/database.ts';
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
-import { arrivalFence } from '../../base/database/title-arrival.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
@@ -163,3 +162,17 @@ const titlesElsewhere = ({ date, mergedFence }: LossQuery) => Prisma.sql`
        AND other.original_value = sought.original_value AND other.due_date = sought.due_date
        AND other.fence > last_seen.fence
   GROUP BY 1, 2, 3, 4, 5, 6`;
+
+/**
+ * The fence of the newest response in which a row of `title` came, for the first time or again. A greater fence is a
+ * later request.
+ * @param title the alias of the row, a constant of this program
+ */
+export const arrivalFence = (title: string): Prisma.Sql =>
+  Prisma.raw(`
+    (SELECT max(arrival.fence) FROM conciliation.pull AS arrival
+     WHERE arrival.id = ANY(ARRAY(
+       SELECT ${title}.first_pull_id
+       UNION ALL
+       SELECT revision.pull_id FROM conciliation.title_revision AS revision
+       WHERE revision.title_id = ${title}.id AND revision.kind = 'restored')))`);

@@ -6,13 +6,15 @@
  */
 import { readClock } from '../../base/database/clock.ts';
 import type { Database } from '../../base/database/database.ts';
-import type { Logger } from '../../base/runtime/logger.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { Language } from '../../base/texts/texts.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { readOpenItems } from '../home/open-items.ts';
 import { ALERT_KINDS, ALERTS } from './alerts.ts';
 import type { AlertChannel, Channel, Message, MessageStyle } from './channels.ts';
+import { deriveAlerts } from './derive-alerts.sql.ts';
 import { alertMessage, type DueAlert, digestMessage, stateOf } from './messages.ts';
 
 /** When the digest is sent, in the configured time zone. */
@@ -278,4 +280,26 @@ function describeAlert(alert: DueAlert) {
     date: alert.date,
     pullId: alert.pullId === null ? null : String(alert.pullId),
   };
+}
+
+const INTERVAL_MS = 60_000;
+
+/** Compares the ledger with the open alerts at once and then every minute, and delivers alerts and digests. */
+export function startAlertLoop(parts: DeliveryParts & { readonly intervalMs?: number }): Loop {
+  const { database, logger, policy, intervalMs = INTERVAL_MS } = parts;
+  return loop({
+    everyMs: intervalMs,
+    run: async (signal) => {
+      const now = await readClock(database);
+      await deriveAlerts(database, now, policy);
+      await deriveAlerts(database, now, policy, 'providers').catch((error: unknown) => {
+        logger.warn(
+          { err: describeError(error) },
+          'alerts about providers wait for the next round',
+        );
+      });
+      await deliverMessages(parts, signal);
+    },
+    failure: { logger, message: 'alerts wait for the next round' },
+  });
 }

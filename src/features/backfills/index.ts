@@ -1,5 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { planBackfills } from './backfill-plans.sql.ts';
+import { planBackfills } from './backfill-ledger.sql.ts';
 import { addBackfillsApi } from './pages/api.ts';
 import { BACKFILL, BACKFILL_ACTIONS, BACKFILLS } from './pages/backfills.tsx';
 

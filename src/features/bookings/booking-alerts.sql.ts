@@ -1,6 +1,6 @@
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { CONSUMER_LAGS } from './open-lines.sql.ts';
+import { CONSUMER_LAGS } from './feed.sql.ts';
 import { RECEIPT_QUESTIONS } from './receipts.sql.ts';
 import { overdueReleases } from './release.sql.ts';
 import { UNBOOKED_CHANGES } from './unbooked-changes.sql.ts';

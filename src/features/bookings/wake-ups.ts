@@ -4,7 +4,7 @@ import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import type { WebhookSecret } from '../../base/webhooks/webhook-signature.ts';
-import { readUnreadOffers, type UnreadOffer } from './open-lines.sql.ts';
+import { readUnreadOffers, type UnreadOffer } from './feed.sql.ts';
 
 interface WakeUpParts {
   readonly database: Database;

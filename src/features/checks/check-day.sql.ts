@@ -7,7 +7,6 @@ import {
   taxIdOf,
   taxIdText,
 } from '../../base/database/tax-id.sql.ts';
-import { arrivalFence } from '../../base/database/title-arrival.sql.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -19,6 +18,7 @@ import {
 } from '../../base/values/checks.ts';
 import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../../core/ledger/planner-settings.sql.ts';
+import { arrivalFence } from '../../core/merge/losses.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { ensureCalendar } from '../calendar/write-calendar.sql.ts';
+import { ensureCalendar } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
 import { CHANGED, COUNTED_AGREED, COUNTED_BREAKS, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
 import {

@@ -18,7 +18,7 @@ import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { appendDigest, hasRecordedRows } from '../../core/ledger/date-digest.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { writeTotals } from '../schedule/schedule-totals.sql.ts';
+import { writeTotals } from '../schedule/payee.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';
 import { eraseBookings, eraseRevisions, eraseTitles } from './erase-title-rows.sql.ts';
 import { eraseStaged, isAnyIn, isNamedIn, PARTY_KEYS } from './erased-parties.sql.ts';

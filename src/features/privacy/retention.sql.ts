@@ -7,7 +7,7 @@
 
 import { type AuditAction, recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
-import { ShutdownError } from '../../base/runtime/errors.ts';
+import { InputError, ShutdownError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
@@ -159,4 +159,19 @@ async function removeKind(
     removed += batch;
     if (batch === 0) return removed;
   }
+}
+
+/**
+ * For commands that delete or rewrite rows that the service may only insert.
+ * @param command its name, for the message
+ * @throws InputError when the database's user does not own the tables
+ */
+export async function requireSchemaOwner(database: Database, command: string): Promise<void> {
+  const [row] = await database.prisma.$queryRaw<[{ isOwner: boolean }]>`
+    SELECT pg_has_role(relowner, 'USAGE') AS "isOwner"
+    FROM pg_class WHERE oid = 'conciliation.title_revision'::regclass`;
+  if (row.isOwner) return;
+  throw new InputError(
+    `only the owner of the schema may run "${command}": set DATABASE_URL as for "conciliation migrate --roles"`,
+  );
 }

@@ -1,6 +1,6 @@
-import { IS_OPEN_FINDING } from '../../base/database/open-findings.sql.ts';
 import type { CheckCode } from '../../base/values/checks.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
+import { IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
 import type { HoldReason } from '../../core/merge/holds.ts';
 import type { HoldDetail } from '../../core/merge/plausibility.ts';
 import { Prisma } from '../../generated/prisma/client.ts';

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { Database } from '../../base/database/database.ts';
-import { IS_OPEN_FINDING } from '../../base/database/open-findings.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, instantOrNull, orNull, sums, words } from '../../console/api/schema-parts.ts';
+import { IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
 import { DAY_STATES, type DayState } from '../../core/ledger/day-state.ts';
 import { HOLD_REASONS, type HoldReason } from '../../core/merge/holds.ts';
 import type { HoldDetail } from '../../core/merge/plausibility.ts';

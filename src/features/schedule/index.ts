@@ -1,7 +1,7 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { addScheduleApi } from './pages/api.ts';
 import { addScheduleRoutes } from './pages/schedule-page.tsx';
-import { writeMergedTotals } from './schedule-totals.sql.ts';
+import { writeMergedTotals } from './payee.sql.ts';
 
 export const schedule: Feature = {
   name: 'schedule',

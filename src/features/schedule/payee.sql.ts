@@ -1,4 +1,6 @@
+import type { Transaction } from '../../base/database/database.ts';
 import { taxIdText } from '../../base/database/tax-id.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import { destinationOfRow } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { accountHash, partyKey, writingHash } from '../accounts/account-watch.sql.ts';
@@ -114,7 +116,7 @@ export function isPayee({ kind, key, hash }: PayeeRow): Prisma.Sql {
  *
  * @param fence of the merge that has staged the accounts of the titles; null: all of them are stored
  */
-export const totalsOf = (selected: Prisma.Sql, fence: bigint | null): Prisma.Sql => {
+const totalsOf = (selected: Prisma.Sql, fence: bigint | null): Prisma.Sql => {
   const staged =
     fence === null
       ? Prisma.sql`(SELECT NULL::uuid AS account_hash) AS staged ON true`
@@ -148,4 +150,37 @@ export const totalsOf = (selected: Prisma.Sql, fence: bigint | null): Prisma.Sql
     OFFSET 0
   ) AS named CROSS JOIN LATERAL unnest(named.lines) AS line
   GROUP BY 1, 2, 3`;
+};
+
+/**
+ * Writes the totals of accepted dates, in the transaction that has changed their titles and has locked their rows of
+ * `day`.
+ * @param isOfDates a condition for a row with the column `accepted_date`
+ * @param fence see `totalsOf`
+ */
+export async function writeTotals(
+  tx: Transaction,
+  isOfDates: Prisma.Sql,
+  fence: bigint | null,
+): Promise<void> {
+  // In the order of the due dates, so that a reader of a month reads few pages.
+  await tx.$executeRaw`
+    WITH replaced AS (DELETE FROM conciliation.schedule_total WHERE ${isOfDates})
+    INSERT INTO conciliation.schedule_total
+    SELECT * FROM (${totalsOf(isOfDates, fence)}) AS total ORDER BY due_date, payee`;
+}
+
+/** Writes the totals of the date of a merge, whose accounts are staged. */
+export const writeMergedTotals = (
+  tx: Transaction,
+  { date, fence }: { readonly date: CivilDate; readonly fence: bigint },
+): Promise<void> => writeTotals(tx, Prisma.sql`accepted_date = ${date}::date`, fence);
+
+/** Whether the totals of an accepted date are not those of its current titles. */
+export const hasOtherTotals = (date: CivilDate): Prisma.Sql => {
+  const isOfDate = Prisma.sql`accepted_date = ${date}::date`;
+  const stored = Prisma.sql`SELECT * FROM conciliation.schedule_total WHERE ${isOfDate}`;
+  const computed = totalsOf(isOfDate, null);
+  return Prisma.sql`
+    EXISTS ((${stored} EXCEPT ALL ${computed}) UNION ALL (${computed} EXCEPT ALL ${stored}))`;
 };

@@ -2,10 +2,10 @@
  * What the titles of a date, the rows that follow from them, and the decisions of people are not. Each query has rows
  * (problem, row_key); see the comments of `title_finding`.
  */
-import { HAS_OPEN_FINDINGS } from '../../base/database/open-findings.sql.ts';
+
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { areRowsRecorded, newestDigest } from '../../core/ledger/date-digest.sql.ts';
-import { titleTotals } from '../../core/ledger/day-ledger.sql.ts';
+import { HAS_OPEN_FINDINGS, titleTotals } from '../../core/ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
   BATCH_DIGEST,
@@ -16,7 +16,7 @@ import {
 } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { missingHolds } from '../accounts/payment-holds.sql.ts';
-import { hasOtherTotals } from '../schedule/schedule-totals.sql.ts';
+import { hasOtherTotals } from '../schedule/payee.sql.ts';
 
 // Column names are constants of core/title. No input reaches Prisma.raw.
 const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/base/database/migrate.ts';
-import { startAlertLoop } from '../../../src/features/alerts/alert-loop.ts';
+import { startAlertLoop } from '../../../src/features/alerts/deliveries.sql.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { ALERTS_ONLY, readAlerts } from './alert-table.ts';

@@ -20,12 +20,14 @@ const pull = (...texts: string[]) => world.serve(date, texts);
 
 const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
 describe('a day', () => {
-  test('shows totals by provider and by agent that add up to its own', async () => {
+  test.each([
+    ['', '0.30'],
+    ['&agent=Outro+Agente', '0.20'],
+    ['&provider=P-1', '0.30'],
+  ])('has the sum of its titles in their list, also of one party: "%s"', async (party, sum) => {
     await pull(title('a', { value: '0.10' }), title('b', { value: '0.20', name: 'Outro Agente' }));
-    expect((await viewer.get(`/days/${date}`)).text).toContain('0.30');
-    const { text } = await viewer.get(`/days/${date}/parties`);
-    expect(text).toMatch(/Outro Agente[\s\S]*?0\.20/);
-    expect(text).toMatch(/P-1[\s\S]*?0\.30/);
+    const { text } = await viewer.get(`/titles?from=${date}&to=${date}${party}`);
+    expect(text).toMatch(new RegExp(`<tfoot>.*>${sum}<`, 's'));
   });
 
   test('is signed off by a reviewer, restated by one cent, and shows the changes', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { PullParts } from '../../../src/core/work/pull-parts.ts';
-import { pullToEnd } from '../../../src/core/work/pull-to-end.ts';
+import { pullToEnd } from '../../../src/core/work/run-pull.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
 import type { GatedAnswer } from '../../support/gated-platform.ts';

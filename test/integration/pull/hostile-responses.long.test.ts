@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { pullToEnd } from '../../../src/core/work/pull-to-end.ts';
+import { pullToEnd } from '../../../src/core/work/run-pull.ts';
 import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
 import {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
-import { hasOtherTotals, writeTotals } from '../../../src/features/schedule/schedule-totals.sql.ts';
+import { hasOtherTotals, writeTotals } from '../../../src/features/schedule/payee.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { worldOfFile } from '../../support/file-world.ts';

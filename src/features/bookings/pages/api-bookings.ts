@@ -10,8 +10,7 @@ import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
 import { EVERYBODY, forKeys, STAFF } from '../../../console/shell/route-access.ts';
 import { consumerOfKey } from '../consumers.ts';
-import { FeedPage, position, readFeed } from '../feed.sql.ts';
-import { ConsumerLag, readConsumerLags } from '../open-lines.sql.ts';
+import { ConsumerLag, FeedPage, position, readConsumerLags, readFeed } from '../feed.sql.ts';
 import { readWaitingDays, WaitingDays } from '../release.sql.ts';
 import { type Receipt, ReceiptBody, takeReceipts } from '../take-receipts.sql.ts';
 import {

@@ -26,19 +26,16 @@ import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-
 import { FINDINGS } from '../../checks/pages/findings.tsx';
 import { type DayMatching, readDayMatching } from '../../matching/match-reads.sql.ts';
 import { DayStages } from '../../matching/pages/match-cards.tsx';
-import { PartyTable } from '../../titles/pages/party-table.tsx';
 import { type DayChanges, readDayChanges } from '../changed-titles.sql.ts';
 import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
 import { type JudgedDay, readNextToSign, withObstacles } from '../obstacles.sql.ts';
 import { obstacleRules, readSignOffs, type SignOff } from '../sign-off.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
 import { ACCEPT_REJECTS, PULL_DAY } from './day-actions.ts';
-import { type DayTotalsBy, readDayTotals } from './day-totals.sql.ts';
 import { reasonsText } from './reason-text.ts';
 import { holdText, RELEASE } from './release-page.tsx';
 import { obstacleText, SignOffCard } from './remarks.tsx';
 
-const PARTIES_SHOWN = 8;
 const MOVED_SHOWN = 100;
 const REJECTS_SHOWN = 50;
 const PULLS_SHOWN = 20;
@@ -80,22 +77,6 @@ export const DAY = declarePage({
   reveal: { path: REVEAL, who: STAFF, entry: ({ date }) => ({ action: 'rejects.reveal', date }) },
 });
 
-/** The totals of a day by its parties. They take a scan of its titles, so they have a page of their own. */
-export const PARTIES = declarePage({
-  path: '/days/:date/parties',
-  active: '/sign-offs',
-  input: { date: ledgerDate },
-  read: async (parts, { date }) => {
-    const [day, totals] = await Promise.all([
-      readLedgerDay(parts.database, date, todayOf(parts)),
-      readDayTotals(parts.database, date, PARTIES_SHOWN),
-    ]);
-    return { date, day, totals };
-  },
-  title: ({ formats }, { date }) => formats.date(date),
-  body: (data) => <PartiesPage {...data} />,
-});
-
 interface DayPageData {
   readonly date: CivilDate;
   readonly day: JudgedDay | null;
@@ -127,26 +108,6 @@ function DayPage({ data }: { data: DayPageData }) {
       ) : (
         <DayBody data={data} day={day} />
       )}
-    </>
-  );
-}
-
-function PartiesPage(props: {
-  readonly date: CivilDate;
-  readonly day: LedgerDay | null;
-  readonly totals: DayTotalsBy;
-}) {
-  const { date, day, totals } = props;
-  const { text } = usePage();
-  return (
-    <>
-      <DayHead date={date} day={day} active="parties" />
-      <Card title={text('day.byAgent')}>
-        <PartyTable by="agent" totals={totals.agent} date={date} />
-      </Card>
-      <Card title={text('day.byProvider')}>
-        <PartyTable by="provider" totals={totals.provider} date={date} />
-      </Card>
     </>
   );
 }
@@ -482,14 +443,13 @@ function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay |
 export function DayHead(props: {
   readonly date: CivilDate;
   readonly day: LedgerDay | null;
-  readonly active: 'overview' | 'titles' | 'parties';
+  readonly active: 'overview' | 'titles';
 }) {
   const { date, day } = props;
   const { text, formats } = usePage();
   const tabs = [
     ['overview', `/days/${date}`, text('day.overview')],
     ['titles', `/titles?from=${date}&to=${date}`, text('day.titles')],
-    ['parties', `/days/${date}/parties`, text('day.parties')],
   ] as const;
   return (
     <>
