@@ -166,20 +166,6 @@ test('filters that contradict each other twice in a row are an alert of the date
   await derive(0, 1);
 });
 
-test('a restatement that the pull finds too is no contradiction', async () => {
-  // One title of many: the earlier losses of the date count too, and no limit is reached.
-  const uids = Array.from({ length: 200 }, (_, number) => `many-${number}`);
-  const kept = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-  for (const present of [
-    [...kept, ...uids],
-    [...kept, ...uids.slice(1)],
-  ]) {
-    setDay(DAY, present);
-    await pullAndLink(await sweep(world, DAY));
-  }
-  await expectOpen();
-});
-
 test('two restatements in a row, each while the answer of the sweep is under way, are no contradiction', async () => {
   const kept = [...'abcdefgh'];
   for (const [inSweep, inPull] of [

@@ -82,14 +82,6 @@ test('Ctrl-C ends the command, and the service pulls every date once', async () 
   expect(twice).toEqual([]);
 });
 
-test('failed dates are printed, and the exit status is 1', async () => {
-  world.sandbox.faults.add({ kind: 'status', status: 400, date: at(91), times: 'forever' });
-  const ran = await run(...range(90, 92), '--json');
-  world.sandbox.faults.clear();
-  expect(ran.exit).toBe(1);
-  expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', done: 2, failed: 1 });
-});
-
 test('without a service the command does the work itself, and pulls nothing else', async () => {
   await service.kill();
   const before = world.sandbox.requests.length;

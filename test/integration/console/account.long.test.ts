@@ -190,16 +190,6 @@ describe('a password that is easy to guess is refused', () => {
       expect([text, answer.status]).toEqual([text, 400]);
     }
   });
-
-  test('by the page of a link, and the link still works', async () => {
-    const link = { name, purpose: 'password', validMinutes: 5, by: 'test' } as const;
-    const path = `/link/${await createLink(world.database, link)}`;
-    const fields = { password: 'password1234', again: 'password1234' };
-    const visitor = console.visitor();
-    const refused = await visitor.post(path, fields, from);
-    expect([refused.status, refused.text.includes(GUESSABLE)]).toEqual([400, true]);
-    expect((await visitor.post(path, { password: NEW, again: NEW }, from)).location).toBe('/');
-  });
 });
 
 test('a user with a company account only has no password to change', async () => {

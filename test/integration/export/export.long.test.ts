@@ -164,31 +164,6 @@ describe('an export', () => {
     ]);
   });
 
-  test('of an empty range is a file without rows', async () => {
-    const range = ['--from', '2020-01-01', '--to', '2020-01-31'];
-    const run = await world.runExport([...range, '--format', 'xlsx', '--out', file]);
-    expect(run.status).toBe(0);
-    expect(run.stdout.toString()).toContain(
-      'Warning: not every date of the range is reconciled: 31 never pulled.',
-    );
-    expect(readWorkbook(await readFile(file))[0]?.rows).toHaveLength(1);
-  });
-
-  test('is in the audit log with the user and the selection', async () => {
-    await exportTo('jsonl', '--include-withdrawn');
-    expect(await lastAudit()).toEqual({
-      actor: expect.stringMatching(/^command line: ./),
-      action: 'export',
-      details: {
-        from: '2026-03-01',
-        to: '2026-03-31',
-        format: 'jsonl',
-        rows: 6,
-        includeWithdrawn: true,
-      },
-    });
-  });
-
   test('to standard output has the titles there and the summary beside it', async () => {
     const run = await world.runExport([...MARCH, '--format', 'jsonl', '--out', '-']);
     expect(run.status).toBe(0);

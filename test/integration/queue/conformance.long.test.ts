@@ -30,29 +30,6 @@ describeOnEachServer('a queue', (kind) => {
       await eventually(() => expect(handled).toEqual([7n]));
     });
 
-    test('many pulls are handled once each, never more at a time than allowed', async () => {
-      const pullIds = Array.from({ length: 60 }, (_, index) => BigInt(index + 1));
-      const handled: bigint[] = [];
-      let atOnce = 0;
-      let mostAtOnce = 0;
-      await world.startWorker(
-        async (pullId) => {
-          atOnce += 1;
-          mostAtOnce = Math.max(mostAtOnce, atOnce);
-          await sleep(10);
-          atOnce -= 1;
-          handled.push(pullId);
-        },
-        { concurrency: 4 },
-      );
-      await Promise.all(pullIds.map((pullId) => world.queue.enqueue(pullId)));
-      await eventually(() => expect(handled).toHaveLength(pullIds.length));
-      await world.idle();
-      expect(new Set(handled)).toEqual(new Set(pullIds));
-      expect(handled).toHaveLength(pullIds.length);
-      expect(mostAtOnce).toBe(4);
-    });
-
     test('a pull that is enqueued again while it waits or is handled has one job, and another one afterwards', async () => {
       await Promise.all([world.queue.enqueue(7n), world.queue.enqueue(7n)]);
       await world.queue.enqueue(7n);
@@ -179,22 +156,6 @@ describeOnEachServer('a queue', (kind) => {
   });
 
   describe('stopping', () => {
-    test('a worker that closes waits for the pull in hand and takes no further one', async () => {
-      const handled: bigint[] = [];
-      let begun = 0;
-      const worker = await world.startWorker(async (pullId) => {
-        begun += 1;
-        await sleep(300);
-        handled.push(pullId);
-      });
-      await world.queue.enqueue(1n);
-      await world.queue.enqueue(2n);
-      await eventually(() => expect(begun).toBe(1));
-      await worker.close(10_000);
-      expect(handled).toEqual([1n]);
-      expect(await world.queue.counts()).toMatchObject({ waiting: 1, active: 0 });
-    });
-
     test('a pull that outlasts the grace is interrupted, and another worker has it at once', async () => {
       let begun = false;
       const worker = await world.startWorker(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cpfOf, providerOf, readProviders, writeProviders } from '../../support/provider-rows.ts';
+import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import {
   eventually,
@@ -8,44 +8,12 @@ import {
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
-/** Providers of another buyer, whose numbers only the platform knows. */
-const TAKEN = 900_000;
-
 // The queue has no part in what a push does: test/integration/queue tries both.
 describe('a service', () => {
   const inWorld = (
     use: (world: ServiceWorld) => Promise<void>,
     environment: Readonly<Record<string, string>> = nothingDue(),
   ) => inServiceWorld('PostgreSQL', { redisDatabase: 9, environment }, use);
-
-  test('of two processes sends one request at a time, and isolates 7 culprits among 1,000', () =>
-    inWorld(async (world) => {
-      const culprits = [12, 238, 241, 455, 671, 770, 999];
-      await register(
-        world,
-        culprits.map((number) => providerOf(TAKEN + number)),
-      );
-      await Promise.all([world.start(), world.start()]);
-      const providers = Array.from({ length: 1000 }, (_, number) =>
-        providerOf(
-          number,
-          culprits.includes(number) ? { identificationNumber: cpfOf(TAKEN + number) } : {},
-        ),
-      );
-      await writeProviders(world.database, providers);
-      await expectStates(world, { synced: 993, rejected: 7 });
-      const rows = await readProviders(world.database);
-      expect(
-        providers.filter(({ externalId }) => rows.get(externalId)?.state === 'rejected'),
-      ).toEqual(culprits.map((number) => providers[number]));
-      // One more was that of `register`.
-      expect(pushRequests(world).length - 1).toBeLessThanOrEqual(10 + 7 * 2 * 7);
-      const overlapping = await world.database.prisma.$queryRaw<unknown[]>`
-        SELECT one.id FROM conciliation.provider_batch one
-        JOIN conciliation.provider_batch other
-          ON other.id > one.id AND other.created_at < one.finished_at`;
-      expect(overlapping).toEqual([]);
-    }));
 
   test('waits as long as the platform says, also where all jobs are lost meanwhile', () =>
     inWorld(async (world) => {
@@ -151,18 +119,6 @@ async function makeDue(world: ServiceWorld): Promise<void> {
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.provider SET changed_at = clock_timestamp() - interval '61 seconds'
     WHERE sync_state = 'pending'`;
-}
-
-async function register(world: ServiceWorld, providers: readonly unknown[]): Promise<void> {
-  const answer = await fetch(`${world.sandbox.baseUrl}/api/providers`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${world.sandbox.issueToken()}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ providers }),
-  });
-  expect(answer.status).toBe(200);
 }
 
 async function expectStates(

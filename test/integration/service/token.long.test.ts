@@ -87,35 +87,6 @@ describe.concurrent('a refused token stays alerted', () => {
       await eventually(async () => expect(await readiness(service)).toEqual(READY));
       await eventually(() => expect(webhook.received).toHaveLength(2));
     }));
-
-  test('while a process is paused, also when another process with another token succeeds', () =>
-    inWorld(FIRST, async (world, webhook) => {
-      const refused = world.sandbox.issueToken({ isExpired: true });
-      const tokenFile = await world.writeFile('token', refused);
-      const overrides = PROMPT;
-      const paused = await world.start({
-        overrides,
-        environment: { PLATFORM_TOKEN_FILE: tokenFile, PLATFORM_CONCURRENCY: '1' },
-      });
-      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
-
-      const working = await world.start({ overrides });
-      const merged = async () =>
-        Object.values(await pulls(world)).filter((outcome) => outcome === 'merged 1').length;
-      await eventually(async () => expect(await merged()).toBeGreaterThanOrEqual(2));
-      await sleep(SEVERAL_LOOKS_MS);
-      expect(await alerts(world)).toEqual(['platform_auth open']);
-      expect(await readiness(paused)).toEqual(REFUSED);
-      await eventually(async () => expect(await readiness(working)).toEqual(READY));
-
-      await world.writeFile('token', world.sandbox.issueToken());
-      // Whichever of the two takes it.
-      await requestPull(world, toCivilDate('2026-02-01'));
-      await eventually(async () => expect(await merged()).toBe(4));
-      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth over']));
-      await eventually(async () => expect(await readiness(paused)).toEqual(READY));
-      await eventually(() => expect(webhook.received).toHaveLength(2));
-    }));
 });
 
 describe.concurrent('a token file without a usable token', () => {

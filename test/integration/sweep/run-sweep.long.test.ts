@@ -84,26 +84,6 @@ describe('dates that agree', () => {
     });
   });
 
-  test('agree in any order and with any formatting of their titles', async () => {
-    for (const date of DATES) {
-      const texts = textsOf(date, ['h', 'g', 'f', 'e', 'd', 'c', 'b', 'a']).map((text) =>
-        text.replaceAll('":', '" : ').replace('3.90', '3.9'),
-      );
-      world.sandbox.setDayTexts(date, texts);
-    }
-    expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
-  });
-
-  test('agree where only undocumented fields differ', async () => {
-    world.sandbox.setDayTexts(
-      DAY,
-      ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((uid) =>
-        titleText({ uid, date: DAY, more: ',"sentAt":"now"' }),
-      ),
-    );
-    expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
-  });
-
   test('agree with the answer that is held', async () => {
     setDay(DAY, ['a']);
     expect((await world.pull(DAY)).state).toBe('held');

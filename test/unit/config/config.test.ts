@@ -240,17 +240,6 @@ describe('certificates', () => {
   const databaseUrl = 'postgresql://user:secret@db.example/conciliation';
 
   test.each([
-    '',
-    '?sslmode=verify-full',
-    '?sslmode=require',
-    '?sslmode=disable',
-    '?sslmode=verify-full&sslrootcert=package.json',
-  ])('DATABASE_URL takes %s', (query) => {
-    const environment = { ...GOOD, ALLOW_PLAINTEXT: 'db.example' };
-    expect(problemsOf({ ...environment, DATABASE_URL: `${databaseUrl}${query}` })).toEqual([]);
-  });
-
-  test.each([
     ['?sslmode=no-verify', 'sslmode=verify-full'],
     ['?ssl=no-verify', 'sslmode=verify-full'],
     ['?sslmode=verify_full', 'sslmode=verify-full'],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
-  type DuePull,
   isInWindow,
   type PlanLedger,
   type PullOrigin,
@@ -32,40 +31,12 @@ function ledger(changes: Partial<PlanLedger> = {}): PlanLedger {
   };
 }
 
-const outline = (pulls: readonly DuePull[]) => pulls.map((pull) => `${pull.origin} ${pull.date}`);
-
 describe('planDue', () => {
-  test('a slot makes yesterday and the lookback due, the newest date first', () => {
-    const due = planDue(slotAt, ledger(), policy);
-    expect(outline(due)).toEqual([
-      'daily 2026-03-10',
-      'lookback 2026-03-09',
-      'lookback 2026-03-08',
-      'lookback 2026-03-07',
-    ]);
-    expect(due.every((pull) => pull.slotAt === slotAt && pull.round === 0)).toBe(true);
-  });
-
   test('yesterday is the day before the slot on the calendar of the time zone', () => {
     const evening = new Date('2026-03-12T01:30:00Z');
     expect(planDue(evening, ledger(), policy)[0]?.date).toBe('2026-03-10');
     const tokyo = { ...policy, timeZone: 'Asia/Tokyo' };
     expect(planDue(evening, ledger(), tokyo)[0]?.date).toBe('2026-03-11');
-  });
-
-  test('on the first day only yesterday is due: nothing before the first date is looked back at', () => {
-    const first = ledger({ startDate: yesterday, lastReconciledDate: null });
-    expect(outline(planDue(slotAt, first, policy))).toEqual(['daily 2026-03-10']);
-  });
-
-  test('before the first date there is nothing to do', () => {
-    const future = ledger({ startDate: date('2026-03-11'), lastReconciledDate: null });
-    expect(planDue(slotAt, future, policy)).toEqual([]);
-  });
-
-  test('a date whose pulls of the slot have failed is due in a further round', () => {
-    const failed = ledger({ failedPulls: new Map([[yesterday, 2]]) });
-    expect(planDue(slotAt, failed, policy).map(({ round }) => round)).toEqual([2, 0, 0, 0]);
   });
 });
 

@@ -80,14 +80,6 @@ describe('readProviderFile', () => {
   });
 
   it.each([
-    ['F1;1', 'expected 3 cells, got 2'],
-    ['F1;1;N;x', 'expected 3 cells, got 4'],
-    ['F1;1;"N"x', 'text follows the end of a quoted cell'],
-  ])('refuses the row %s', async (cells, expected) => {
-    expect(await read(LEAST, cells)).toMatchObject([{ faults: [{ field: '(row)', expected }] }]);
-  });
-
-  it.each([
     ['externalId;name', /lacks identificationNumber/],
     [`${LEAST};name`, /name occurs twice/],
     [`${LEAST};account1.type;Account1.TYPE`, /account1.type occurs twice/],

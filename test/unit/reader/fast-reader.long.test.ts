@@ -1,20 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { dayWindow } from '../../../src/core/planner/pull-plan.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { rawHash } from '../../../src/core/title/known-titles.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
-import {
-  compareTitle,
-  FENCE,
-  fastReader,
-  readOrdinary,
-  readWhole,
-  WINDOW,
-} from './read-both-ways.ts';
+import { compareTitle, FENCE, fastReader, readWhole, WINDOW } from './read-both-ways.ts';
 import { TITLES_OF_EVERY_KIND } from './title-corpus.ts';
 
 const DAY = toCivilDate('2026-03-02');
@@ -57,22 +49,6 @@ test('rows that were taken stay as they are while further titles are read', () =
     taken.push({ rows, before: rows.toString('latin1') });
   }
   for (const { rows, before } of taken) expect(rows.toString('latin1')).toBe(before);
-});
-
-test('rows that are not taken are kept', () => {
-  const reader = fastReader();
-  const long = titleText({ date: DAY, name: 'n'.repeat(1000) });
-  for (let ordinal = 0; ordinal < 2000; ordinal++) readWhole(reader, Buffer.from(long), ordinal);
-  expect(ordinalsOf(reader.takeRows())).toEqual(Array.from({ length: 2000 }, (_, index) => index));
-});
-
-test('a title outside the window is left, also after one inside it', () => {
-  const reader = fastReader(dayWindow(DAY));
-  const inside = Buffer.from(titleText({ date: DAY }));
-  const outside = Buffer.from(titleText({ date: toCivilDate('2026-03-03') }));
-  const taken = [inside, outside, inside, outside].map((bytes, at) => readWhole(reader, bytes, at));
-  expect(taken).toEqual([true, false, true, false]);
-  expect(readOrdinary(outside, dayWindow(DAY))).toBe(null);
 });
 
 test('a new value of an enumeration takes the ordinary path once', () => {

@@ -96,7 +96,7 @@ describe('latestSlot', () => {
         },
       ),
       {
-        numRuns: 60,
+        numRuns: 30,
         examples: [[{ timeZone: 'Pacific/Apia', dayMs: Date.UTC(2011, 11, 30) }, 6, 0]],
       },
     );
