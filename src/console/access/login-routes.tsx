@@ -1,11 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { InputError } from '../../base/runtime/errors.ts';
+import { describeError } from '../../base/runtime/logger.ts';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { parseUserName } from '../../base/values/role.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { faultSentence } from '../shell/error-page.tsx';
-import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from '../shell/guard.ts';
+import {
+  cookieOptions,
+  isForeignLoad,
+  SESSION_LIMITS,
+  sessionCookie,
+  visitCookie,
+} from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
 import {
   LANGUAGE_COOKIE,
@@ -19,9 +26,12 @@ import { EVERYBODY, forEnrolment, forVisitors } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
 import { consumeLink, type LinkPurpose, readLink } from './console-users.sql.ts';
+import { OIDC_CALLBACK_PATH, type OidcFault } from './oidc-client.ts';
+import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
-import { clientAddress, logSecurityEvent } from './security-events.ts';
+import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
 import { checkSignIn, countAddress } from './sign-in-check.ts';
+import { countTry, PER_ADDRESS } from './sign-in-limits.sql.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;
 
@@ -131,7 +141,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
 }
 
 /** Begins a session and replaces the visitor's cookie. */
-export async function signIn(
+async function signIn(
   reply: FastifyReply,
   { database, publicUrl, logger }: ConsoleParts,
   {
@@ -157,7 +167,7 @@ export async function signIn(
     .redirect(next, 303);
 }
 
-export function showLogin(
+function showLogin(
   request: FastifyRequest,
   reply: FastifyReply,
   parts: ConsoleParts,
@@ -183,7 +193,7 @@ export function showLogin(
 }
 
 /** @param wait until the next try, in seconds */
-export function showTooMany(
+function showTooMany(
   request: FastifyRequest,
   reply: FastifyReply,
   parts: ConsoleParts,
@@ -198,7 +208,7 @@ export function showTooMany(
 }
 
 /** Returns the path after the sign-in, which is always a path of this console. */
-export function nextOf(request: FastifyRequest): string {
+function nextOf(request: FastifyRequest): string {
   const next = textParameter(request.body, 'next') ?? textParameter(request.query, 'next') ?? '/';
   // Browsers resolve `//host` and `/\host` to other hosts.
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/';
@@ -342,4 +352,78 @@ export function NewPasswordFields(props: {
       </p>
     </>
   );
+}
+
+const OIDC_STATUS = {
+  denied: 401,
+  refused: 401,
+  unavailable: 503,
+  unknown: 403,
+  unverified: 403,
+  disabled: 403,
+};
+
+/** Routes for accounts of the identity provider: a link to it and the return. Without a provider, both answer 404. */
+export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database, oidc, logger } = parts;
+  const show = (request: FastifyRequest, reply: FastifyReply, reason: keyof typeof OIDC_STATUS) =>
+    showLogin(request, reply, parts, {
+      status: OIDC_STATUS[reason],
+      error: ({ text }) => text(`login.oidcFaults.${reason}`),
+    });
+
+  const showFault = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { fault, cause, errorCode }: OidcFault,
+  ) => {
+    const err = describeError(cause);
+    logger.warn({ fault, errorCode, err }, 'the sign-in at the identity provider failed');
+    return show(request, reply, fault);
+  };
+
+  const refusal = async (request: FastifyRequest, reply: FastifyReply) => {
+    // Before the count, so that pages of other sites do not use up the tries of an address.
+    if (isForeignLoad(request)) {
+      logSecurityEvent(logger, request, 'csrf_refused');
+      return show(request, reply, 'refused');
+    }
+    const wait = await countTry(database, `oidc ${clientNetwork(request)}`, PER_ADDRESS);
+    if (wait === 0) return null;
+    logSecurityEvent(logger, request, 'sign_in_limited');
+    return showTooMany(request, reply, parts, wait);
+  };
+
+  // A link, not a form: the form-action policy of browsers also applies to the redirect after a form.
+  server.get('/login/oidc', forVisitors, async (request, reply) => {
+    if (oidc === null) return reply.callNotFound();
+    if (request.principal !== null) return reply.redirect('/', 303);
+    const refused = await refusal(request, reply);
+    if (refused !== null) return refused;
+    const begun = await oidc.begin();
+    if ('fault' in begun) return showFault(request, reply, begun);
+    await beginOidcLogin(database, { ...begun, visit: request.visit, next: nextOf(request) });
+    return reply.redirect(begun.url.href, 303);
+  });
+
+  server.get(OIDC_CALLBACK_PATH, forVisitors, async (request, reply) => {
+    if (oidc === null) return reply.callNotFound();
+    // Another tab has already signed in.
+    if (request.principal !== null) return reply.redirect('/', 303);
+    const state = textParameter(request.query, 'state') ?? '';
+    const login = await takeOidcLogin(database, state, request.visit);
+    if (login === null) return show(request, reply, 'refused');
+    const refused = await refusal(request, reply);
+    if (refused !== null) return refused;
+    const { searchParams } = new URL(request.url, 'http://localhost');
+    const identity = await oidc.finish(searchParams, { ...login, state });
+    if ('fault' in identity) return showFault(request, reply, identity);
+    const user = await findOidcUser(database, identity, clientAddress(request));
+    if (user.outcome !== 'found') {
+      logSecurityEvent(logger, request, 'sign_in_failed');
+      return show(request, reply, user.outcome);
+    }
+    const { issuer, subject } = identity;
+    return signIn(reply, parts, { user, next: login.next, proof: { issuer, subject } });
+  });
 }

@@ -1,7 +1,6 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { planBackfills } from './backfill-ledger.sql.ts';
-import { addBackfillsApi } from './pages/api.ts';
-import { BACKFILL, BACKFILL_ACTIONS, BACKFILLS } from './pages/backfills.tsx';
+import { addBackfillsApi, BACKFILL, BACKFILL_ACTIONS, BACKFILLS } from './pages/backfills.tsx';
 
 export const backfills: Feature = {
   name: 'backfills',

@@ -15,7 +15,6 @@ const FOLDERS = [
 ];
 const ENGLISH_ONLY = [
   'console/api/',
-  'features/backfills/pages/api.ts',
   'features/review/pages/api.ts',
   // The command line and the worker only.
   'core/ledger/pull-ledger.sql.ts',

@@ -1,14 +1,17 @@
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { addDays, lastClosedDate, parseCivilDate } from '../../../base/values/business-day.ts';
-import { id } from '../../../console/api/schema-parts.ts';
+import { describe, requireId } from '../../../console/api/api-request.ts';
+import { date, IdParameter, id } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, authorText, FormFault, Instant } from '../../../console/shell/parts.tsx';
-import { OPERATE } from '../../../console/shell/route-access.ts';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
 import { type Checkpoint, readCheckpoint } from '../../../core/ledger/day-ledger.sql.ts';
 import {
   Backfill,
@@ -292,7 +295,7 @@ function BackfillBody({ backfill }: { readonly backfill: BackfillProgress }) {
 }
 
 /** @throws InputError for an invalid range or concurrency */
-export async function startBackfill(
+async function startBackfill(
   parts: ConsoleParts,
   source: BackfillForm,
   by: string,
@@ -316,4 +319,61 @@ function parseBackfill(source: BackfillForm): { range: BackfillRange; concurrenc
     range: { from, to },
     concurrency: /^\d{1,3}$/.test(concurrency) ? Number(concurrency) : 0,
   };
+}
+
+const StartedBackfill = Type.Object({
+  from: date,
+  to: date,
+  concurrency: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_BACKFILL_CONCURRENCY, default: 2 }),
+  ),
+});
+
+/** The operations of the API for backfills. */
+export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  api.get(
+    '/backfills/:id',
+    describe(forKeys(EVERYBODY, 'read'), 'backfills', 'getBackfill', 'How far a backfill is', {
+      params: IdParameter,
+      answer: Backfill,
+    }),
+    async (request, reply) =>
+      (await readBackfillProgress(database, requireId(request))) ?? reply.callNotFound(),
+  );
+
+  api.post(
+    '/backfills',
+    describe(forKeys(OPERATE, 'pull'), 'backfills', 'startBackfill', 'Pull a range day by day', {
+      body: StartedBackfill,
+      status: 201,
+      answer: Backfill,
+    }),
+    async (request, reply) => {
+      const body = request.body as { from: string; to: string; concurrency?: number };
+      const source = { ...body, concurrency: String(body.concurrency ?? 2) };
+      const id = await startBackfill(parts, source, actorOf(request));
+      return reply.code(201).send(await readBackfillProgress(database, id));
+    },
+  );
+
+  api.post(
+    '/backfills/:id/cancel',
+    describe(
+      forKeys(OPERATE, 'pull'),
+      'backfills',
+      'cancelBackfill',
+      'Stop a backfill; pulled dates stay',
+      {
+        params: IdParameter,
+        answer: Backfill,
+      },
+    ),
+    async (request) => {
+      const id = requireId(request);
+      await cancelBackfill(database, id, actorOf(request));
+      return readBackfillProgress(database, id);
+    },
+  );
 }
