@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -22,11 +23,6 @@ async function pull(date: CivilDate, account: string) {
 const digestOf = async (date: CivilDate) =>
   (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
 
-const acknowledge = () => world.database.prisma.$executeRaw`
-  UPDATE conciliation.account_change
-  SET state = 'confirmed', decided_at = now(), decided_by = 'ana', reason = 'called them'
-  WHERE state = 'open'`;
-
 async function waiting(): Promise<number> {
   const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`
     SELECT count(*)::int AS sessions FROM pg_stat_activity
@@ -42,7 +38,7 @@ test('is refused where the merge holds a payment, although the content is the on
   const seenDigest = await digestOf(NEXT);
   // The account is restated, and the restatement is taken back while the person signs.
   await pull(NEXT, '222');
-  await acknowledge();
+  await decideOpenChanges(database, 'confirmed');
   let signing: Promise<unknown> = Promise.resolve();
   let merge: Promise<unknown> = Promise.resolve();
   await database.prisma.$transaction(
