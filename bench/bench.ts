@@ -13,7 +13,7 @@ import { checkDays } from '#dist/features/checks/check-day.sql.js';
 import { CASES, type Case, DAY_TITLES } from './cases.ts';
 import { startChild } from './child.ts';
 import { type Bench, type Measured, measure, type Side, verify, WARM_UP_DATE } from './measure.ts';
-import { toCount, toCounts } from './numbers.ts';
+import { toCount } from './numbers.ts';
 import type { Answer, RenderPlan, RenderProgram } from './render-process.ts';
 import { renderTable, summarise } from './report.ts';
 import type { SandboxProgram } from './sandbox-process.ts';
@@ -59,7 +59,7 @@ function parseOptions(args: string[]) {
     },
   });
   return {
-    sizes: toCounts(values.size),
+    sizes: values.size.split(',').map(toCount),
     cases: values.case.split(',').map(toCase),
     rounds: toCount(values.rounds),
     backfillDays: toCount(values['backfill-days']),

@@ -15,7 +15,7 @@ import { type Database, openDatabase } from '#dist/base/database/database.js';
 import { listBreaks } from '#dist/features/matching/breaks.sql.js';
 import { runMatching } from '#dist/features/matching/run-matching.sql.js';
 import { peakMemoryBytes } from './meter.ts';
-import { toCounts } from './numbers.ts';
+import { toCount } from './numbers.ts';
 import { logger, type Server, withServer } from './server.ts';
 
 const { values } = parseArgs({
@@ -75,7 +75,7 @@ const write = (cells: readonly (string | number)[]) =>
 await withServer(async (server) => {
   write(HEAD);
   write(HEAD.map(() => '---:'));
-  for (const size of toCounts(values.sizes)) {
+  for (const size of values.sizes.split(',').map(toCount)) {
     if (!(await measure(server, size))) process.exitCode = 1;
   }
 });

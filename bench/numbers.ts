@@ -19,7 +19,3 @@ export function toCount(text: string): number {
   if (count < 1) throw new Error(`${text} is not a number above 0, such as 500, 20k or 1M`);
   return count;
 }
-
-export function toCounts(text: string): number[] {
-  return text.split(',').map(toCount);
-}

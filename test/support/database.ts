@@ -178,7 +178,7 @@ async function emptyBy(clients: readonly PoolClient[], template: TemplateState):
   const tables = await client.query(TABLES);
   const statements = [
     // Without triggers and foreign keys, which keep rows from being deleted.
-    'SET session_replication_role = replica',
+    'SET LOCAL session_replication_role = replica',
     ...tables.rows.map(({ name }) => `DELETE FROM ${name}`),
     ...Object.entries(template.rows).map(
       ([name, content]) =>
@@ -188,7 +188,6 @@ async function emptyBy(clients: readonly PoolClient[], template: TemplateState):
     ...Object.entries(template.sequences).map(
       ([name, value]) => `SELECT setval('${name}', ${value})`,
     ),
-    'RESET session_replication_role',
   ];
   await client.query(statements.join(';\n'));
   return true;

@@ -192,15 +192,6 @@ describe('a password that is easy to guess is refused', () => {
   });
 });
 
-test('a user with a company account only has no password to change', async () => {
-  await world.database.prisma.consoleUser.update({ where: { name }, data: { passwordHash: null } });
-  const page = await ana.get('/account');
-  expect(page.text).toContain('You have no password in this console');
-  expect(page.text).not.toContain('/account/password');
-  expect((await change({})).status).toBe(401);
-  expect((await ana.get('/account/second-factor')).text).not.toContain('otpauth:');
-});
-
 test('users see their own sessions and end the others', async () => {
   const browser = console.visitor();
   await browser.post('/login', { name, password: PASSWORD }, from);

@@ -75,20 +75,6 @@ test('the reports of the worker are counted, and all counters start at zero', as
   });
 });
 
-test('a ledger that has not begun has no lag, and its other gauges are zero', async () => {
-  const { scrape } = await open();
-  const samples = await scrape();
-  expect(samples.has('conciliation_checkpoint_lag_dates')).toBe(false);
-  expect(samples.get('conciliation_oldest_due_age_seconds')).toBe(0);
-  expect(samples.get('conciliation_dates{state="reconciled"}')).toBe(0);
-  expect(samples.get('conciliation_alerts_open{kind="day_held"}')).toBe(0);
-  expect(samples.get('conciliation_providers{state="rejected"}')).toBe(0);
-  expect(samples.get('conciliation_oldest_pending_provider_age_seconds')).toBe(0);
-  expect(samples.get('conciliation_account_changes_open')).toBe(0);
-  expect([...samples.keys()].filter((name) => name.startsWith('conciliation_sweep_'))).toEqual([]);
-  expect(samples.get('conciliation_source_up{source="ledger"}')).toBe(1);
-});
-
 test('the gauges of the ledger and the queue are read when they are asked for', async () => {
   await ensureCheckpoint(world.database.prisma, toCivilDate('2026-03-01'));
   await world.database.prisma.$executeRaw`

@@ -18,20 +18,6 @@ import {
 const logger = pino({ level: 'silent' });
 
 describe('sharing', () => {
-  test('joins a running server, which the last one to leave stops', async ({ dataDir }) => {
-    const first = await openInProcess({ dataDir });
-    const second = await openInProcess({ dataDir });
-    const serverPid = await requireServerPid(dataDir);
-    expect(second.opened['url']).toBe(first.opened['url']);
-
-    await first.close();
-    expect(await query(String(second.opened['url']), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    expect(await readServerPid(dataDir)).toBe(serverPid);
-
-    await second.close();
-    await expect.poll(() => isServerRunning(serverPid)).toBe(false);
-  });
-
   test('a server to which another client is connected stays, and the next process stops it', async ({
     dataDir,
   }) => {

@@ -6,7 +6,6 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
-import { createTestDatabase } from '../../support/database.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
 import { providerOf, readProviders } from '../../support/provider-rows.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
@@ -103,23 +102,5 @@ test('the service and every command do all their work as the worker’s user, wh
     await world.close();
     await users.drop();
     await rm(folder, { recursive: true });
-  }
-});
-
-test('on a database that lacks migrations the worker’s user is told who has to run them', async () => {
-  const database = await createTestDatabase();
-  const users = await createRoleUsers(database.url);
-  try {
-    const run = await runCommand(['start'], {
-      DATABASE_URL: users.urlOf('worker'),
-      PLATFORM_BASE_URL: 'http://127.0.0.1:9',
-      PLATFORM_TOKEN: 'unused',
-      CONSOLE_PORT: '0',
-    });
-    expect(run.exit).toBe(2);
-    expect(run.stderr).toContain('run "conciliation migrate" as the user that owns them');
-  } finally {
-    await database.drop();
-    await users.drop();
   }
 });

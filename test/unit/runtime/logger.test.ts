@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PlatformUnavailableError } from '../../../src/base/runtime/errors.ts';
-import { createLogger, describeError } from '../../../src/base/runtime/logger.ts';
+import { createLogger } from '../../../src/base/runtime/logger.ts';
 
 function logged(error: unknown): string {
   const lines: string[] = [];
@@ -22,11 +22,6 @@ test('our own errors are logged with code, message, context and the kind of thei
     cause: { type: 'Error', code: 'ECONNRESET' },
   });
   expect(line).not.toContain('52998224725');
-});
-
-test('an error that was described before it got to the logger is logged as it was described', () => {
-  const error = new PlatformUnavailableError('the transfer was cut');
-  expect(JSON.parse(logged(describeError(error))).err).toEqual(JSON.parse(logged(error)).err);
 });
 
 test('an object that only looks like a description is not logged', () => {
