@@ -222,10 +222,6 @@ const UNSTATED = JSON.stringify({
  * entry and its rows are written by one transaction, so both have its time, or the entry names the row.
  * - `decision`: an entry has the facts. Of the columns, `entry.action` is for the join alone
  * - `state`: the newest entry about the subject has the facts
- *
- * And: a response that ended without a merge was replaced by a newer one. The findings of the checks are as the newest
- * check of the present content leaves them, of its severity, and not closed while the title has the fault. After a
- * sign-off, the checks do not run.
  */
 const recordAlterations = (date: CivilDate) => Prisma.sql`
   WITH seal AS (
@@ -245,11 +241,14 @@ const recordAlterations = (date: CivilDate) => Prisma.sql`
                 WHEN action IN ('day.sign_off', 'day.reopen') AND date = ${date}::date THEN 'seal' END AS subject
     FROM conciliation.audit_entry
     WHERE date = ${date}::date OR date IN (SELECT accepted_date FROM change)
-       OR date IS NULL AND jsonb_exists_any(details, '{session,role,keyId,databaseRole,bookingsFrom,grounds}')
+       OR date IS NULL AND jsonb_exists_any(details, '{session,role,keyId,databaseRole,bookingsFrom,grounds,monthSealId}')
   ), decision (problem, row_key, action, facts) AS (
     SELECT 'seal', id::text, 'day.sign_off', jsonb_build_object(
       'by', signed_off_by, 'at', signed_off_at, 'date', date, 'contentDigest', content_digest, 'reason', reason)
     FROM seal
+    UNION ALL SELECT 'seal', id::text, 'month.seal', jsonb_build_object(
+      'by', sealed_by, 'monthSealId', id, 'digest', digest, 'reason', reason)
+    FROM conciliation.month_seal WHERE month = date_trunc('month', ${date}::date)
     UNION ALL SELECT 'reject', id::text, 'rejects.accept', jsonb_build_object(
       'by', decided_by, 'at', decided_at, 'date', date, 'reason', reason)
     FROM conciliation.rejected_title WHERE date = ${date}::date AND status = 'accepted'
@@ -279,7 +278,7 @@ const recordAlterations = (date: CivilDate) => Prisma.sql`
     SELECT 'seal', id::text, 'seal', CASE WHEN ended_at IS NULL
       THEN jsonb_build_object('action', 'day.sign_off', 'by', signed_off_by, 'at', signed_off_at)
       ELSE jsonb_build_object('action', 'day.reopen', 'by', ended_by, 'at', ended_at, 'reason', end_reason) END
-    FROM seal WHERE id = (SELECT max(id) FROM seal)
+    FROM seal WHERE ended_at IS NULL OR id = (SELECT max(id) FROM seal)
     UNION ALL SELECT 'session', name, 'session ' || token_hash, jsonb_build_object('by', name)
     FROM conciliation.console_session JOIN conciliation.console_user ON console_user.id = user_id
     WHERE expires_at > now()
@@ -318,13 +317,28 @@ const recordAlterations = (date: CivilDate) => Prisma.sql`
   WHERE action = 'break.resolve' AND NOT EXISTS (
     SELECT FROM conciliation.break_decision AS decided WHERE (decided.decided_at, decided.ground::text) = (entry.at, named.ground))
   UNION
+  -- A user who was an administrator signs nothing that was open when the role changed: docs/console.md.
+  SELECT 'user', owner.name
+  FROM conciliation.console_user AS owner CROSS JOIN LATERAL (
+    SELECT min(at) AS at FROM entry
+    WHERE subject = 'user ' || owner.name AND id > (
+      SELECT max(id) FROM entry WHERE subject = 'user ' || owner.name AND facts ->> 'role' = 'admin')
+  ) AS change
+  WHERE role <> 'admin' AND change.at IS NOT NULL AND coalesce(decides_from < change.at, true)`;
+
+/**
+ * A response that ended without a merge was replaced by a newer one. The findings of the checks are as the newest check
+ * of the present content leaves them, of its severity, and not closed while the title has the fault. After a sign-off,
+ * the checks do not run.
+ */
+const checkAlterations = (date: CivilDate) => Prisma.sql`
   -- A response that a crash of the database has lost is replaced before the next one comes.
-  SELECT 'pull', pull.id::text
+  SELECT 'pull' AS problem, pull.id::text AS row_key
   FROM conciliation.pull JOIN conciliation.day ON day.date = pull.date AND day.state = 'reconciled'
   WHERE pull.date = ${date}::date AND pull.state = 'superseded' AND NOT EXISTS (
     SELECT FROM conciliation.pull AS newer
     WHERE newer.date = pull.date AND newer.fence > pull.fence AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))
-  UNION
+  UNION ALL
   SELECT 'finding', id::text
   FROM (
     SELECT finding.*, substring(done.rules FROM code || ':' || version || ':([a-z]+)') AS given
@@ -349,4 +363,5 @@ export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
   Prisma.sql`SELECT 'hold' AS problem, title_id::text AS row_key FROM (${missingHolds(date)}) AS missing`,
   bookingAlterations(date),
   recordAlterations(date),
+  checkAlterations(date),
 ];

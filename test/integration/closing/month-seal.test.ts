@@ -15,6 +15,8 @@ import {
   sealMonth,
 } from '../../../src/features/review/months/month-seal.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
+import { alterationsOf } from '../../../src/features/verify/alterations.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -78,6 +80,8 @@ describe('a month', () => {
       totals: { title_count: '8', withdrawn_count: '0', original_value_sum: '400.60' },
     });
     expect((await march()).state).toBe('sealed');
+    const problems = () => verifyDate(world.database, FROM, new AbortController().signal);
+    expect((await problems()).alterations).toEqual([]);
     const row = await world.database.prisma.monthSeal.findFirstOrThrow();
     const seals = await world.database.prisma.signOff.findMany({ orderBy: { date: 'asc' } });
     expect(row.signOffIds).toEqual(seals.map(({ id }) => id));
@@ -119,6 +123,20 @@ describe('a month', () => {
     expect(seals.map(({ id }) => id)).toEqual([again.id, expect.any(Number)]);
     expect(new Set(seals.map(({ digest }) => digest)).size).toBe(2);
     expect(await openAlerts()).toEqual([]);
+  });
+
+  test('that no person has sealed is a difference', async () => {
+    const forged = await world.database.prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`
+        INSERT INTO conciliation.month_seal
+        SELECT (jsonb_populate_record(seal, '{"id": -1, "sealed_by": "rosa"}')).*
+        FROM conciliation.month_seal AS seal ORDER BY id LIMIT 1`;
+      const rows: unknown[] = [];
+      for (const part of alterationsOf(FROM)) rows.push(...(await tx.$queryRaw<unknown[]>(part)));
+      await tx.$executeRaw`ROLLBACK`;
+      return rows;
+    });
+    expect(forged).toEqual([{ problem: 'seal', row_key: '-1' }]);
   });
 
   test('is sealed by one of two persons at once', async () => {

@@ -467,6 +467,15 @@ describe('a decision without an entry in the audit log is found and refused:', (
       ['seal'],
     ],
     [
+      'an earlier seal in force again',
+      reopened,
+      [
+        copy('sign_off', { id: -1, ended_at: null, ended_by: null, end_reason: null }, 'date = $1'),
+        sealOf('sign_off.date = $1 AND ended_at IS NULL'),
+      ],
+      ['seal'],
+    ],
+    [
       'a fence that was never given',
       nothing,
       [
@@ -910,6 +919,15 @@ describe('access that is not in the audit log keeps every date from being signed
     );
     expect(await sign('adam')).toBe('unrecorded');
     await changeUser(database, { name: 'adam', by: 'ana', role: 'viewer' });
+    expect(await problems()).toEqual([]);
+    // With an entry that states the same.
+    await attack(
+      `UPDATE conciliation.console_user SET decides_from = NULL WHERE name = 'adam'`,
+      `INSERT INTO conciliation.audit_entry (actor, action, details)
+       VALUES ('ana', 'user.change', '{"user": "adam", "role": "viewer", "isDisabled": false, "decidesFrom": null}')`,
+    );
+    expect(await problems()).toEqual(['user']);
+    await changeUser(database, { name: 'adam', by: 'ana', role: 'admin' });
     expect(await problems()).toEqual([]);
   });
 });
