@@ -81,7 +81,7 @@ describe('DATABASE_URL', () => {
 
   test.each([
     'sslmode=verify-full',
-    // As strict with pg 8; test/integration/database/tls.test.ts tries them.
+    // As strict with pg 8; test/integration/database/tls.long.test.ts tries them.
     'sslmode=require',
     'sslmode=prefer',
     'sslrootcert=package.json',
