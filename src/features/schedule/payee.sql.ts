@@ -30,6 +30,7 @@ const WRITTEN = {
     ACCOUNT.map((column) => [column, byKind(`provider_${column}`, `payment_${column}`)]),
   ),
   destination: byKind(destinationOfRow('provider'), destinationOfRow('financial_agent')),
+  is_erased: 'erased_at IS NOT NULL',
 };
 const written = Prisma.raw(Object.keys(WRITTEN).join(', '));
 const WRITTEN_PAYEE = `(SELECT ${Object.entries(WRITTEN)
@@ -43,7 +44,7 @@ const keyOf = (code: string, identification: string, name: string) =>
   `coalesce(${stated(code)}, ${taxIdText(identification)}, ${stated(name)})`;
 const KEY = keyOf(WRITTEN.code, WRITTEN.identification, WRITTEN.name);
 /** The payee of a row with the columns of `WRITTEN_PAYEE`. */
-const NAMED = `kind, ${keyOf('code', 'identification', 'name')} AS key, destination,
+const NAMED = `kind, ${keyOf('code', 'identification', 'name')} AS key, destination, is_erased,
   ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`;
 
 /** The payee of a row with the columns of `title`, for a LATERAL join. */
@@ -52,10 +53,11 @@ export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${NAMED} FROM ${WRITTEN_PAY
 const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
   Prisma.sql`md5(concat_ws(',', ${kind}, quote_nullable(${key}), (${account})::text))::uuid`;
 
+const accountFields = Prisma.raw(
+  [...ACCOUNT, 'destination'].map((column) => `party.${column}`).join(', '),
+);
 /** Whether a row `party` names neither a party nor an account. */
-export const IS_UNNAMED: Prisma.Sql = Prisma.sql`
-  num_nonnulls(party.key, party.bank, party.agency, party.agency_digit, party.account,
-               party.account_digit, party.destination) = 0`;
+export const IS_UNNAMED: Prisma.Sql = Prisma.sql`num_nonnulls(party.key, ${accountFields}) = 0`;
 
 /**
  * The hash of a row `party` with the columns of `PAYEE`, the same for all writings of one account. A title without
@@ -66,7 +68,9 @@ const payeeHash = (watched: Prisma.Sql) => Prisma.sql`
        ELSE ${hashOf(
          Prisma.sql`party.kind`,
          partyKey,
-         Prisma.sql`coalesce(${watched}, ${writingHash})`,
+         // An erased title has lost its account, which is not the watched one of a title without account.
+         Prisma.sql`coalesce(CASE WHEN NOT party.is_erased OR num_nonnulls(${accountFields}) > 0 THEN ${watched} END,
+                             ${writingHash})`,
        )} END`;
 const PAYEE_HASH = payeeHash(accountHash);
 

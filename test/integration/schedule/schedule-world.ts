@@ -65,27 +65,28 @@ export async function plainSums(database: Database, { from, to }: DueRange) {
   const groups = await database.prisma.$queryRaw<Record<string, unknown>[]>`
     WITH paid AS (
       SELECT 'provider' AS kind, coalesce(provider_external_id, provider_identification) AS party,
-             provider_bank AS bank, provider_account AS account, original_value, provider_agency AS agency
+             provider_bank AS bank, provider_account AS account, original_value, provider_agency AS agency,
+             erased_at IS NOT NULL AS is_erased
       FROM conciliation.title
       WHERE status = 'current' AND buyer_is_financial IS TRUE
         AND anticipated_due_date BETWEEN ${from}::date AND ${to}::date
       UNION ALL
       SELECT 'financial_agent', coalesce(financial_agent_identification, financial_agent_name),
-             payment_bank, payment_account, original_value, payment_agency
+             payment_bank, payment_account, original_value, payment_agency, erased_at IS NOT NULL
       FROM conciliation.title
       WHERE status = 'current' AND buyer_is_financial IS NOT TRUE
         AND anticipated_due_date BETWEEN ${from}::date AND ${to}::date
     ), named AS (
       SELECT CASE WHEN party IS NOT NULL OR bank IS NOT NULL THEN kind END AS kind, party, bank,
-             account, original_value
+             account, original_value, is_erased AND party IS NOT NULL AND num_nonnulls(bank, agency, account) = 0 AS is_lost
       FROM paid
     )
     SELECT kind, party, account, count(*)::int AS titles, sum(original_value)::text AS original_value,
-           EXISTS (SELECT FROM conciliation.account_change AS change
+           NOT is_lost AND EXISTS (SELECT FROM conciliation.account_change AS change
                    WHERE state IN ('open', 'refused') AND change.kind = named.kind
                      AND change.party_key = named.party AND change.after ->> 'account' IS NOT DISTINCT FROM named.account
                   ) AS changed
-    FROM named GROUP BY kind, party, bank, account ORDER BY sum(original_value) DESC`;
+    FROM named GROUP BY kind, party, bank, account, is_lost ORDER BY sum(original_value) DESC`;
   const [undated] = await database.prisma.$queryRaw<[Record<string, unknown>]>`
     SELECT count(*)::int AS titles, coalesce(sum(original_value), 0)::text AS "originalValue"
     FROM conciliation.title WHERE status = 'current' AND anticipated_due_date IS NULL`;
