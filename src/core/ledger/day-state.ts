@@ -1,7 +1,8 @@
 /**
  * The states of a day of the ledger. `pending`: known, but not reconciled or not over yet. `attention`:
  * merged, but the response had titles that broke the contract, or a person has to resolve a finding of the checks.
- * `held`: the newest response waits for a person or for the end of its run, see `HOLD_REASONS`. `failed`: all attempts failed and the day was never reconciled.
+ * `held`: the newest response waits for a person or for the end of its run, see `HOLD_REASONS`. `failed`: all attempts
+ * failed and the day was never reconciled.
  */
 export const DAY_STATES = ['pending', 'reconciled', 'attention', 'held', 'failed'] as const;
 export type DayState = (typeof DAY_STATES)[number];

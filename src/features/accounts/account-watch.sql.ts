@@ -33,8 +33,7 @@ export async function stageAccounts(tx: Transaction, source: WatchedMerge): Prom
       SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, bank, agency, agency_digit, account,
              account_digit, destination, bool_or(is_restated) AS is_restated,
              max(${taxId}) AS tax_id
-      -- An erased title has lost its account.
-      FROM party WHERE key IS NOT NULL AND NOT (is_erased AND ${namesNoAccount})
+      FROM party WHERE key IS NOT NULL AND NOT ${hasLostAccount}
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     ), staged AS (
       INSERT INTO conciliation.staged_account
@@ -60,8 +59,13 @@ export async function stageAccounts(tx: Transaction, source: WatchedMerge): Prom
   }
 }
 
-const namesNoAccount = Prisma.sql`
-  num_nonnulls(bank, agency, agency_digit, account, account_digit, destination) = 0`;
+/** Whether a row `party` states nothing of an account. */
+export const namesNoAccount = Prisma.sql`
+  (num_nonnulls(party.bank, party.agency, party.agency_digit, party.account, party.account_digit,
+                party.destination) = 0)`;
+
+/** An erased title has lost its account, which is not the watched one of a title without account. */
+export const hasLostAccount = Prisma.sql`(party.is_erased AND ${namesNoAccount})`;
 
 /** A staged account whose writing the party did not have yet. */
 type Writing = BankAccount & { readonly place: string };

@@ -3,7 +3,13 @@ import { taxIdText } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { destinationOfRow } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { accountHash, partyKey, writingHash } from '../accounts/account-watch.sql.ts';
+import {
+  accountHash,
+  hasLostAccount,
+  namesNoAccount,
+  partyKey,
+  writingHash,
+} from '../accounts/account-watch.sql.ts';
 
 /*
  * The party to be paid for a title, and its bank account. The financial agent has advanced the money and is
@@ -53,11 +59,8 @@ export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${NAMED} FROM ${WRITTEN_PAY
 const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
   Prisma.sql`md5(concat_ws(',', ${kind}, quote_nullable(${key}), (${account})::text))::uuid`;
 
-const accountFields = Prisma.raw(
-  [...ACCOUNT, 'destination'].map((column) => `party.${column}`).join(', '),
-);
 /** Whether a row `party` names neither a party nor an account. */
-export const IS_UNNAMED: Prisma.Sql = Prisma.sql`num_nonnulls(party.key, ${accountFields}) = 0`;
+export const IS_UNNAMED: Prisma.Sql = Prisma.sql`(party.key IS NULL AND ${namesNoAccount})`;
 
 /**
  * The hash of a row `party` with the columns of `PAYEE`, the same for all writings of one account. A title without
@@ -68,9 +71,7 @@ const payeeHash = (watched: Prisma.Sql) => Prisma.sql`
        ELSE ${hashOf(
          Prisma.sql`party.kind`,
          partyKey,
-         // An erased title has lost its account, which is not the watched one of a title without account.
-         Prisma.sql`coalesce(CASE WHEN NOT party.is_erased OR num_nonnulls(${accountFields}) > 0 THEN ${watched} END,
-                             ${writingHash})`,
+         Prisma.sql`coalesce(CASE WHEN NOT ${hasLostAccount} THEN ${watched} END, ${writingHash})`,
        )} END`;
 const PAYEE_HASH = payeeHash(accountHash);
 
