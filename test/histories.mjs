@@ -28,7 +28,8 @@ if (file === undefined) {
 } else {
   const { status } = spawnSync(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', '--disable-console-intercept', file],
+    // The flag takes a path that follows as its value.
+    ['node_modules/vitest/vitest.mjs', 'run', file, '--disable-console-intercept'],
     {
       cwd: join(import.meta.dirname, '..'),
       env: {
