@@ -84,9 +84,8 @@ export const DISCLOSURE = declareList(DisclosureRow, {
   together: async (tx, { beginning, end }, { offset, limit }) => {
     const dates = [beginning, end].filter((date) => date !== null);
     const rows = await readDisclosure(tx, dates);
-    const [{ from }] = await tx.$queryRaw<[Pick<DisclosureTotal, 'from'>]>`
-      SELECT min(date)::text AS "from" FROM conciliation.day`;
-    const total: DisclosureTotal = { rows: rows.length, from };
+    const first = await tx.day.findFirst({ orderBy: { date: 'asc' }, select: { date: true } });
+    const total: DisclosureTotal = { rows: rows.length, from: first?.date ?? null };
     return { total, rows: rows.slice(offset, offset + limit) };
   },
   // An agent may be a person.
