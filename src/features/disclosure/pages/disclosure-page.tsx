@@ -48,8 +48,8 @@ const COLUMNS: readonly Column<Row>[] = [
     name: 'received',
     head: 'disclosure.received',
     kind: 'text',
-    value: ({ liabilities }, { text }) =>
-      liabilities === 'anticipated' ? text('disclosure.unknown') : null,
+    value: ({ liabilities, number }, { text }) =>
+      liabilities === 'anticipated' && number > 0 ? text('disclosure.unknown') : null,
   },
   { name: 'shortest', head: 'disclosure.shortest', kind: 'count' },
   { name: 'longest', head: 'disclosure.longest', kind: 'count' },
