@@ -130,31 +130,32 @@ export function readDisclosure(
       SELECT title_id, min(issue_date) AS first_issue, max(issue_date) AS last_issue
       FROM conciliation.title_payable JOIN conciliation.erp_payable USING (erp_key)
       WHERE booking_key IS NULL GROUP BY title_id
+    ), owed_title AS MATERIALIZED (
+      SELECT title.buyer_identification, title.financial_agent_identification, title.original_value, title.accepted_date,
+             ${TITLE_END} AS end_date, ${TITLE_DUE} - last_issue AS shortest, ${TITLE_DUE} - first_issue AS longest
+      FROM conciliation.title AS title CROSS JOIN complete ${joinClosedDay(TITLE_DUE)}
+      LEFT JOIN payment ON payment.title_id = title.id
+      LEFT JOIN invoice ON invoice.title_id = title.id
+      WHERE title.status = 'current' AND title.buyer_is_financial IS NOT TRUE
+    ), other_payable AS MATERIALIZED (
+      SELECT payable.company, coalesce(issue_date, ${dayOf(Prisma.sql`payable.created_at`)}) AS begin_date,
+             ${PAYABLE_END} AS end_date, ${PAYABLE_DUE} - issue_date AS shortest, ${PAYABLE_DUE} - issue_date AS longest
+      FROM conciliation.erp_payable AS payable CROSS JOIN complete ${joinClosedDay(PAYABLE_DUE)}
+      WHERE payable.status <> 'cancelled' AND ${IN_BRL}
+        AND least(payable.open_value, payable.total_value) >= 0
+        AND payable.booking_key IS NULL AND payable.settled_by IS NULL
+        AND payable.settled_as IS DISTINCT FROM 'assignment' AND NOT payable.was_assigned
+        AND (payable.supplier_tax_id IN (SELECT tax_id FROM agent_party)) IS NOT TRUE
+        AND (payable.payee IN (SELECT tax_id FROM agent_party)) IS NOT TRUE
+        AND NOT EXISTS (SELECT FROM conciliation.title_payable AS taken WHERE taken.erp_key = payable.erp_key)
     ), figure AS MATERIALIZED (
       SELECT reporting.date, 'anticipated' AS liabilities, ${BUYER} AS company, coalesce(${TITLE_AGENT}, '') AS agent,
              sum(original_value) AS value, ${FIGURES}
-      FROM reporting JOIN (
-        SELECT title.*, ${TITLE_END} AS end_date, ${TITLE_DUE} - last_issue AS shortest, ${TITLE_DUE} - first_issue AS longest
-        FROM conciliation.title AS title CROSS JOIN complete ${joinClosedDay(TITLE_DUE)}
-        LEFT JOIN payment ON payment.title_id = title.id
-        LEFT JOIN invoice ON invoice.title_id = title.id
-        WHERE title.status = 'current' AND title.buyer_is_financial IS NOT TRUE
-      ) AS title ON title.accepted_date <= reporting.date AND reporting.date < title.end_date
+      FROM reporting JOIN owed_title AS title ON accepted_date <= reporting.date AND reporting.date < end_date
       GROUP BY reporting.date, title.buyer_identification, title.financial_agent_identification
       UNION ALL
       SELECT reporting.date, 'comparable', ${buyerOfCompany(Prisma.sql`named`)}, NULL, NULL, ${FIGURES}
-      FROM reporting JOIN (
-        SELECT payable.company, coalesce(issue_date, ${dayOf(Prisma.sql`payable.created_at`)}) AS begin_date,
-               ${PAYABLE_END} AS end_date, ${PAYABLE_DUE} - issue_date AS shortest, ${PAYABLE_DUE} - issue_date AS longest
-        FROM conciliation.erp_payable AS payable CROSS JOIN complete ${joinClosedDay(PAYABLE_DUE)}
-        WHERE payable.status <> 'cancelled' AND ${IN_BRL}
-          AND least(payable.open_value, payable.total_value) >= 0
-          AND payable.booking_key IS NULL AND payable.settled_by IS NULL
-          AND payable.settled_as IS DISTINCT FROM 'assignment' AND NOT payable.was_assigned
-          AND (payable.supplier_tax_id IN (SELECT tax_id FROM agent_party)) IS NOT TRUE
-          AND (payable.payee IN (SELECT tax_id FROM agent_party)) IS NOT TRUE
-          AND NOT EXISTS (SELECT FROM conciliation.title_payable AS taken WHERE taken.erp_key = payable.erp_key)
-      ) AS payable ON payable.begin_date <= reporting.date AND reporting.date < payable.end_date
+      FROM reporting JOIN other_payable AS payable ON begin_date <= reporting.date AND reporting.date < end_date
       GROUP BY reporting.date, payable.company
     )
     SELECT date::text AS date, liabilities, company, agent, coalesce(sum(number), 0)::float8 AS number,

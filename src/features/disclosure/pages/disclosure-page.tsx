@@ -14,6 +14,7 @@ import { declareList, type ListTotal } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
+import { joinWholeSets } from '../../matching/breaks.sql.ts';
 import { type DoubtfulDates, readDoubtfulDates } from '../../titles/export-titles.sql.ts';
 import { DisclosureRow, type DisclosureRow as Row, readDisclosure } from '../disclosure.sql.ts';
 
@@ -83,6 +84,7 @@ export const DISCLOSURE = declareList(DisclosureRow, {
   columns: COLUMNS,
   together: async (tx, { beginning, end }, { offset, limit }) => {
     const dates = [beginning, end].filter((date) => date !== null);
+    await joinWholeSets(tx);
     const rows = await readDisclosure(tx, dates);
     const first = await tx.day.findFirst({ orderBy: { date: 'asc' }, select: { date: true } });
     const total: DisclosureTotal = { rows: rows.length, from: first?.date ?? null };
