@@ -6,6 +6,7 @@ import { balance } from '../features/balance/index.ts';
 import { bookings } from '../features/bookings/index.ts';
 import { calendar } from '../features/calendar/index.ts';
 import { checks } from '../features/checks/index.ts';
+import { disclosure } from '../features/disclosure/index.ts';
 import { home } from '../features/home/index.ts';
 import { matching } from '../features/matching/index.ts';
 import { privacy } from '../features/privacy/index.ts';
@@ -28,6 +29,7 @@ export const FEATURES: readonly Feature[] = [
   calendar,
   bookings,
   balance,
+  disclosure,
   sweep,
   backfills,
   providers,

@@ -107,7 +107,7 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
 
   reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}
   administrator of users and keys            ${consoleUrl}/link/${adminToken}`;
-      return `${result.text}\n\n${console}\n\n${whatToTry(sandbox, config.dataDir, tokenFile, to)}\n`;
+      return `${result.text}\n\n${console}\n\n${whatToTry(sandbox, { dataDir: config.dataDir, tokenFile, consoleUrl, date: to })}\n`;
     });
     return { ...result, text: '' };
   } finally {
@@ -229,9 +229,19 @@ function writeToken(dataDir: string, token: string): string {
   return path;
 }
 
-function whatToTry(sandbox: Sandbox, dataDir: string, tokenFile: string, date: CivilDate): string {
+function whatToTry(
+  sandbox: Sandbox,
+  demo: {
+    readonly dataDir: string;
+    readonly tokenFile: string;
+    readonly consoleUrl: string;
+    readonly date: CivilDate;
+  },
+): string {
+  const { dataDir, tokenFile, consoleUrl, date } = demo;
   return `Sign a day off as the reviewer. The made-up ERP posts the titles of the day, and the page Bookings has the documents.
 A day about which the reviewer decided needs a second reviewer for its sign-off, whom the administrator adds.
+The supplier finance note as of yesterday is at ${consoleUrl}/disclosure?end=${date}
 Everything runs until Ctrl-C. In another terminal, in this folder:
 
   export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}
@@ -257,7 +267,7 @@ async function importPayables(
   const { by } = run;
   const titles = await database.prisma.$queryRaw<(AcceptedTitle & { dueDate: CivilDate })[]>`
     SELECT order_uid AS "orderUid", occurrence, provider_external_id AS supplier,
-           anticipated_due_date::text AS "dueDate", original_value::text AS value
+           accepted_date::text AS "acceptedDate", anticipated_due_date::text AS "dueDate", original_value::text AS value
     FROM conciliation.title ORDER BY id`;
   const payables = syntheticPayables(titles);
   await database.prisma.$transaction(async (tx) => {

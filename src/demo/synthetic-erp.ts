@@ -82,6 +82,7 @@ export interface AcceptedTitle {
   readonly orderUid: string;
   readonly occurrence: number;
   readonly supplier: string | null;
+  readonly acceptedDate: CivilDate;
   readonly dueDate: CivilDate | null;
   /** Exact decimal. */
   readonly value: string;
@@ -95,6 +96,7 @@ export interface SyntheticPayable {
   readonly document: string;
   readonly instalment: string;
   readonly orderUid?: string;
+  readonly issueDate: CivilDate | null;
   readonly dueDate: CivilDate | null;
   readonly openValue: string;
   readonly status: 'open' | 'paid';
@@ -135,6 +137,8 @@ function payableOf(title: AcceptedTitle, supplier: string): SyntheticPayable {
     document: `NF-${number % 1_000_000}`,
     instalment: '1/1',
     ...(number % 2 === 0 && { orderUid: title.orderUid }),
+    // The ERP lacks the date of some invoices.
+    issueDate: number % 20 === 1 ? null : addDays(title.acceptedDate, -1 - (number % 15)),
     dueDate: title.dueDate,
     openValue: title.value,
     status: 'open',

@@ -117,6 +117,7 @@ describeInBrowser('the console in a browser', (browser) => {
     ['breaks', '/breaks'],
     ['break', '/break?kind=missing_in_erp&title=:title'],
     ['balance', '/balance'],
+    ['disclosure', '/disclosure?beginning=2026-01-31'],
     ['holidays', '/holidays?year=2026'],
     ['backfills', '/backfills'],
     ['backfill', '/backfills/1'],

@@ -81,6 +81,15 @@ describeInBrowser('the demo in a browser', (browser) => {
     expect(await page.locator(`main a[href="${breaks}"]`).count()).toBe(1);
   });
 
+  test('the page of the supplier finance note has the figures of yesterday', async () => {
+    const [address = ''] = /\/disclosure\?end=\S+/.exec(demo.stdout()) ?? [];
+    await page.goto(address);
+    const table = await textOf(page.locator('main table'));
+    expect(table).toMatch(/All companies\s+Accepted anticipations\s+All\s+[1-9]/);
+    expect(table).toMatch(/All companies\s+Comparable payables\s+–?\s+[1-9]/);
+    await look(page, address, 'disclosure-demo');
+  });
+
   test('the pages of bookings are accessible and fit, in every look', async () => {
     await page.goto('/booking-lines');
     const [line = ''] = await hrefsIn(page.locator('main a[href^="/bookings/"]').first());

@@ -7,7 +7,8 @@ import type { VNode } from 'preact';
 import { type Static, type TObject, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
-import type { TextKey } from '../../base/texts/texts.ts';
+import type { Language, TextKey } from '../../base/texts/texts.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { type ApiTag, describe, limitOf, numberOf, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
@@ -114,6 +115,8 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
   readonly filter: Fields;
+  /** Returns the filter with what the present date decides, such as the end of the last month. Absent: nothing is. */
+  readonly fill?: (filter: FilterOf<Fields>, today: CivilDate) => FilterOf<Fields>;
   readonly columns: readonly Column<Row>[] | ((filter: FilterOf<Fields>) => readonly Column<Row>[]);
   readonly rowClass?: (row: Row) => string | undefined;
   readonly rowsPerPage?: number;
@@ -182,6 +185,10 @@ export function declareList<
     list.mask === undefined ? rows : rows.map((row) => list.mask?.(row, principal) ?? row);
   const columnsOf = (filter: FilterOf<Fields>) =>
     typeof list.columns === 'function' ? list.columns(filter) : list.columns;
+  const readFilled = (parts: ConsoleParts, source: unknown, language?: Language) => {
+    const { filter, faults } = readFilter(list.filter, source, language);
+    return { filter: list.fill?.(filter, todayOf(parts)) ?? filter, faults };
+  };
   const readPlace = async (
     { database }: ConsoleParts,
     filter: FilterOf<Fields>,
@@ -221,7 +228,7 @@ export function declareList<
       isRevealed = false,
     ) => {
       const { language } = pageContext(request, parts.timeZone);
-      const { filter, faults } = readFilter(list.filter, source, language);
+      const { filter, faults } = readFilled(parts, source, language);
       const reader = { parts, actor: actorOf(request) };
       const pageOf = (rows: number) =>
         pagingOf(source, 'page', rows, list.rowsPerPage ?? ROWS_PER_PAGE);
@@ -277,7 +284,7 @@ export function declareList<
 
     server.post(`${path}/file`, forPeople(who), (request, reply) => {
       const page = pageContext(request, parts.timeZone);
-      const { filter } = readFilter(list.filter, request.body, page.language);
+      const { filter } = readFilled(parts, request.body, page.language);
       if (list.file !== undefined) {
         const format = fileFormatOf(request.body, list.file.formats);
         return list.file.send(request, reply, parts, filter, format);
@@ -337,7 +344,7 @@ export function declareList<
         }),
       }),
       async (request) => {
-        const { filter, faults } = readFilter(list.filter, request.query);
+        const { filter, faults } = readFilled(parts, request.query);
         requireRead(faults);
         const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
         const reader = { parts, actor: actorOf(request) };

@@ -81,7 +81,7 @@ const SECTIONS = {
   today: ['/'],
   closing: ['/sign-offs', '/months', '/restated'],
   titles: ['/titles'],
-  erp: ['/breaks', '/balance', '/booking-lines'],
+  erp: ['/breaks', '/balance', '/disclosure', '/booking-lines'],
   payments: ['/schedule', '/account-changes', '/providers', '/holidays'],
 } as const;
 type Section = keyof typeof SECTIONS;

@@ -88,34 +88,37 @@ export interface Balance {
 }
 
 const ALL = Prisma.sql`true`;
-const TITLE_AGENT = taxIdOf('title.financial_agent_identification');
+export const TITLE_AGENT = taxIdOf('title.financial_agent_identification');
 const PAID_TO = Prisma.sql`coalesce(payable.paid_to, CASE WHEN payable.booking_key IS NOT NULL OR (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
-const IN_BRL = Prisma.sql`coalesce(payable.currency, 'BRL') = 'BRL'`;
+export const IN_BRL = Prisma.sql`coalesce(payable.currency, 'BRL') = 'BRL'`;
 
 /** The agent of a title or a line that a tax identifier names; null: none. */
 const known = (party: Prisma.Sql) => Prisma.sql`
   (SELECT tax_id FROM known_agent WHERE ${isAgent(party, Prisma.sql`tax_id`)}
    ORDER BY tax_id = ${party} DESC, tax_id LIMIT 1)`;
 
-/** The buyer that a company `payable.company` of the ERP stands for, or the only one. */
-const BUYER_OF_COMPANY = Prisma.sql`
+/** The buyer that a company `payable.company` of the ERP stands for, or the only one. @param titles with `company` */
+export const buyerOfCompany = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
   coalesce((SELECT min(buyer) FROM conciliation.company_buyer AS mapped
             WHERE mapped.company = payable.company AND ended_at IS NULL),
            CASE WHEN length(translate(payable.company, './- ', '')) = 14 THEN ${companyIdOf('payable.company')} END,
-           (SELECT min(company) FROM owed HAVING count(DISTINCT company) = 1), payable.company, '')`;
+           (SELECT min(company) FROM ${titles} HAVING count(DISTINCT company) = 1), payable.company, '')`;
 
 /**
  * For a statement with WITH. `owed` has the titles from the first date on, without those that the buyer finances itself.
  * `item` has the payables of titles and of agents: `holder` is the agent in whose balance the payable is; null: in none.
- * `side` has both sides, each value once, so that the rows of `differing` sum up to the difference of their group.
+ * `payment` has what the payables say of each title, from any date on: whether the agent was paid (`is_paid`), the date
+ * of the settlement, when the ERP stated it at the latest (`changed_at`), and when it stated a payable as open (`open_at`).
  */
-const BALANCE = Prisma.sql`
+export const PAYMENTS = Prisma.sql`
   ${askedLines({ lines: ALL, titles: ALL })}, start AS MATERIALIZED (
     SELECT coalesce((SELECT bookings_from FROM conciliation.booking_start),
-                    (SELECT (min(created_at) AT TIME ZONE coalesce(
-                       (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1), 'America/Sao_Paulo'))::date
-                     FROM conciliation.erp_payable)) AS date,
-           coalesce((SELECT states_paid FROM conciliation.match_run ORDER BY id DESC LIMIT 1), false) AS states_paid
+                    (SELECT (min(created_at) AT TIME ZONE run.time_zone)::date FROM conciliation.erp_payable)) AS date,
+           run.*
+    FROM (
+      SELECT coalesce(max(time_zone), 'America/Sao_Paulo') AS time_zone, coalesce(bool_or(states_paid), false) AS states_paid
+      FROM (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest
+    ) AS run
   ), owed AS MATERIALIZED (
     SELECT title.id, ${BUYER} AS company, coalesce(${TITLE_AGENT}, '') AS agent,
            original_value
@@ -152,8 +155,9 @@ const BALANCE = Prisma.sql`
            payable.settled_by IS NOT NULL OR coalesce(payable.settled_as IN ('assignment', 'offset'), false) AS is_settled,
            payable.status = 'paid' OR payable.settled_as = 'payment'
              OR payable.open_value = 0 AND payable.closed_at IS NULL AND payable.status = 'open' AS is_paid,
-           CASE WHEN title.id IS NULL THEN ${BUYER_OF_COMPANY}
+           CASE WHEN title.id IS NULL THEN ${buyerOfCompany(Prisma.sql`owed`)}
                 ELSE coalesce(${companyIdOf('title.buyer_identification')}, '') END AS company,
+           payable.settled_on, payable.changed_at, payable.stated_at,
            ${TITLE_AGENT} AS title_agent, ${TITLE_TAX_ID} AS title_supplier, payable.supplier_tax_id,
            ${PAID_TO} AS paid_to,
            CASE WHEN payable.booking_key IS NOT NULL
@@ -173,21 +177,31 @@ const BALANCE = Prisma.sql`
     FROM judged
   ), payment AS MATERIALIZED (
     SELECT title_id, max(receiver) FILTER (WHERE is_open AND receiver IS NOT NULL AND NOT is_ours) IS NOT NULL AS has_other,
-           -- A complete snapshot of an ERP that states open payables alone lacks what is paid.
-           coalesce(bool_or(is_paid AND NOT is_settled AND (is_made AND paid_to IS NULL OR to_agent)
-                            OR is_gone AND (is_made OR is_ours) AND NOT states_paid), false) AS is_paid,
+           coalesce(bool_or(pays_agent), false) AS is_paid, max(settled_on) FILTER (WHERE pays_agent) AS settled_on,
+           max(changed_at) FILTER (WHERE pays_agent) AS changed_at,
+           max(stated_at) FILTER (WHERE is_open AND is_paid IS NOT TRUE) AS open_at,
            coalesce(bool_or(is_paid AND paid_to IS NOT NULL AND NOT to_agent AND to_supplier), false) AS to_supplier,
            coalesce(bool_or(is_paid AND paid_to IS NOT NULL AND NOT to_agent AND NOT to_supplier), false) AS to_other,
            coalesce(bool_or(is_paid AND NOT is_made AND paid_to IS NULL AND NOT is_settled), false) AS is_paid_early,
            coalesce(bool_or(is_gone AND (is_made OR is_ours)), false) AS is_gone
     FROM (
-      SELECT item.*, ${isAgent(Prisma.sql`receiver`, Prisma.sql`title_agent`)} AS is_ours,
-             ${isAgent(Prisma.sql`paid_to`, Prisma.sql`title_agent`)} AS to_agent,
-             ${isAgent(Prisma.sql`paid_to`, Prisma.sql`title_supplier`)}
-               OR NOT is_made AND ${isAgent(Prisma.sql`paid_to`, Prisma.sql`supplier_tax_id`)} AS to_supplier
-      FROM item WHERE title_id IS NOT NULL
-    ) AS paid, start GROUP BY title_id
-  ), side AS MATERIALIZED (
+      SELECT paid.*,
+             -- A complete snapshot of an ERP that states open payables alone lacks what is paid.
+             is_paid AND NOT is_settled AND (is_made AND paid_to IS NULL OR to_agent)
+               OR is_gone AND (is_made OR is_ours) AND NOT states_paid AS pays_agent
+      FROM (
+        SELECT item.*, ${isAgent(Prisma.sql`receiver`, Prisma.sql`title_agent`)} AS is_ours,
+               ${isAgent(Prisma.sql`paid_to`, Prisma.sql`title_agent`)} AS to_agent,
+               ${isAgent(Prisma.sql`paid_to`, Prisma.sql`title_supplier`)}
+                 OR NOT is_made AND ${isAgent(Prisma.sql`paid_to`, Prisma.sql`supplier_tax_id`)} AS to_supplier
+        FROM item WHERE title_id IS NOT NULL
+      ) AS paid, start
+    ) AS paid GROUP BY title_id
+  )`;
+
+/** The same, with both sides in `side`, each value once, so that the rows of `differing` sum up to the difference of their group. */
+const BALANCE = Prisma.sql`
+  ${PAYMENTS}, side AS MATERIALIZED (
     SELECT owed.company, owed.agent, owed.id AS title_id, NULL AS erp_key, owed.original_value AS value, 0 AS in_erp,
            coalesce(payment.is_paid, false) AS is_paid
     FROM owed LEFT JOIN payment ON payment.title_id = owed.id

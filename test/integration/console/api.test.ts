@@ -118,6 +118,8 @@ test('the answers match the document', async () => {
     [400, '/api/erp-balances', { balances: [{ ...BALANCE, agent: '7' }] }],
     [200, '/api/balance?limit=2'],
     [200, '/api/balance-groups'],
+    [200, '/api/disclosure?end=2026-03-31&limit=2'],
+    [400, '/api/disclosure?end=x'],
     [201, '/api/backfills', { from: DAY, to: HELD }],
     [200, '/api/backfills'],
     [200, '/api/backfills/1'],

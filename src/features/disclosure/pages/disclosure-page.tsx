@@ -1,0 +1,151 @@
+import { Type } from 'typebox';
+import type { TextKey } from '../../../base/texts/texts.ts';
+import {
+  addDays,
+  type CivilDate,
+  lastClosedDate,
+  parseCivilDate,
+  toCivilDate,
+} from '../../../base/values/business-day.ts';
+import { maySeePersonalData } from '../../../base/values/role.ts';
+import type { Column } from '../../../console/list/columns.tsx';
+import { dateField } from '../../../console/list/filter.tsx';
+import { declareList, type ListTotal } from '../../../console/list/list.tsx';
+import { maskTaxId } from '../../../console/shell/masking.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Card } from '../../../console/shell/parts.tsx';
+import { joinWholeSets } from '../../matching/breaks.sql.ts';
+import { type DoubtfulDates, readDoubtfulDates } from '../../titles/export-titles.sql.ts';
+import { DisclosureRow, type DisclosureRow as Row, readDisclosure } from '../disclosure.sql.ts';
+
+const COLUMNS: readonly Column<Row>[] = [
+  { name: 'date', head: 'disclosure.date', kind: 'date' },
+  {
+    name: 'company',
+    head: 'balance.company',
+    kind: 'text',
+    value: ({ company }, { text }) =>
+      company === null ? text('disclosure.all') : company || text('balance.unnamed'),
+    isHead: true,
+  },
+  {
+    name: 'liabilities',
+    head: 'disclosure.liabilities',
+    kind: 'text',
+    value: ({ liabilities }, { text }) => text(`disclosure.kinds.${liabilities}`),
+  },
+  {
+    name: 'agent',
+    head: 'balance.agent',
+    kind: 'text',
+    value: ({ liabilities, company, agent }, { text }) => {
+      if (liabilities === 'comparable') return null;
+      return company === null ? text('filter.all') : agent || text('balance.unnamed');
+    },
+  },
+  { name: 'number', head: 'disclosure.number', kind: 'count' },
+  { name: 'value', head: 'disclosure.value', kind: 'amount' },
+  {
+    name: 'received',
+    head: 'disclosure.received',
+    kind: 'text',
+    value: ({ liabilities, number }, { text }) =>
+      liabilities === 'anticipated' && number > 0 ? text('disclosure.unknown') : null,
+  },
+  { name: 'shortest', head: 'disclosure.shortest', kind: 'count' },
+  { name: 'longest', head: 'disclosure.longest', kind: 'count' },
+  { name: 'undated', head: 'disclosure.undated', kind: 'count' },
+];
+
+const reportingDate = (label: TextKey, description: string) => ({
+  ...dateField(label),
+  schema: Type.Unsafe({ type: 'string', format: 'date', description }),
+});
+
+interface DisclosureTotal extends ListTotal {
+  /** The first date of the ledger. Null: it has none. */
+  readonly from: CivilDate | null;
+}
+
+/** The figures of two reporting dates, and what they do not say. */
+export const DISCLOSURE = declareList(DisclosureRow, {
+  name: 'disclosure',
+  path: '/disclosure',
+  active: '/disclosure',
+  filter: {
+    beginning: reportingDate('disclosure.beginning', 'Default: the end of the year before `end`.'),
+    end: reportingDate('disclosure.end', 'Default: the end of the last month.'),
+  },
+  fill: (filter, today) => {
+    const end = filter.end ?? addDays(toCivilDate(`${today.slice(0, 7)}-01`), -1);
+    const year = String(Number(end.slice(0, 4)) - 1).padStart(4, '0');
+    return { end, beginning: filter.beginning ?? parseCivilDate(`${year}-12-31`) ?? end };
+  },
+  columns: COLUMNS,
+  together: async (tx, { beginning, end }, { offset, limit }) => {
+    const dates = [beginning, end].filter((date) => date !== null);
+    await joinWholeSets(tx);
+    const rows = await readDisclosure(tx, dates);
+    const first = await tx.day.findFirst({ orderBy: { date: 'asc' }, select: { date: true } });
+    const total: DisclosureTotal = { rows: rows.length, from: first?.date ?? null };
+    return { total, rows: rows.slice(offset, offset + limit) };
+  },
+  // An agent may be a person.
+  mask: (row, principal) =>
+    row.agent?.length !== 11 || maySeePersonalData(principal?.role ?? 'viewer')
+      ? row
+      : { ...row, agent: maskTaxId(row.agent) },
+  api: {
+    tag: 'payables',
+    operationId: 'listSupplierFinance',
+    summary: 'Figures for the note on supplier finance arrangements (IAS 7, 44H(b)), at two dates',
+  },
+  layout: async (parts, { end }) => {
+    const { database, timeZone } = parts;
+    const until = lastClosedDate(timeZone, parts.now?.() ?? new Date());
+    const doubtful = await readDoubtfulDates(database, { from: null, to: end }, until);
+    return ({ head, filter, table, total: { from } }) => (
+      <>
+        {head}
+        {filter}
+        {table}
+        <Limits from={from} doubtful={doubtful} />
+      </>
+    );
+  },
+});
+
+const LIMITS = [
+  'counted',
+  'ended',
+  'value',
+  'paid',
+  'programme',
+  'comparable',
+  'term',
+  'elsewhere',
+] as const;
+
+function Limits({
+  from,
+  doubtful,
+}: {
+  readonly from: CivilDate | null;
+  readonly doubtful: DoubtfulDates | null;
+}) {
+  const { text, formats } = usePage();
+  const dates = Object.values(doubtful?.states ?? {}).reduce(
+    (sum, days) => sum + days,
+    doubtful?.absent ?? 0,
+  );
+  return (
+    <Card title={text('disclosure.meaning')}>
+      <ul>
+        {from !== null && <li>{text('disclosure.known', { date: formats.date(from), dates })}</li>}
+        {LIMITS.map((limit) => (
+          <li key={limit}>{text(`disclosure.limits.${limit}`)}</li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
