@@ -129,7 +129,7 @@ async function migrateInTransaction(
   migrations: readonly Migration[],
   options: { readonly logger: Logger; readonly roles?: boolean },
 ): Promise<Migrated> {
-  await refuseOldServer(client);
+  await refuseServer(client);
   // Every login can take this lock. So a process takes it for a migration only, not at each start.
   if (pendingOf(migrations, await readHistory(client)).length > 0) {
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
@@ -218,13 +218,23 @@ function migrationFailure(name: string, error: unknown): unknown {
   ]);
 }
 
-async function refuseOldServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: number; name: string }>(
-    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name`,
+async function refuseServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; name: string; encoding: string }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
+            current_setting('server_encoding') AS encoding`,
   );
   const [server] = rows;
-  if (server === undefined || server.version >= OLDEST_SERVER_VERSION) return;
-  throw new ConfigError([`DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`]);
+  if (server === undefined) return;
+  if (server.version < OLDEST_SERVER_VERSION) {
+    throw new ConfigError([
+      `DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`,
+    ]);
+  }
+  if (server.encoding !== 'UTF8') {
+    throw new ConfigError([
+      `DATABASE_URL: the database has the encoding ${server.encoding}; expected UTF8, so make the database with ENCODING 'UTF8' TEMPLATE template0`,
+    ]);
+  }
 }
 
 /** A database that PostgreSQL 14 or older has made lets every login place functions where other logins look for PostgreSQL's own. */

@@ -56,7 +56,13 @@ export function describe(
     readonly types?: readonly string[];
   },
 ) {
-  const { status = 200, answer, types, ...input } = schema;
+  const { status = 200, answer, types, querystring, ...others } = schema;
+  const input = {
+    ...others,
+    ...(querystring !== undefined && {
+      querystring: { ...querystring, additionalProperties: false },
+    }),
+  };
   const failures = Object.fromEntries(
     Object.entries({ ...FAILURES, ...(input.body !== undefined && TOO_LARGE) }).map(
       ([code, description]) => [code, { description, ...ErrorAnswer }],

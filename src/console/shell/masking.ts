@@ -53,6 +53,15 @@ export function maskChange<
   return { column, before: maskColumn(column, before), after: maskColumn(column, after) };
 }
 
+/** Returns a row with a financial agent as this reader may see it. An agent with a CPF is a person. */
+export function maskAgent<T extends { readonly agent: string | null }>(
+  row: T,
+  principal: Principal | null,
+): T {
+  if (row.agent?.length !== 11 || maySeePersonalData(principal?.role ?? 'viewer')) return row;
+  return { ...row, agent: maskTaxId(row.agent) };
+}
+
 /** Returns a booking line or a receipt as this reader may see it. */
 export function maskErpTexts<T extends { readonly document: string | null }>(
   row: T,

@@ -15,11 +15,13 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifySchemaValidationError,
 } from 'fastify';
 import type { Registry } from 'prom-client';
 import { isLoopback } from '../../base/config/address-faults.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { toDisplayText } from '../../base/values/display-text.ts';
 import { addLoginRoutes, addOidcRoutes } from '../access/login-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
@@ -76,6 +78,9 @@ export function createConsole(options: ConsoleOptions): Console {
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
+    // A misspelt parameter must not widen a selection.
+    ajv: { customOptions: { removeAdditional: false } },
+    schemaErrorFormatter: ([fault], part) => new Error(schemaFault(part, fault)),
   });
   return {
     async start() {
@@ -94,6 +99,17 @@ export function createConsole(options: ConsoleOptions): Console {
     },
     close: () => server.close(),
   };
+}
+
+const MAX_NAME_CHARACTERS = 64;
+
+/** The sentence of a schema, with the values that a field takes, or the name that no field has. */
+function schemaFault(part: string, fault: FastifySchemaValidationError | undefined): string {
+  const { instancePath = '', message = 'is invalid', params = {} } = fault ?? {};
+  const { allowedValues, additionalProperty } = params;
+  const more = Array.isArray(allowedValues) ? allowedValues.join(', ') : additionalProperty;
+  const said = `${part}${instancePath} ${message}`;
+  return typeof more === 'string' ? `${said}: ${toDisplayText(more, MAX_NAME_CHARACTERS)}` : said;
 }
 
 /** The pages about users, their credentials and keys, of which no feature knows. */

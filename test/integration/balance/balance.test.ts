@@ -161,3 +161,21 @@ test('what is gone is paid where the snapshots of the ERP state open payables al
     { owed: '3900', difference: '2360', booked: '1900', paid: '1500' },
   ]);
 });
+
+test('an agent with a CPF is a person: a viewer sees the last two digits', async () => {
+  await judged.pull(daysFrom(4), [{ uid: 'person', value: '20', agent: '52998224725' }]);
+  const console = await openConsole(world.database, {});
+  try {
+    for (const path of ['/balance', '/api/balance', '/api/balance-groups', '/api/disclosure']) {
+      const query = path === '/api/disclosure' ? `?end=${daysFrom(4)}` : '';
+      const { text } = await (await console.as('viewer', 'vera')).get(path + query);
+      expect(text, path).toContain('••••25');
+      expect(text, path).not.toContain('52998224725');
+    }
+    expect((await (await console.as('reviewer', 'rita')).get('/balance')).text).toContain(
+      '52998224725',
+    );
+  } finally {
+    await console.close();
+  }
+});

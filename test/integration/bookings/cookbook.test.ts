@@ -13,15 +13,16 @@ const world = worldOfFile();
 const erp = erpOfFile(world);
 let statements: string[];
 beforeAll(async () => {
+  await world.database.prisma.$executeRaw`CREATE SCHEMA erp`;
   await world.database.prisma.$executeRawUnsafe(
-    `CREATE SCHEMA erp AUTHORIZATION "${erp.users.nameOf('erp')}"`,
+    `GRANT ALL ON SCHEMA erp TO "${erp.users.nameOf('erp')}"`,
   );
   const document = await readFile(join(import.meta.dirname, '../../../docs/bookings.md'), 'utf8');
   const section = document.split('## First booking\n')[1]?.split('\n## ')[0] ?? '';
   statements = [...section.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
   expect(statements).toHaveLength(6);
 });
-afterAll(() => erp.client.query('DROP SCHEMA erp CASCADE'));
+afterAll(() => world.database.prisma.$executeRaw`DROP SCHEMA erp CASCADE`);
 
 async function sign(...titles: Parameters<typeof pullDay>[2][]): Promise<void> {
   await pullDay(world, DAY, ...titles);

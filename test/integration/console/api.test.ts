@@ -136,6 +136,15 @@ test('the answers match the document', async () => {
   }
 });
 
+test('a refusal names the parameter that no operation has, and the values that a parameter takes', async () => {
+  const key = await newKey('operator', 'read');
+  const messageOf = async (url: string) => (await console.call(key, url)).json().message;
+  expect(await messageOf(`/api/titles?data=${DAY}`)).toBe(
+    'querystring must NOT have additional properties: data',
+  );
+  expect(await messageOf('/api/providers?state=x')).toMatch(/allowed values: .*pending/);
+});
+
 test('no answer reveals identifiers', async () => {
   const key = await newKey('operator', 'read');
   for (const { id } of await world.database.prisma.title.findMany({ select: { id: true } })) {

@@ -6,6 +6,7 @@ import { InputError } from '../../../base/runtime/errors.ts';
 import { describe } from '../../../console/api/api-request.ts';
 import { count, date, dateOrNull } from '../../../console/api/schema-parts.ts';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { maskAgent } from '../../../console/shell/masking.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
 import { cnpjOf } from '../../matching/companies.sql.ts';
@@ -77,10 +78,10 @@ export function addBalanceApi(api: FastifyInstance, { database }: ConsoleParts):
         }),
       },
     ),
-    async () => {
+    async ({ principal }) => {
       const filter = { company: null, agent: null, reason: null };
       const { from, groups } = await readBalance(database.prisma, filter, { offset: 0, limit: 0 });
-      return { from, groups };
+      return { from, groups: groups.map((group) => maskAgent(group, principal)) };
     },
   );
 

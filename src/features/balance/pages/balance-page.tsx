@@ -2,6 +2,7 @@ import type { CivilDate } from '../../../base/values/business-day.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
+import { maskAgent } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import {
@@ -83,6 +84,7 @@ export const BALANCE = declareList(BalanceRow, {
     reason: anyOf('balance.reason', BALANCE_REASONS, (reason) => `balance.reasons.${reason}`),
   },
   columns: COLUMNS,
+  mask: maskAgent,
   together: async (tx, filter, place) => {
     const { page, rows, sums, groups, from } = await readBalance(tx, filter, place);
     return { total: { rows, sums, groups, from }, rows: page };
@@ -93,11 +95,11 @@ export const BALANCE = declareList(BalanceRow, {
     summary: 'The differences between what titles say is owed to financial agents and the ERP',
   },
   layout:
-    async () =>
+    async (_, __, { principal }) =>
     ({ head, filter, table, total: { groups, from } }) => (
       <>
         {head}
-        <Groups groups={groups} from={from} />
+        <Groups groups={groups.map((group) => maskAgent(group, principal))} from={from} />
         {filter}
         {table}
       </>

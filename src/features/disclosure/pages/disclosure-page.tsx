@@ -7,11 +7,10 @@ import {
   parseCivilDate,
   toCivilDate,
 } from '../../../base/values/business-day.ts';
-import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { Column } from '../../../console/list/columns.tsx';
 import { dateField } from '../../../console/list/filter.tsx';
 import { declareList, type ListTotal } from '../../../console/list/list.tsx';
-import { maskTaxId } from '../../../console/shell/masking.ts';
+import { maskAgent } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { joinWholeSets } from '../../matching/breaks.sql.ts';
@@ -90,11 +89,7 @@ export const DISCLOSURE = declareList(DisclosureRow, {
     const total: DisclosureTotal = { rows: rows.length, from: first?.date ?? null };
     return { total, rows: rows.slice(offset, offset + limit) };
   },
-  // An agent may be a person.
-  mask: (row, principal) =>
-    row.agent?.length !== 11 || maySeePersonalData(principal?.role ?? 'viewer')
-      ? row
-      : { ...row, agent: maskTaxId(row.agent) },
+  mask: maskAgent,
   api: {
     tag: 'payables',
     operationId: 'listSupplierFinance',

@@ -56,8 +56,9 @@ export function DayStages(props: {
   );
 }
 
-/** The match of a title and its earlier ones. */
+/** The match of a title and its earlier ones, with a link to the breaks of its date. */
 export function TitleMatches(props: {
+  readonly date: CivilDate;
   readonly matches: readonly TitleMatch[];
   /** The day whose seal keeps this person from undoing the match; null: none. */
   readonly ownDate: CivilDate | null;
@@ -68,7 +69,10 @@ export function TitleMatches(props: {
   const present = newest?.endedAt === null ? newest : undefined;
   const payables = props.matches.filter(({ endedAt }) => endedAt === null);
   return (
-    <Card title={text('matching.match')}>
+    <Card
+      title={text('matching.match')}
+      aside={<a href={BREAKS.href({ date: props.date })}>{text('matching.openBreaks')}</a>}
+    >
       {present === undefined ? (
         <p class="quiet">{text('matching.unmatched')}</p>
       ) : (

@@ -158,7 +158,9 @@ function TitlePageBody(props: {
         ))}
       </div>
       <TitleFindings findings={findings} />
-      {matches !== null && <TitleMatches matches={matches} ownDate={props.ownDate} />}
+      {matches !== null && (
+        <TitleMatches date={title.acceptedDate} matches={matches} ownDate={props.ownDate} />
+      )}
       <Card title={text('title.history')}>
         <ol class="timeline">
           {title.revisions.map((revision) => (
