@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { parseTaxId } from '../../../base/values/tax-id.ts';
-import { instant, instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
+import { instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
 import { readFilter } from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
@@ -97,17 +97,13 @@ async function textCondition(db: Transaction, text: string): Promise<Prisma.Sql>
     OR strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${text}::text`)}) > 0)`;
 }
 
-/** What the API says about a provider. */
-export const DescribedProvider = Type.Object({
-  ...Provider.properties,
-  type: orNull('string'),
-  canAnticipate: orNull('boolean'),
-  changedAt: instant,
-  requests: Type.Integer({ minimum: 0, description: 'Requests that had the provider.' }),
-});
-
 /** A provider as the ERP states it. Personal data, except for the states and times. */
-export interface ProviderDetail extends Readonly<Static<typeof DescribedProvider>> {
+export interface ProviderDetail extends Provider {
+  readonly type: string | null;
+  readonly canAnticipate: boolean | null;
+  readonly changedAt: Date;
+  /** The number of requests that had the provider. */
+  readonly requests: number;
   readonly phones: unknown;
   readonly emailAddresses: unknown;
   readonly accounts: unknown;

@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { Text } from '../../../base/texts/texts.ts';
-import { describe } from '../../../console/api/api-request.ts';
-import { amount, count, date, instant } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx';
@@ -18,24 +13,19 @@ import {
   PlatformValue,
   RevealForm,
 } from '../../../console/shell/parts.tsx';
-import { EVERYBODY, forKeys, STAFF } from '../../../console/shell/route-access.ts';
-import {
-  type AccountChange,
-  bankAccount,
-  readAccountChanges,
-} from '../../accounts/account-changes.sql.ts';
+import { STAFF } from '../../../console/shell/route-access.ts';
+import { type AccountChange, readAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { AccountText, accountNumber } from '../../accounts/pages/account-text.tsx';
 import { ChangeList } from '../../accounts/pages/change-list.tsx';
 import { reasonsText } from '../../review/pages/reason-text.ts';
 import { externalId, providerHref } from './provider-address.ts';
 import {
-  DescribedProvider,
   type ProviderDetail,
   readSeenAccounts,
   readSupplier,
   type SeenAccount,
 } from './provider-list.sql.ts';
-import { LastAnswer, LastSent, maskProvider, ProviderState } from './providers-page.tsx';
+import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
 
 const ACCOUNTS_A_PAGE = 20;
 const CHANGES_A_PAGE = 10;
@@ -320,67 +310,4 @@ function textOf(item: unknown, name: string): string | null {
   if (typeof item !== 'object' || item === null) return null;
   const value: unknown = Reflect.get(item, name);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
-}
-
-const Provider = Type.Object({
-  externalId: Type.String(),
-  provider: Type.Union([DescribedProvider, Type.Null()], {
-    description: 'Null: titles name the provider, and the ERP has not written it.',
-  }),
-  titles: count,
-  originalValue: amount,
-  accounts: Type.Array(
-    Type.Object({ ...bankAccount, lastAcceptedDate: date, firstSeenAt: instant }),
-    { description: 'Accounts that titles name, at most 500, the last seen first.' },
-  ),
-  accountCount: count,
-  accountChanges: count,
-});
-
-const MAX_ACCOUNTS = 500;
-
-/** A supplier. Identifiers are masked; the page reveals them. */
-export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-
-  api.get(
-    '/provider',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'suppliers',
-      'getProvider',
-      'One supplier with its titles and bank accounts',
-      {
-        querystring: Type.Object({ id: externalId }),
-        answer: Provider,
-      },
-    ),
-    async (request, reply) => {
-      const { id } = request.query as { id: string };
-      const supplier = await readSupplier(parts, id);
-      if (supplier === null) return reply.callNotFound();
-      const { provider, titleCount, accountCount, changeCount, partyKey } = supplier;
-      const page = { offset: 0, limit: MAX_ACCOUNTS };
-      const accounts = await readSeenAccounts(database, partyKey, page);
-      return {
-        externalId: id,
-        provider: provider === null ? null : maskProvider(withoutContacts(provider)),
-        titles: titleCount.titles,
-        originalValue: titleCount.originalValueSum,
-        accounts: accounts.map(({ lastAcceptedDate, firstSeenAt, ...account }) => ({
-          ...maskBankAccount(account),
-          lastAcceptedDate,
-          firstSeenAt,
-        })),
-        accountCount,
-        accountChanges: changeCount,
-      };
-    },
-  );
-}
-
-function withoutContacts(provider: ProviderDetail) {
-  // The refusal of the platform may have personal data.
-  const { phones: _, emailAddresses: __, accounts: ___, refusal: ____, ...rest } = provider;
-  return rest;
 }

@@ -57,12 +57,6 @@ const COLUMNS: readonly Column<Provider>[] = [
   { name: 'taken', head: 'providers.taken', kind: 'instant', value: ({ syncedAt }) => syncedAt },
 ];
 
-/** Masks the tax identifier. The page of a supplier shows it, on the record. */
-export const maskProvider = <Row extends Pick<Provider, 'identification'>>(row: Row): Row => ({
-  ...row,
-  identification: row.identification === null ? null : maskTaxId(row.identification),
-});
-
 /** The ERP's suppliers, with the newest request of each. */
 export const SUPPLIERS = declareList(Provider, {
   name: 'suppliers',
@@ -75,7 +69,10 @@ export const SUPPLIERS = declareList(Provider, {
   columns: COLUMNS,
   total: countProviders,
   read: readProviders,
-  mask: maskProvider,
+  mask: (row) => ({
+    ...row,
+    identification: row.identification === null ? null : maskTaxId(row.identification),
+  }),
   api: {
     tag: 'suppliers',
     operationId: 'listProviders',
