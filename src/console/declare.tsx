@@ -268,6 +268,8 @@ interface FormProps<Input extends TProperties> {
   /** The day whose seal keeps this person from the action. */
   readonly ownDate?: CivilDate | null;
   readonly class?: string;
+  /** Of the form, for fields outside of it. */
+  readonly id?: string;
   /** Further fields, in front of the reason. */
   readonly children?: ComponentChildren;
 }
@@ -327,6 +329,7 @@ export function declareAction<Input extends TProperties, Result>(
           path,
         )}
         {...(props.class !== undefined && { class: props.class })}
+        {...(props.id !== undefined && { id: props.id })}
         isDownload={'answer' in action && action.isDownload === true}
       >
         {values

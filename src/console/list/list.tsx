@@ -129,8 +129,6 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
     readonly who: readonly ConsoleRole[];
     readonly entry: (rows: readonly Row[]) => Omit<AuditRecord, 'actor'>;
   };
-  /** What the page shows in place of a table. It masks what it shows, so that it can compare what it masks. */
-  readonly body?: (rows: readonly Row[], filter: FilterOf<Fields>, isRevealed: boolean) => VNode;
   /** The operation of the API: `GET /api` and the path of the page. */
   readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
   /** Sends a file of the selected rows. Absent: it has the columns of the list. */
@@ -234,8 +232,7 @@ export function declareList<
       const paging = pageOf(total.rows);
       const isThere = paging.page === asked.page;
       const read = isThere ? first : await readPlace(parts, filter, paging, reader);
-      const isWhole = isRevealed || list.body !== undefined;
-      const rows = isWhole ? read.rows : masked(read.rows, request);
+      const rows = isRevealed ? read.rows : masked(read.rows, request);
       if (isRevealed && list.reveal !== undefined) {
         await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows) });
       }
@@ -445,21 +442,19 @@ function Rows<Fields extends FilterFields, Row>(
           mayReveal={list.reveal.who.includes(principal?.role ?? 'viewer')}
         />
       )}
-      {list.body?.(rows, filter, isRevealed) ?? (
-        <ListTable
-          label={label}
-          columns={props.columns}
-          rows={rows}
-          sums={total.sums}
-          rowClass={list.rowClass}
-          order={
-            list.order && {
-              by: list.order(filter),
-              linkTo: (sort) => targetOf({ ...filter, sort }),
-            }
+      <ListTable
+        label={label}
+        columns={props.columns}
+        rows={rows}
+        sums={total.sums}
+        rowClass={list.rowClass}
+        order={
+          list.order && {
+            by: list.order(filter),
+            linkTo: (sort) => targetOf({ ...filter, sort }),
           }
-        />
-      )}
+        }
+      />
       <Pager label={label} paging={paging} hrefOf={(page) => targetOf(filter, page)} />
       <FileButtons
         path={list.path}

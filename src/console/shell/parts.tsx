@@ -189,6 +189,7 @@ export function AmountCell({ value }: { readonly value: string | null }) {
 export function ActionForm(props: {
   readonly action: string;
   readonly class?: string;
+  readonly id?: string;
   /** Whether the answer is a file. */
   readonly isDownload?: boolean;
   readonly children: ComponentChildren;
@@ -199,6 +200,7 @@ export function ActionForm(props: {
       method="post"
       action={props.action}
       class={props.class ?? 'action'}
+      id={props.id}
       data-download={props.isDownload}
     >
       <input type="hidden" name="_csrf" value={csrf} />

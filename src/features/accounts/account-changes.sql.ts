@@ -33,7 +33,7 @@ export const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
 export type ChangeListName = (typeof CHANGE_LISTS)[number];
 
 /** The columns of a bank account in the API. */
-export const bankAccount = {
+const bankAccount = {
   bank: orNull('string'),
   agency: orNull('string', { description: 'Masked.' }),
   agencyDigit: orNull('string'),
@@ -67,18 +67,13 @@ export const AccountChange = Type.Object({
   heldTitles: Type.Integer({ minimum: 0, description: 'Titles whose payment the change holds.' }),
   heldValue: amount,
   isKeyTaxId: Type.Boolean({ description: 'The key is a tax identifier, not that of a provider.' }),
-  partyHeldTitles: Type.Integer({
-    minimum: 0,
-    description: 'Titles that the changes of the party hold, of those in the answer.',
-  }),
-  partyHeldValue: amount,
 });
 export type AccountChange = Readonly<Static<typeof AccountChange>>;
 
 export interface AccountChangeFilter {
   readonly state: ChangeListName;
-  /** The external id of a provider; absent: every party. */
-  readonly providerKey?: string;
+  /** The external id of a provider; absent or null: every party. */
+  readonly providerKey?: string | null;
 }
 
 /** Returns the selected changes: the oldest first where all are open, otherwise the newest first. */
@@ -98,9 +93,7 @@ export function readAccountChanges(
            title_id::float8 AS "titleId", title.order_uid AS "orderUid",
            pull_id::float8 AS "pullId", detected_at AS "detectedAt",
            state, decided_at AS "decidedAt", decided_by AS "decidedBy", reason,
-           held.titles::float8 AS "heldTitles", held.value::text AS "heldValue",
-           (sum(held.titles) OVER party)::float8 AS "partyHeldTitles",
-           (sum(held.value) OVER party)::text AS "partyHeldValue"
+           held.titles::float8 AS "heldTitles", held.value::text AS "heldValue"
     FROM (SELECT * FROM conciliation.account_change
           WHERE ${isListed(filter.state)} AND ${isOf(filter)}
           ORDER BY id ${order} OFFSET ${offset} LIMIT ${limit}) AS change
@@ -112,7 +105,6 @@ export function readAccountChanges(
       FROM (${LASTING_HOLDS}) AS hold
       WHERE hold.account_change_id = change.id AND change.state IN ('open', 'refused')
     ) AS held
-    WINDOW party AS (PARTITION BY kind, party_key)
     ORDER BY change.id ${order}`;
 }
 
@@ -138,8 +130,8 @@ const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> =
 
 const isListed = (list: ChangeListName) => Prisma.sql`state = ANY(${STATES_OF_LIST[list]}::text[])`;
 
-const isOf = ({ providerKey }: AccountChangeFilter) =>
-  providerKey === undefined
+const isOf = ({ providerKey = null }: AccountChangeFilter) =>
+  providerKey === null
     ? Prisma.sql`true`
     : Prisma.sql`kind = 'provider' AND party_key = ${providerKey}`;
 

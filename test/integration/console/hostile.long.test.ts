@@ -70,7 +70,8 @@ test.each([
   ['/providers', 'state page'],
   ['/providers', 'q'],
   ['/account-changes', 'state page'],
-  ['/provider?id=P-1', 'accounts changes at'],
+  ['/account-changes', 'providerKey'],
+  ['/provider?id=P-1', 'at'],
 ] as const)('%s takes any text for %s and nothing more', async (path, names) => {
   const before = await state();
   const client = path === '/sign-offs/preview' ? reviewer : admin;

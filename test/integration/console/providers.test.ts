@@ -85,6 +85,10 @@ test('the page of a provider has the request, the answer, the number of titles a
   const { text } = await pages.viewer.get('/provider?id=P-1');
   expect(text).toContain('The platform has this provider as the ERP states it.');
   expect(text).toContain('<a href="/titles?providerId=P-1">30 titles · 300.30</a>');
+  const changes = '/account-changes?state=all&amp;providerKey=P-1';
+  expect(text).toContain(`<a href="${changes}">Bank accounts that changed</a>: 1`);
+  const changed = await pages.viewer.get(changes.replace('&amp;', '&'));
+  expect(changed.text).toContain('1 to 1 of 1');
   const list = await pages.viewer.get('/titles?providerId=P-1');
   expect(list.text).toMatch(/<tfoot>.*>300\.30<.*1 to 30 of 30/s);
   expect(text).toContain('href="/days/2026-03-03"');
