@@ -78,7 +78,9 @@ test('a provider is found by code, name without case or accents, and whole tax i
   // A search by a part would reveal an identifier digit by digit to a reader without the right to see identifiers.
   expect(codes((await search(taxId.slice(0, 9))).text)).toEqual([]);
   expect((await search('nobody')).text).toContain('No provider matches.');
-  expect(codes((await search('', 'rejected')).text)).toEqual(['REFUSED']);
+  const refused = (await search('', 'rejected')).text;
+  expect(codes(refused)).toEqual(['REFUSED']);
+  for (const tab of ['All (124)', 'Synced (1)', 'Rejected (1)']) expect(refused).toContain(tab);
 });
 
 test('the page of a provider has the request, the answer, the number of titles and accounts, masked', async () => {

@@ -42,10 +42,15 @@ interface ProviderFilter {
   readonly state: SyncState | null;
 }
 
+/** Returns the number of the selected providers, and that of each state. */
 export async function countProviders(db: Transaction, filter: ProviderFilter): Promise<ListTotal> {
-  const [row] = await db.$queryRaw<[ListTotal]>`
-    SELECT count(*)::float8 AS rows FROM conciliation.provider provider WHERE ${await whereOf(db, filter)}`;
-  return row;
+  const [counts] = await db.$queryRaw<[Record<SyncState | 'all', number>]>`
+    SELECT count(*)::float8 AS all, count(*) FILTER (WHERE sync_state = 'pending')::float8 AS pending,
+           count(*) FILTER (WHERE sync_state = 'synced')::float8 AS synced,
+           count(*) FILTER (WHERE sync_state = 'rejected')::float8 AS rejected,
+           count(*) FILTER (WHERE sync_state = 'invalid')::float8 AS invalid
+    FROM conciliation.provider provider WHERE ${await whereOf(db, { ...filter, state: null })}`;
+  return { rows: counts[filter.state ?? 'all'], counts };
 }
 
 /** Returns a part of the selected providers, in the order of their external ids. */
