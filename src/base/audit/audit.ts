@@ -25,7 +25,6 @@ const AUDIT_ACTIONS = {
   'agent.end': 'event',
   'backfill.cancel': 'event',
   'backfill.create': 'event',
-  'backfill.resume': 'event',
   'balance.import': 'event',
   'bookings.consumer': 'event',
   'bookings.difference': 'decision',

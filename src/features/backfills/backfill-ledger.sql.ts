@@ -13,7 +13,6 @@ import {
 } from './backfill-plan.ts';
 
 const STATES = ['running', 'done', 'cancelled'] as const;
-type BackfillState = (typeof STATES)[number];
 
 /** The progress of a backfill in dates. `done`, `failed`, `held` and `open` are disjoint. */
 export const Backfill = Type.Object({
@@ -82,42 +81,19 @@ function requireConcurrency(concurrency: number): void {
  */
 export function cancelBackfill(database: Database, id: bigint, by: string): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
-    await step(tx, id, 'running', 'cancelled');
+    const cancelled = await tx.$executeRaw`
+      UPDATE conciliation.backfill SET state = 'cancelled', finished_at = clock_timestamp()
+      WHERE id = ${id} AND state = 'running'`;
+    if (cancelled === 0) {
+      const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
+      throw new InputError(
+        row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not running`,
+        { context: { fault: row === null ? 'no_backfill' : `backfill_${row.state}` } },
+      );
+    }
     await cancelQueuedPulls(tx, id);
     await audit(tx, 'backfill.cancel', by, id);
   });
-}
-
-/**
- * Continues a cancelled backfill where it was stopped: dates that it pulled are not pulled again. A
- * backfill that was interrupted in another way is continued by the next run of a planner.
- * @throws InputError when the backfill does not exist or was not cancelled
- */
-export function resumeBackfill(database: Database, id: bigint, by: string): Promise<void> {
-  return database.prisma.$transaction(async (tx) => {
-    // Pulls that were cancelled stay cancelled; the planner creates new ones.
-    await cancelQueuedPulls(tx, id);
-    await step(tx, id, 'cancelled', 'running');
-    await audit(tx, 'backfill.resume', by, id);
-  });
-}
-
-async function step(
-  tx: Transaction,
-  id: bigint,
-  from: BackfillState,
-  to: BackfillState,
-): Promise<void> {
-  const changed = await tx.$executeRaw`
-    UPDATE conciliation.backfill
-    SET state = ${to}, finished_at = CASE WHEN ${to} <> 'running' THEN clock_timestamp() END
-    WHERE id = ${id} AND state = ${from}`;
-  if (changed > 0) return;
-  const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
-  throw new InputError(
-    row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not ${from}`,
-    { context: { fault: row === null ? 'no_backfill' : `backfill_${row.state}` } },
-  );
 }
 
 async function audit(
@@ -173,9 +149,8 @@ function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgr
 /**
  * Creates the next pulls of every running backfill, the oldest backfill and the oldest date first, ends those that are
  * done, and cancels what still waits of those that were cancelled. The pulls are created a few at a time, so that the
- * queue of a backfill does not delay other pulls. A cancelled pull does not count, so that a resumed backfill continues
- * where it stopped. A held pull counts as ended, because a backfill does not wait for a decision. The caller serialises
- * planners.
+ * queue of a backfill does not delay other pulls. A held pull counts as ended, because a backfill does not wait for a
+ * decision. The caller serialises planners.
  * @returns how many pulls were created
  */
 export async function planBackfills(tx: Transaction, maxOpenPulls: number): Promise<number> {

@@ -4,7 +4,7 @@ import { InputError } from '../../../base/runtime/errors.ts';
 import { addDays, lastClosedDate, parseCivilDate } from '../../../base/values/business-day.ts';
 import { describe, requireId } from '../../../console/api/api-request.ts';
 import { date, IdParameter, id } from '../../../console/api/schema-parts.ts';
-import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { declareAction, reason } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
@@ -15,19 +15,15 @@ import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access
 import { type Checkpoint, readCheckpoint } from '../../../core/ledger/day-ledger.sql.ts';
 import {
   Backfill,
-  type BackfillProgress,
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
   readBackfills,
-  resumeBackfill,
 } from '../backfill-ledger.sql.ts';
 import { type BackfillRange, MAX_BACKFILL_CONCURRENCY } from '../backfill-plan.ts';
 import { pauseSchedule, resumeSchedule } from '../pause.ts';
 
 const DEFAULT_CONCURRENCY = '2';
-/** After so many seconds a browser asks for the page of a running backfill again. */
-const REFRESH_SECONDS = 5;
 
 /** The newest backfills first, below the form that starts one. */
 export const BACKFILLS = declareList(Backfill, {
@@ -36,13 +32,7 @@ export const BACKFILLS = declareList(Backfill, {
   active: '/backfills',
   filter: {},
   columns: [
-    {
-      name: 'id',
-      head: 'backfills.number',
-      kind: 'count',
-      cell: ({ id }) => <a href={`/backfills/${id}`}>{id}</a>,
-      isHead: true,
-    },
+    { name: 'id', head: 'backfills.number', kind: 'count', isHead: true },
     { name: 'from', head: 'backfills.from', kind: 'date' },
     { name: 'to', head: 'backfills.to', kind: 'date' },
     {
@@ -50,6 +40,19 @@ export const BACKFILLS = declareList(Backfill, {
       head: 'backfills.state',
       kind: 'text',
       value: ({ state }, { text }) => text(`backfills.states.${state}`),
+      cell: ({ id, state }, { text }) => (
+        <>
+          {text(`backfills.states.${state}`)}
+          {state === 'running' && (
+            <CANCEL.Form
+              values={{ id }}
+              button={text('backfills.cancel')}
+              look="danger"
+              help={text('backfills.cancelHelp')}
+            />
+          )}
+        </>
+      ),
     },
     {
       name: 'progress',
@@ -57,10 +60,12 @@ export const BACKFILLS = declareList(Backfill, {
       kind: 'text',
       value: (backfill, { text, formats }) =>
         text('backfills.progressOf', {
-          done: formats.count(endedOf(backfill)),
+          done: formats.count(backfill.done + backfill.failed + backfill.held),
           total: formats.count(backfill.total),
         }),
     },
+    { name: 'held', head: 'backfills.held', kind: 'count' },
+    { name: 'failed', head: 'backfills.failed', kind: 'count' },
     {
       name: 'requested_by',
       head: 'backfills.by',
@@ -68,6 +73,7 @@ export const BACKFILLS = declareList(Backfill, {
       value: ({ requestedBy }, { text }) => authorText(text, requestedBy),
     },
     { name: 'created_at', head: 'backfills.at', kind: 'instant' },
+    { name: 'finished_at', head: 'backfills.finished', kind: 'instant' },
   ],
   total: async (db) => ({ rows: await db.backfill.count() }),
   read: (db, _, place) => readBackfills(db, place),
@@ -94,7 +100,7 @@ const START_BACKFILL = declareAction({
   who: OPERATE,
   input: { from: written, to: written, concurrency: written },
   deed: startBackfill,
-  next: (_, id) => `/backfills/${id}`,
+  next: () => '/backfills',
   refused: ({ text }, fault, form) => ({
     title: text('lists.backfills.title'),
     active: '/backfills',
@@ -102,25 +108,17 @@ const START_BACKFILL = declareAction({
   }),
 });
 
-/** Cancels or resumes a backfill. */
-const changeOf = (
-  path: `/${string}`,
-  notice: 'backfill_cancelled' | 'backfill_resumed',
-  change: typeof cancelBackfill,
-) =>
-  declareAction({
-    path,
-    who: OPERATE,
-    input: { id },
-    deed: async ({ database, plan }, { id }, by) => {
-      await change(database, BigInt(id), by);
-      plan();
-    },
-    next: ({ id }) => `/backfills/${id}`,
-    notice,
-  });
-const CANCEL = changeOf('/backfills/:id/cancel', 'backfill_cancelled', cancelBackfill);
-const RESUME = changeOf('/backfills/:id/resume', 'backfill_resumed', resumeBackfill);
+const CANCEL = declareAction({
+  path: '/backfills/:id/cancel',
+  who: OPERATE,
+  input: { id },
+  deed: async ({ database, plan }, { id }, by) => {
+    await cancelBackfill(database, BigInt(id), by);
+    plan();
+  },
+  next: () => '/backfills',
+  notice: 'backfill_cancelled',
+});
 
 /** Pauses or resumes the schedule. */
 const scheduleOf = (
@@ -142,20 +140,7 @@ const scheduleOf = (
 const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', pauseSchedule);
 const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', resumeSchedule);
 
-export const BACKFILL_ACTIONS = [
-  ...[START_BACKFILL, CANCEL, RESUME],
-  ...[PAUSE_SCHEDULE, RESUME_SCHEDULE],
-];
-
-export const BACKFILL = declarePage({
-  path: '/backfills/:id',
-  active: '/backfills',
-  input: { id },
-  read: ({ database }, { id }) => readBackfillProgress(database, BigInt(id)),
-  title: ({ text }, { id }) => `${text('backfills.number')} ${id}`,
-  answer: ({ state }) => (state === 'running' ? { refreshSeconds: REFRESH_SECONDS } : {}),
-  body: (backfill) => <BackfillBody backfill={backfill} />,
-});
+export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
 
 /** The fields as they are written. */
 interface BackfillForm {
@@ -218,79 +203,6 @@ function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }
       </p>
       <RESUME_SCHEDULE.Form values={{}} button={text('backfills.resumeSchedule')} />
     </section>
-  );
-}
-
-/** The number of dates whose pull has come to an end. */
-const endedOf = ({ done, failed, held }: BackfillProgress) => done + failed + held;
-
-function BackfillBody({ backfill }: { readonly backfill: BackfillProgress }) {
-  const { text, formats } = usePage();
-  const ended = endedOf(backfill);
-  const rows = [
-    ['done', text('backfills.pulled')],
-    ['open', text('backfills.open')],
-    ['held', text('backfills.held')],
-    ['failed', text('backfills.failed')],
-    ['titles', text('backfills.titlesSeen')],
-  ] as const;
-  return (
-    <>
-      <nav class="crumbs" aria-label={text('lists.backfills.title')}>
-        <a href="/backfills">← {text('lists.backfills.title')}</a>
-      </nav>
-      <div class="day-head">
-        <h1>
-          {text('backfills.number')} {backfill.id}
-        </h1>
-        <span class="tag">{text(`backfills.states.${backfill.state}`)}</span>
-      </div>
-      <section class="card stack">
-        <p>
-          {formats.date(backfill.from)} – {formats.date(backfill.to)}
-        </p>
-        <div>
-          <progress max={backfill.total} value={ended} aria-label={text('backfills.progress')} />
-          <p>
-            {text('backfills.progressOf', {
-              done: formats.count(ended),
-              total: formats.count(backfill.total),
-            })}
-          </p>
-        </div>
-        <dl class="fields">
-          {rows.map(([name, label]) => (
-            <>
-              <dt key={`${name} label`}>{label}</dt>
-              <dd key={name}>{formats.count(backfill[name])}</dd>
-            </>
-          ))}
-          <dt>{text('backfills.by')}</dt>
-          <dd>
-            <Author name={backfill.requestedBy} />
-          </dd>
-          <dt>{text('backfills.at')}</dt>
-          <dd>
-            <Instant at={backfill.createdAt} />
-          </dd>
-          <dt>{text('backfills.finished')}</dt>
-          <dd>
-            <Instant at={backfill.finishedAt} />
-          </dd>
-        </dl>
-        {backfill.state === 'running' && (
-          <CANCEL.Form
-            values={{ id: backfill.id }}
-            button={text('backfills.cancel')}
-            look="danger"
-            help={text('backfills.cancelHelp')}
-          />
-        )}
-        {backfill.state === 'cancelled' && (
-          <RESUME.Form values={{ id: backfill.id }} button={text('backfills.resume')} />
-        )}
-      </section>
-    </>
   );
 }
 
