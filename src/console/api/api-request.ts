@@ -27,7 +27,6 @@ export const API_TAGS = {
   payables: "The ERP's payables, with which titles are matched.",
   alerts: 'Conditions that a person has to look at.',
   backfills: 'Requests for ranges of dates.',
-  sweeps: 'Comparisons of the ledger with all titles of the platform.',
   bookings: 'What sign-offs release to the ERP, and what the ERP answers.',
   months: 'Months, their seals and their evidence files.',
   suppliers: 'The suppliers of the ERP, and the bank accounts that titles name for them.',

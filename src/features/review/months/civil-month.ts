@@ -6,7 +6,7 @@ import {
   parseCivilDate,
   toCivilDate,
 } from '../../../base/values/business-day.ts';
-import { date, each, orNull, words } from '../../../console/api/schema-parts.ts';
+import { date, words } from '../../../console/api/schema-parts.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 
 /** A month of the calendar as `YYYY-MM`. Text order is month order. */
@@ -44,8 +44,7 @@ export const SEAL_FIELDS = [
 ] as const;
 
 /** A seal of a day as text: instants in UTC with microseconds, amounts with every stored digit. */
-export const SealRecord = each(SEAL_FIELDS, orNull('string'));
-export type SealRecord = Static<typeof SealRecord>;
+export type SealRecord = Readonly<Record<(typeof SEAL_FIELDS)[number], string | null>>;
 
 /**
  * Returns SHA-256 over the month and the seals of its days in date order, in hexadecimal. Each value is

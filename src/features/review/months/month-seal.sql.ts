@@ -19,7 +19,7 @@ import {
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
-import { DAY_STATES, type DayState } from '../../../core/ledger/day-state.ts';
+import type { DayState } from '../../../core/ledger/day-state.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { SEALED_MEASURES } from '../restated-days.sql.ts';
 import {
@@ -31,7 +31,7 @@ import {
   type MonthFault,
   monthDigest,
   SEAL_FIELDS,
-  SealRecord,
+  type SealRecord,
 } from './civil-month.ts';
 
 const month = Type.Unsafe<CivilMonth>({ type: 'string', examples: ['2026-03'] });
@@ -83,13 +83,13 @@ function stateOf({ days, signed, seal, broken }: Omit<Month, 'state'>): MonthSta
 }
 
 /** A day that a month seal has to cover. */
-export const MonthDay = Type.Object({
-  date,
-  state: Type.Unsafe<DayState | null>({ type: ['string', 'null'], enum: [...DAY_STATES, null] }),
-  isRestated: Type.Boolean(),
-  seal: Type.Union([SealRecord, Type.Null()], { description: 'The present seal.' }),
-});
-export type MonthDay = Readonly<Static<typeof MonthDay>>;
+export interface MonthDay {
+  readonly date: CivilDate;
+  readonly state: DayState | null;
+  readonly isRestated: boolean;
+  /** The present seal. */
+  readonly seal: SealRecord | null;
+}
 
 // The names are constants of this program. No input reaches Prisma.raw.
 

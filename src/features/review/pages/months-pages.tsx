@@ -185,7 +185,7 @@ export function sendEvidence(
 }
 
 /** Returns the data of a month; null: the ledger does not have the month. */
-export async function readMonthPage(
+async function readMonthPage(
   parts: ConsoleParts,
   name: CivilMonth,
 ): Promise<MonthPageData | null> {
