@@ -244,14 +244,3 @@ export async function readLedgerRange(
     FROM conciliation.day WHERE date <= ${today}::date`;
   return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
 }
-
-/** The rejects of a date that wait for a decision, in the order of the response. */
-export function readOpenRejects({ prisma }: Database, date: CivilDate) {
-  return prisma.rejectedTitle.findMany({
-    where: { date, status: 'open' },
-    select: { date: true, ordinal: true, reasons: true },
-    orderBy: { ordinal: 'asc' },
-  });
-}
-
-export type RejectRow = Awaited<ReturnType<typeof readOpenRejects>>[number];

@@ -1,8 +1,6 @@
-import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
-import { date, id, instant, orNull, words } from '../../console/api/schema-parts.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/retry.ts';
 import { newestContentVersion, requireKnownVersion } from '../../core/title/title.ts';
 import type { TitleFolds } from '../../core/title/title-fold.ts';
@@ -187,61 +185,6 @@ export async function recordSweepFailure(
 
 function rowOf({ from, ...request }: SweepRequest) {
   return { fromDate: from, ...request };
-}
-
-/** A sweep for people. */
-export const Sweep = Type.Object(
-  {
-    id,
-    from: date,
-    state: words(['complete', 'failed']),
-    startedAt: instant,
-    finishedAt: instant,
-    titles: orNull('integer'),
-    datesCompared: orNull('integer'),
-    datesDiffering: orNull('integer'),
-    undatedTitles: orNull('integer', {
-      description: 'Titles without a readable accepted date. They belong to no date.',
-    }),
-    futureTitles: orNull('integer', {
-      description: 'Titles of a date that had not begun. They belong to no date.',
-    }),
-    earlyTitles: orNull('integer', {
-      description: 'Titles of a date before `from`. They belong to no date.',
-    }),
-    errorCode: orNull('string'),
-    errorMessage: orNull('string'),
-  },
-  { description: 'The results are null where the sweep failed.' },
-);
-export type SweepRow = Readonly<Static<typeof Sweep>>;
-
-/** The newest sweeps first. */
-export function readSweeps(database: Database, limit: number): Promise<SweepRow[]> {
-  return database.prisma.$queryRaw<SweepRow[]>`
-    SELECT id::float8 AS id, from_date::text AS "from", state, started_at AS "startedAt",
-           finished_at AS "finishedAt", titles,
-           dates_compared AS "datesCompared", dates_differing AS "datesDiffering",
-           undated_titles AS "undatedTitles", future_titles AS "futureTitles",
-           early_titles AS "earlyTitles", error_code AS "errorCode", error_message AS "errorMessage"
-    FROM conciliation.sweep ORDER BY started_at DESC, id DESC LIMIT ${limit}`;
-}
-
-/** The results of the newest complete sweep. */
-export interface CompleteSweep {
-  readonly from: CivilDate;
-  readonly startedAt: Date;
-  readonly datesCompared: number;
-  readonly datesDiffering: number;
-}
-
-/** Null: no sweep is complete. */
-export async function readCompleteSweep(database: Database): Promise<CompleteSweep | null> {
-  const [row] = await database.prisma.$queryRaw<[CompleteSweep?]>`
-    SELECT from_date::text AS "from", started_at AS "startedAt",
-           dates_compared AS "datesCompared", dates_differing AS "datesDiffering"
-    FROM conciliation.sweep WHERE state = 'complete' ORDER BY started_at DESC LIMIT 1`;
-  return row ?? null;
 }
 
 interface OpenDifference {

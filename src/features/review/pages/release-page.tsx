@@ -168,13 +168,7 @@ const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
 
 /** Why a response is held, with its numbers and, masked, the buyer that they are about, and what a person does next. */
 export function holdText(
-  {
-    text,
-    language,
-    formats,
-  }: Pick<PageContext, 'text' | 'language'> & {
-    readonly formats: Pick<PageContext['formats'], 'count'>;
-  },
+  { text, language, formats }: PageContext,
   hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'>,
   currentTitles: number,
 ): string {
