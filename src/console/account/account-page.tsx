@@ -24,7 +24,7 @@ import { Card, Instant } from '../shell/parts.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { enrol, offerSecret, removeFactor, renewRecoveryCodes } from './second-factor.sql.ts';
+import { enrol, offerSecret, removeFactor } from './second-factor.sql.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 
 interface AccountPageData {
@@ -163,20 +163,11 @@ const ENROL = declareAction({
     if (request.principal !== null) {
       request.principal = { ...request.principal, isEnrolmentDue: false };
     }
-    return showCodes(reply, parts, enrolled.recoveryCodes);
-  },
-});
-
-const RENEW_CODES = declareAction({
-  path: '/account/recovery-codes',
-  page: ACCOUNT,
-  input: proof,
-  answer: async (request, reply, parts) => {
-    const user = await requireProof(parts, reply);
-    const codes = await renewRecoveryCodes(parts.database, user, request.visit);
-    if (codes === null) return reply.redirect('/account', 303);
-    logSecurityEvent(parts.logger, request, 'recovery_codes_made', user.name);
-    return showCodes(reply, parts, codes);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('account.codesTitle'),
+      active: null,
+      body: <RecoveryCodes codes={enrolled.recoveryCodes} />,
+    }));
   },
 });
 
@@ -194,7 +185,7 @@ const END_SESSIONS = declareAction({
   notice: 'sessions_ended',
 });
 
-export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, RENEW_CODES, END_SESSIONS];
+export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, END_SESSIONS];
 
 function AccountBody({ data }: { readonly data: AccountPageData }) {
   const { text } = usePage();
@@ -287,26 +278,15 @@ function FactorCard({ data }: { readonly data: AccountPageData }) {
         <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
         <span class="quiet small">{text('account.codesLeft', { count })}</span>
       </p>
-      <div class="stack">
-        <RENEW_CODES.Form
-          values={{}}
-          button={text('account.newCodes')}
-          look="primary"
-          help={text('account.newCodesHelp')}
-          isFolded
-        >
-          <ProofFields needsCode />
-        </RENEW_CODES.Form>
-        <REMOVE_FACTOR.Form
-          values={{}}
-          button={text('account.remove')}
-          look="danger"
-          help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
-          isFolded
-        >
-          <ProofFields needsCode />
-        </REMOVE_FACTOR.Form>
-      </div>
+      <REMOVE_FACTOR.Form
+        values={{}}
+        button={text('account.remove')}
+        look="danger"
+        help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
+        isFolded
+      >
+        <ProofFields needsCode />
+      </REMOVE_FACTOR.Form>
     </Card>
   );
 }
@@ -434,14 +414,7 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
   );
 }
 
-/** Shows new recovery codes, which no later page shows. */
-const showCodes = (reply: FastifyReply, parts: ConsoleParts, codes: readonly string[]) =>
-  sendPage(reply.request, reply, parts, (context) => ({
-    title: context.text('account.codesTitle'),
-    active: null,
-    body: <RecoveryCodes codes={codes} />,
-  }));
-
+/** No later page shows them. */
 function RecoveryCodes({ codes }: { readonly codes: readonly string[] }) {
   const { text } = usePage();
   return (
