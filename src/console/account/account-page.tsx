@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { encode } from 'uqr';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import { type ApiKey, readApiKeys } from '../access/api-keys.sql.ts';
 import {
   endOtherSessions,
   type OpenSession,
@@ -31,15 +30,13 @@ interface AccountPageData {
   readonly user: LoginUser;
   readonly requiresSecondFactor: boolean;
   readonly sessions: readonly OpenSession[];
-  /** Those of the user that are not revoked. */
-  readonly keys: readonly ApiKey[];
 }
 
 /** Null: another administrator has just disabled the user. */
 const ownUser = ({ database }: ConsoleParts, request: FastifyRequest) =>
   findLoginUser(database, actorOf(request));
 
-/** The credentials, sessions and keys of the person who is signed in. */
+/** The credentials and sessions of the person who is signed in. */
 export const ACCOUNT = declarePage({
   path: '/account',
   active: null,
@@ -49,12 +46,8 @@ export const ACCOUNT = declarePage({
     const user = await ownUser(parts, request);
     if (user === null) return null;
     const session = { id: user.id, token: request.visit };
-    const [sessions, keys] = await Promise.all([
-      readSessionsOf(database, session, SESSION_LIMITS),
-      readApiKeys(database),
-    ]);
-    const own = keys.filter((key) => key.user === user.name && key.revokedAt === null);
-    return { user, requiresSecondFactor, sessions, keys: own };
+    const sessions = await readSessionsOf(database, session, SESSION_LIMITS);
+    return { user, requiresSecondFactor, sessions };
   },
   title: (context) => context.text('account.title'),
   body: (data) => <AccountBody data={data} />,
@@ -189,7 +182,7 @@ export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, END_SESSI
 
 function AccountBody({ data }: { readonly data: AccountPageData }) {
   const { text } = usePage();
-  const { user, sessions, keys } = data;
+  const { user, sessions } = data;
   return (
     <>
       <h1>{text('account.title')}</h1>
@@ -222,12 +215,6 @@ function AccountBody({ data }: { readonly data: AccountPageData }) {
           <END_SESSIONS.Form values={{}} button={text('account.endOthers')} />
         )}
       </Card>
-      {keys.length > 0 && (
-        <Card title={text('users.keys')}>
-          <p class="quiet">{text('account.keysHelp')}</p>
-          <ListTable label={text('users.keys')} columns={KEY_COLUMNS} rows={keys} />
-        </Card>
-      )}
     </>
   );
 }
@@ -317,18 +304,6 @@ const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
     kind: 'text',
     value: ({ byOidc }, { text }) =>
       text(byOidc ? 'account.ways.company' : 'account.ways.password'),
-  },
-];
-
-const KEY_COLUMNS: readonly Column<ApiKey>[] = [
-  { name: 'name', head: 'users.keyName', kind: 'text' },
-  { name: 'begins', head: 'users.begins', kind: 'text', value: ({ start }) => `${start}…` },
-  { name: 'expires', head: 'users.expires', kind: 'instant', value: ({ expiresAt }) => expiresAt },
-  {
-    name: 'last_used',
-    head: 'users.lastUsed',
-    kind: 'instant',
-    value: ({ lastUsedAt }) => lastUsedAt,
   },
 ];
 
