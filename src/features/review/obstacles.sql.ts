@@ -6,6 +6,7 @@ import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { orNull, words } from '../../console/api/schema-parts.ts';
 import type { DayObstacle, KeptStep, ObstacleRules } from '../../console/day-obstacle.ts';
+import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { accountObstacles } from '../accounts/payment-holds.sql.ts';
 import { bookingObstacles } from '../bookings/release-conditions.sql.ts';
@@ -232,10 +233,6 @@ export const isSignable = (today: CivilDate, clean: ObstacleRules | null): Prism
   AND (signed_off_at IS NULL OR restated_after_sign_off) AND date <= ${today}::date
   AND NOT ${clean === null ? Prisma.sql`false` : hasObstacle(Prisma.sql`day.date`, clean)}`;
 
-/** A condition for a row `day`: it is one of the dates. */
-export const isOneOf = (dates: readonly CivilDate[]): Prisma.Sql =>
-  Prisma.sql`date = ANY(${dates}::text[]::date[])`;
-
 export async function readDayTotals(
   db: QueryClient,
   condition: Prisma.Sql,
@@ -251,7 +248,7 @@ export async function readDayTotals(
 export function readDays(
   db: QueryClient,
   condition: Prisma.Sql,
-  page: { readonly offset: number; readonly limit: number | null } = { offset: 0, limit: null },
+  page: Place,
 ): Promise<LedgerDay[]> {
   return db.$queryRaw<LedgerDay[]>(
     selectDays(Prisma.sql`

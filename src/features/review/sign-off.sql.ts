@@ -74,7 +74,7 @@ export const obstacleRules = (
 ): ObstacleRules => ({ signer: fourEyes ? signer : null, bookingsFrom, payablesMaxAgeHours });
 
 /** Returns why the person who has seen the digest cannot sign the day off; null: nothing. */
-export const faultOf = (
+const faultOf = (
   day: Omit<SignOffCandidate, 'obstacles'>,
   found: readonly Obstacle[],
   { requiresChecks = false }: Pick<SigningRules, 'requiresChecks'>,
@@ -144,7 +144,7 @@ async function sealDay(
 }
 
 /** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */
-export const MAX_DAYS_TO_SIGN = 366;
+const MAX_DAYS_TO_SIGN = 366;
 
 /** A day of a list, with the digest of the content that the person saw. */
 export interface SeenDay {

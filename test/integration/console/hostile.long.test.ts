@@ -65,7 +65,6 @@ test.each([
   ['/restated', 'measure by page'],
   ['/alerts', 'state kind page'],
   ['/sign-offs', 'clean page select'],
-  ['/sign-offs/preview', 'day'],
   ['/audit', 'before date page'],
   ['/providers', 'state page'],
   ['/providers', 'q'],
@@ -74,10 +73,9 @@ test.each([
   ['/provider?id=P-1', 'at'],
 ] as const)('%s takes any text for %s and nothing more', async (path, names) => {
   const before = await state();
-  const client = path === '/sign-offs/preview' ? reviewer : admin;
   const wrong: string[] = [];
   for (const query of queriesOf(names)) {
-    const { status, text } = await client.get(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+    const { status, text } = await admin.get(`${path}${path.includes('?') ? '&' : '?'}${query}`);
     if (status !== 200) wrong.push(`${status}: ${query}`);
     if (/<script>|<img/i.test(text)) wrong.push(`markup: ${query}`);
   }

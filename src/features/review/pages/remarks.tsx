@@ -24,9 +24,9 @@ export function obstacleText(
 
 /** What a person should know about a day before the sign-off, or why the day cannot be signed off. */
 export function Remarks(props: {
-  readonly day: { readonly date: CivilDate; readonly obstacles?: readonly Obstacle[] };
+  readonly day: Pick<JudgedDay, 'date' | 'obstacles'>;
 }) {
-  const { date, obstacles = [] } = props.day;
+  const { date, obstacles } = props.day;
   const page = usePage();
   if (obstacles.length === 0) return <span class="quiet">–</span>;
   return (
