@@ -255,21 +255,3 @@ export function readDays(
       ${condition} ORDER BY day.date DESC OFFSET ${page.offset}::int LIMIT ${page.limit}::int`),
   );
 }
-
-/**
- * Returns the next day for a signature of the person after a date: the newest one before the date, otherwise the newest
- * of all. Null: the person can sign no other day.
- */
-export async function readNextToSign(
-  db: QueryClient,
-  after: CivilDate,
-  today: CivilDate,
-  rules: ObstacleRules,
-): Promise<CivilDate | null> {
-  const [next] = await db.$queryRaw<[{ date: CivilDate }?]>`
-    SELECT date::text AS date FROM conciliation.day
-    WHERE ${isSignable(today, null)} AND date <> ${after}::date
-      AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, PERSON_OBSTACLES)}
-    ORDER BY day.date < ${after}::date DESC, day.date DESC LIMIT 1`;
-  return next?.date ?? null;
-}

@@ -28,7 +28,7 @@ import { type DayMatching, readDayMatching } from '../../matching/match-reads.sq
 import { DayStages } from '../../matching/pages/match-cards.tsx';
 import { type DayChanges, readDayChanges } from '../changed-titles.sql.ts';
 import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
-import { type JudgedDay, readNextToSign, withObstacles } from '../obstacles.sql.ts';
+import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { obstacleRules, readSignOffs, type SignOff } from '../sign-off.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
 import { ACCEPT_REJECTS, PULL_DAY } from './day-actions.ts';
@@ -62,10 +62,8 @@ export const DAY = declarePage({
       (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, [date], parts),
     ]);
     const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
-    const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
-    const nextToSign = isSigned ? await readNextToSign(prisma, date, today, rules) : null;
-    const ofDay = { bookings: bookings?.get(date) ?? null, nextToSign };
-    return { date, day, rejects, pulls, seals, changes, matching, ...ofDay };
+    const released = bookings?.get(date) ?? null;
+    return { date, day, rejects, pulls, seals, changes, matching, bookings: released };
   },
   title: ({ formats }, { date }) => formats.date(date),
   // The page follows a pull to its end.
@@ -88,8 +86,6 @@ interface DayPageData {
   readonly seals: readonly SignOff[];
   /** Null: seals release nothing. */
   readonly bookings: DayBookings | null;
-  /** The next day for a signature of this user; null: none. */
-  readonly nextToSign: CivilDate | null;
 }
 
 function DayPage({ data }: { data: DayPageData }) {
@@ -139,7 +135,7 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
       {day.isRestated && moved}
       <div class="columns wide-first">
         <ControlTotals day={day} />
-        <SignOffCard day={day} seals={data.seals} nextToSign={data.nextToSign} />
+        <SignOffCard day={day} seals={data.seals} />
       </div>
       {data.rejects.length > 0 && (
         <DayRejects

@@ -1,8 +1,7 @@
-import type { CivilDate } from '../../../base/values/business-day.ts';
 import type { DayObstacle } from '../../../console/day-obstacle.ts';
 import type { Words } from '../../../console/list/columns.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { authorText, Card, DayLink } from '../../../console/shell/parts.tsx';
+import { authorText, Card } from '../../../console/shell/parts.tsx';
 import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
 import { REOPEN_DAY, SIGN_DAY } from './day-actions.ts';
@@ -50,7 +49,6 @@ export function Remarks(props: {
 export function SignOffCard(props: {
   readonly day: JudgedDay;
   readonly seals: readonly SignOff[];
-  readonly nextToSign: CivilDate | null;
 }) {
   const context = usePage();
   const { day, seals } = props;
@@ -86,9 +84,8 @@ export function SignOffCard(props: {
             otherwise={text('day.reviewersSign')}
           />
         )}
-        {!isOpen && mayReview && props.nextToSign !== null && (
+        {!isOpen && mayReview && (
           <p>
-            {text('signOffs.next')}: <DayLink date={props.nextToSign} /> ·{' '}
             <a href="/sign-offs">{text('lists.signOffs.title')}</a>
           </p>
         )}
