@@ -25,7 +25,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/verify/alterations.sql.ts': 1,
     'core/ledger/day-ledger.sql.ts': 2,
     'features/review/ledger-days.sql.ts': 1,
-    'features/review/restated-days.sql.ts': 1,
     'features/review/sign-off.sql.ts': 1,
     'features/matching/payables/payable-import.sql.ts': 3,
     'features/privacy/erase-party.sql.ts': 1,

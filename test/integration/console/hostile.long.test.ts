@@ -62,7 +62,7 @@ test.each([
   ['/breaks', 'supplier'],
   ['/', 'to notice'],
   ['/findings', 'state check severity date page'],
-  ['/restated', 'measure by page'],
+  ['/restated', 'by page'],
   ['/alerts', 'state kind page'],
   ['/sign-offs', 'clean page select'],
   ['/audit', 'before date page'],
