@@ -230,12 +230,6 @@ interface Deed<Input extends TProperties, Result> extends ActionBase<Input> {
   readonly next: (input: InputOf<Input>, result: Awaited<Result>) => string;
   /** Of that page. */
   readonly notice?: NameIn<TextKey>;
-  /** In place of `page`: with the form as it was written, and the fault. */
-  readonly refused?: (
-    context: PageContext,
-    fault: string,
-    written: unknown,
-  ) => Omit<PageAnswer, 'status'>;
 }
 
 /** An action whose answer is a page of its own, or a file. */
@@ -301,15 +295,8 @@ export function declareAction<Input extends TProperties, Result>(
         const notice = action.notice === undefined ? '' : `${mark}notice=${action.notice}`;
         return reply.redirect(next + notice, 303);
       } catch (error) {
-        const { refused } = 'deed' in action ? action : {};
-        if (!(error instanceof InputError)) throw error;
-        const status = statusOf(error);
-        if (page !== undefined) return page.after(request, reply, parts, { status, fault: error });
-        if (refused === undefined) throw error;
-        return sendPage(request, reply, parts, (context) => ({
-          ...refused(context, faultSentence(context, error), request.body),
-          status,
-        }));
+        if (page === undefined || !(error instanceof InputError)) throw error;
+        return page.after(request, reply, parts, { status: statusOf(error), fault: error });
       }
     });
   };

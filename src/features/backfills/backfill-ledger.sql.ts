@@ -6,11 +6,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import {
-  type BackfillRange,
-  backfillRangeFault,
-  MAX_BACKFILL_CONCURRENCY,
-} from './backfill-plan.ts';
+import { type BackfillRange, backfillRangeFault } from './backfill-plan.ts';
 
 const STATES = ['running', 'done', 'cancelled'] as const;
 
@@ -42,7 +38,7 @@ export type BackfillProgress = Readonly<Static<typeof Backfill>>;
 /**
  * Records a request to pull a range day by day. A planner creates the pulls.
  * @param by the requester, for the audit log
- * @throws InputError for an invalid range or concurrency
+ * @throws InputError for an invalid range
  */
 export async function createBackfill(
   database: Database,
@@ -53,7 +49,6 @@ export async function createBackfill(
 
   const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault.message, { context: fault.context });
-  requireConcurrency(concurrency);
   return database.prisma.$transaction(async (tx) => {
     const { id } = await tx.backfill.create({
       data: { fromDate: range.from, toDate: range.to, concurrency, requestedBy: by },
@@ -62,16 +57,6 @@ export async function createBackfill(
     await audit(tx, 'backfill.create', by, id);
     return id;
   });
-}
-
-/** @throws InputError for another number of dates at the same time than a backfill takes */
-function requireConcurrency(concurrency: number): void {
-  if (Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= MAX_BACKFILL_CONCURRENCY)
-    return;
-  throw new InputError(
-    `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
-    { context: { fault: 'concurrency', max: MAX_BACKFILL_CONCURRENCY } },
-  );
 }
 
 /**

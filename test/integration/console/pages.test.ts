@@ -88,6 +88,8 @@ describe('a backfill', () => {
     expect((await operator.post(path)).status).toBe(400);
     const future = { from: daysFrom(9, TODAY), to: daysFrom(10, TODAY) };
     expect((await operator.post('/backfills', future)).status).toBe(400);
+    const wide = { from: daysFrom(-5), to: daysFrom(-3), concurrency: '17' };
+    expect((await operator.post('/backfills', wide)).status).toBe(400);
   });
 });
 

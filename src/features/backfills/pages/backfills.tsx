@@ -1,15 +1,14 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
-import { InputError } from '../../../base/runtime/errors.ts';
-import { addDays, lastClosedDate, parseCivilDate } from '../../../base/values/business-day.ts';
+import { type Static, Type } from 'typebox';
+import { addDays, lastClosedDate } from '../../../base/values/business-day.ts';
 import { describe, requireId } from '../../../console/api/api-request.ts';
-import { date, IdParameter, id } from '../../../console/api/schema-parts.ts';
-import { declareAction, reason } from '../../../console/declare.tsx';
+import { IdParameter, id } from '../../../console/api/schema-parts.ts';
+import { declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Author, authorText, FormFault, Instant } from '../../../console/shell/parts.tsx';
+import { Author, authorText, Instant } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
 import { type Checkpoint, readCheckpoint } from '../../../core/ledger/day-ledger.sql.ts';
@@ -23,7 +22,7 @@ import {
 import { type BackfillRange, MAX_BACKFILL_CONCURRENCY } from '../backfill-plan.ts';
 import { pauseSchedule, resumeSchedule } from '../pause.ts';
 
-const DEFAULT_CONCURRENCY = '2';
+const DEFAULT_CONCURRENCY = 2;
 
 /** The newest backfills first, below the form that starts one. */
 export const BACKFILLS = declareList(Backfill, {
@@ -81,31 +80,32 @@ export const BACKFILLS = declareList(Backfill, {
   layout: async ({ database, timeZone, now }) => {
     const pause = (await readCheckpoint(database))?.pause;
     const to = lastClosedDate(timeZone, now?.() ?? new Date());
-    const form = { from: addDays(to, -6), to, concurrency: DEFAULT_CONCURRENCY };
     return ({ head, table }) => (
       <>
         {head}
         <Schedule pause={pause} />
-        <StartForm form={form} fault={null} />
+        <StartForm from={addDays(to, -6)} to={to} />
         {table}
       </>
     );
   },
 });
 
-const written = Type.Optional(Type.String());
+const STARTED = {
+  from: ledgerDate,
+  to: ledgerDate,
+  concurrency: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_BACKFILL_CONCURRENCY, default: DEFAULT_CONCURRENCY }),
+  ),
+};
+const Started = Type.Object(STARTED);
 
 const START_BACKFILL = declareAction({
   path: '/backfills',
   who: OPERATE,
-  input: { from: written, to: written, concurrency: written },
+  input: STARTED,
   deed: startBackfill,
   next: () => '/backfills',
-  refused: ({ text }, fault, form) => ({
-    title: text('lists.backfills.title'),
-    active: '/backfills',
-    body: <StartForm form={form as BackfillForm} fault={fault} />,
-  }),
 });
 
 const CANCEL = declareAction({
@@ -142,19 +142,7 @@ const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', resum
 
 export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
 
-/** The fields as they are written. */
-interface BackfillForm {
-  readonly from?: string;
-  readonly to?: string;
-  readonly concurrency?: string;
-}
-
-function StartForm(props: {
-  readonly form: BackfillForm;
-  /** Why the form cannot be carried out; null: it was not sent. */
-  readonly fault: string | null;
-}) {
-  const { form, fault } = props;
+function StartForm({ from, to }: BackfillRange) {
   const { text } = usePage();
   return (
     <START_BACKFILL.Form
@@ -164,10 +152,10 @@ function StartForm(props: {
       look="primary"
     >
       <Field label={text('backfills.from')}>
-        <input type="date" name="from" required value={form.from ?? ''} />
+        <input type="date" name="from" required value={from} />
       </Field>
       <Field label={text('backfills.to')}>
-        <input type="date" name="to" required value={form.to ?? ''} />
+        <input type="date" name="to" required value={to} />
       </Field>
       <Field label={text('backfills.concurrency')}>
         <input
@@ -175,10 +163,9 @@ function StartForm(props: {
           name="concurrency"
           min="1"
           max={MAX_BACKFILL_CONCURRENCY}
-          value={form.concurrency ?? ''}
+          value={DEFAULT_CONCURRENCY}
         />
       </Field>
-      <FormFault fault={fault} />
     </START_BACKFILL.Form>
   );
 }
@@ -206,40 +193,16 @@ function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }
   );
 }
 
-/** @throws InputError for an invalid range or concurrency */
+/** @throws InputError for an invalid range */
 async function startBackfill(
   parts: ConsoleParts,
-  source: BackfillForm,
+  { concurrency = DEFAULT_CONCURRENCY, ...range }: Static<typeof Started>,
   by: string,
 ): Promise<bigint> {
-  const asked = { ...parseBackfill(source), by };
-  const id = await createBackfill(parts.database, asked, todayOf(parts));
+  const id = await createBackfill(parts.database, { range, concurrency, by }, todayOf(parts));
   parts.plan();
   return id;
 }
-
-function parseBackfill(source: BackfillForm): { range: BackfillRange; concurrency: number } {
-  const from = parseCivilDate(source.from ?? '');
-  const to = parseCivilDate(source.to ?? '');
-  if (from === null || to === null) {
-    throw new InputError('from and to: expected two dates as YYYY-MM-DD', {
-      context: { fault: 'range_missing' },
-    });
-  }
-  const { concurrency = DEFAULT_CONCURRENCY } = source;
-  return {
-    range: { from, to },
-    concurrency: /^\d{1,3}$/.test(concurrency) ? Number(concurrency) : 0,
-  };
-}
-
-const StartedBackfill = Type.Object({
-  from: date,
-  to: date,
-  concurrency: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MAX_BACKFILL_CONCURRENCY, default: 2 }),
-  ),
-});
 
 /** The operations of the API for backfills. */
 export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void {
@@ -258,14 +221,12 @@ export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void
   api.post(
     '/backfills',
     describe(forKeys(OPERATE, 'pull'), 'backfills', 'startBackfill', 'Pull a range day by day', {
-      body: StartedBackfill,
+      body: Started,
       status: 201,
       answer: Backfill,
     }),
     async (request, reply) => {
-      const body = request.body as { from: string; to: string; concurrency?: number };
-      const source = { ...body, concurrency: String(body.concurrency ?? 2) };
-      const id = await startBackfill(parts, source, actorOf(request));
+      const id = await startBackfill(parts, request.body as Static<typeof Started>, actorOf(request));
       return reply.code(201).send(await readBackfillProgress(database, id));
     },
   );
