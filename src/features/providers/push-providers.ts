@@ -48,8 +48,8 @@ export interface PushParts {
   readonly retry: RetryPolicy;
   /** The actor of pushes in the audit log. */
   readonly actor: string;
-  /** Called after each request, except interrupted ones. */
-  readonly onRequest?: (observed: ObservedRequest) => void;
+  /** Called with the status after each request, except interrupted ones; null: there was no answer. */
+  readonly onRequest?: (httpStatus: number | null) => void;
   /** The random source of the backoff; replaced in tests. */
   readonly random?: () => number;
 }
@@ -73,16 +73,6 @@ export interface PushCounts {
  */
 export type PushReport = PushCounts &
   ({ readonly kind: 'done' } | { readonly kind: 'busy' } | FailedRequest);
-
-/** `taken` and `refused`: the platform decided. Other outcomes: it did not. */
-type RequestOutcome = Verdict | FailedRequest['kind'];
-
-/** The outcome of a request, for the metrics. */
-interface ObservedRequest {
-  readonly outcome: RequestOutcome;
-  /** Null: there was no answer. */
-  readonly httpStatus: number | null;
-}
 
 interface FailedRequest {
   readonly kind: 'retry' | 'unauthorized' | 'failed';
@@ -215,9 +205,8 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
   run.open = null;
   run.counts.synced += synced;
   run.counts.rejected += rejected;
-  const outcome = isRefused ? 'refused' : 'taken';
-  run.parts.onRequest?.({ outcome, httpStatus });
-  return outcome;
+  run.parts.onRequest?.(httpStatus);
+  return isRefused ? 'refused' : 'taken';
 }
 
 function toRefusal({ httpStatus, text }: { httpStatus: number; text: string }): string {
@@ -249,7 +238,7 @@ async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedReq
   );
   if (delayMs === null) throw error;
   const kind = toFailureKind(error, open.answer.httpStatus);
-  parts.onRequest?.({ outcome: kind, httpStatus: open.answer.httpStatus });
+  parts.onRequest?.(open.answer.httpStatus);
   if (!known) throw error;
   return { kind, delayMs, error };
 }
