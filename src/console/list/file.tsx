@@ -74,7 +74,7 @@ export function encodeList<Row, Total>(
             totals: { columns: last.columns, rows: totals?.rows.map(last.cellsOf) ?? [] },
           }),
           sheets: { titles: list.sheet, ...(totals && { totals: totals.sheet }) },
-        }).bytes;
+        });
   return { type: fileTypeOf(format), bytes };
 }
 
