@@ -57,7 +57,7 @@ describe('titles', () => {
   test('one whole: masked until it is asked for, and that is noted', async () => {
     await pull(title('t1'), title('t2'));
     await pull(title('t1', { discount: '1.11' }), title('t2'));
-    const list = await viewer.get(`/titles?from=${date}&to=${date}&order=t1`);
+    const list = await viewer.get(`/titles?from=${date}&to=${date}&search=t1`);
     const path = /href="(\/titles\/\d+)"/.exec(list.text)?.[1] ?? '';
     const page = await viewer.get(path);
     expect(page.text).toMatch(/12\.34[\s\S]*→[\s\S]*1\.11/);

@@ -45,13 +45,8 @@ export const TITLE_FILTER = {
   search: searchField('titles.search'),
   from: dateField('titles.from'),
   to: dateField('titles.to'),
-  /** The order's identifier, or a part of one where no order has it. */
-  order: textField('titles.orderFilter'),
-  /** The provider's identifier in the ERP, or a part of the provider's name. */
-  provider: textField('titles.providerFilter'),
   /** The provider's identifier in the ERP, as it is. */
   providerId: asHidden(textField('titles.provider')),
-  agent: textField('titles.agent'),
   status: anyOf('titles.status', STATUSES, (status) => `title.status.${status}`),
   dueFrom: dateField('titles.dueFrom'),
   dueTo: dateField('titles.dueTo'),
@@ -88,10 +83,7 @@ const CONDITIONS: {
   search: searchCondition,
   from: (date) => Prisma.sql`accepted_date >= ${date}::date`,
   to: (date) => Prisma.sql`accepted_date <= ${date}::date`,
-  order: orderCondition,
-  provider: providerCondition,
   providerId: (id) => Prisma.sql`provider_external_id = ${id}`,
-  agent: agentCondition,
   status: (status) => Prisma.sql`status = ${status}`,
   dueFrom: (date) => Prisma.sql`anticipated_due_date >= ${date}::date`,
   dueTo: (date) => Prisma.sql`anticipated_due_date <= ${date}::date`,
