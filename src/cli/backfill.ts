@@ -7,15 +7,13 @@ import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,
+  type BackfillRange,
   cancelBackfill,
   createBackfill,
+  MAX_BACKFILL_CONCURRENCY,
   readBackfillProgress,
   readBackfills,
 } from '../features/backfills/backfill-ledger.sql.ts';
-import {
-  type BackfillRange,
-  MAX_BACKFILL_CONCURRENCY,
-} from '../features/backfills/backfill-plan.ts';
 import {
   argument,
   type CommandResult,

@@ -111,7 +111,9 @@ function pullResult(
     },
     text: [
       pullTable(report),
-      ...(open.length === 0 ? [] : ['', `A person has to review in the console: ${open.join(', ')}.`]),
+      ...(open.length === 0
+        ? []
+        : ['', `A person has to review in the console: ${open.join(', ')}.`]),
     ].join('\n'),
     exit: open.length === 0 ? EXIT.done : EXIT.needsPerson,
   };

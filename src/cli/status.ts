@@ -44,7 +44,7 @@ export const COMMANDS = [status];
 
 /** The newest sweep, and the newest complete one. */
 async function readSweeps({ prisma }: Database) {
-  const newest = { orderBy: [{ startedAt: 'desc' }, { id: 'desc' }] } as const;
+  const newest = { orderBy: { startedAt: 'desc' } } as const;
   const [last, complete] = await Promise.all([
     prisma.sweep.findFirst(newest),
     prisma.sweep.findFirst({ ...newest, where: { state: 'complete' } }),

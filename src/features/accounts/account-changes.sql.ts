@@ -4,6 +4,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { AlertEntry } from '../../console/alert-entry.ts';
 import {
   amount,
   date,
@@ -230,3 +231,21 @@ export function decideAccountChanges(
     }
   }, DECISION_TRANSACTION);
 }
+
+export const accountAlerts = {
+  /**
+   * One for each pull, so that a new change is told at once while older ones are open. The change of a party is recorded
+   * once, by the first pull that has it.
+   */
+  account_changed: {
+    severity: 'critical',
+    page: '/account-changes',
+    hasTask: true,
+    causes: () => [
+      Prisma.sql`
+        SELECT pull_id AS cause, pull_id AS "pullId", count(*) AS changes,
+               CASE WHEN min(accepted_date) = max(accepted_date) THEN min(accepted_date) END AS date
+        FROM conciliation.account_change WHERE state = 'open' GROUP BY pull_id`,
+    ],
+  },
+} satisfies Record<string, AlertEntry>;

@@ -1,12 +1,50 @@
 import { type Static, Type } from 'typebox';
-import { type AuditAction, recordAudit } from '../../base/audit/audit.ts';
+import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
+import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { type BackfillRange, backfillRangeFault } from './backfill-plan.ts';
+
+/** The dates to pull, both ends included. */
+export interface BackfillRange {
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+}
+
+/** Why a range cannot be pulled: a sentence, and the code and the values for the console's sentence. */
+export interface RangeFault {
+  readonly message: string;
+  readonly context: Readonly<Record<string, string | number>>;
+}
+
+/** Ten years, leap days included. */
+export const MAX_BACKFILL_DAYS = 3660;
+export const MAX_BACKFILL_CONCURRENCY = 16;
+
+/** Returns the fault of a requested range, or null. */
+export function backfillRangeFault(range: BackfillRange, today: CivilDate): RangeFault | null {
+  const { from, to } = range;
+  if (from > to) {
+    return {
+      message: `the range ends on ${to}, before it begins on ${from}`,
+      context: { fault: 'range_order', from, to },
+    };
+  }
+  if (to > today) {
+    return {
+      message: `the range ends on ${to}, which is in the future: today is ${today}`,
+      context: { fault: 'range_future', to, today },
+    };
+  }
+  const days = daysBetween(from, to) + 1;
+  if (days <= MAX_BACKFILL_DAYS) return null;
+  return {
+    message: `the range has ${days} dates, and a backfill takes at most ${MAX_BACKFILL_DAYS} (ten years)`,
+    context: { fault: 'range_long', days, max: MAX_BACKFILL_DAYS },
+  };
+}
 
 const STATES = ['running', 'done', 'cancelled'] as const;
 
@@ -180,4 +218,37 @@ async function cancelQueuedPulls(tx: Transaction, backfillId: bigint | null): Pr
     FROM conciliation.backfill backfill
     WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'
       AND (${backfillId}::bigint IS NULL OR backfill.id = ${backfillId}::bigint)`;
+}
+
+/**
+ * Pauses the schedule: until it is resumed, no pull, sweep or request with providers starts by itself. Backfills and
+ * requested pulls run. A schedule that is paused stays as it is, and so does one that has not begun.
+ */
+export function pauseSchedule(database: Database, decision: Decision): Promise<void> {
+  return change(database, 'schedule.pause', decision, new Date());
+}
+
+/** Resumes a paused schedule. The next tick of the planner finds every date that came due meanwhile. */
+export function resumeSchedule(database: Database, decision: Decision): Promise<void> {
+  return change(database, 'schedule.resume', decision, null);
+}
+
+/** @param pausedAt null: resumes */
+function change(
+  { prisma }: Database,
+  action: AuditAction,
+  { by, reason }: Decision,
+  pausedAt: Date | null,
+): Promise<void> {
+  return prisma.$transaction(async (tx) => {
+    const { count } = await tx.checkpoint.updateMany({
+      where: { pausedAt: pausedAt === null ? { not: null } : null },
+      data: {
+        pausedAt,
+        pausedBy: pausedAt && by,
+        pauseReason: pausedAt && reason,
+      },
+    });
+    if (count > 0) await recordAudit(tx, { actor: by, action, reason });
+  });
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, dayColumn } from '../../../console/list/columns.tsx';
+import type { Column } from '../../../console/list/columns.tsx';
 import { asHidden, asTabs, choice, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
@@ -213,14 +213,16 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
     operationId: 'listAccountChanges',
     summary: 'Changes of bank accounts, the oldest first where all are open',
   },
-  layout: async (_, { state }) => (page) => (
-    <>
-      {page.head}
-      {page.filter}
-      {page.total.rows > 0 && <DecisionForm decisions={DECISIONS_OF_LIST[state]} />}
-      {page.table}
-    </>
-  ),
+  layout:
+    async (_, { state }) =>
+    (page) => (
+      <>
+        {page.head}
+        {page.filter}
+        {page.total.rows > 0 && <DecisionForm decisions={DECISIONS_OF_LIST[state]} />}
+        {page.table}
+      </>
+    ),
 });
 
 /** The form of the boxes in the table. */

@@ -14,13 +14,15 @@ import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access
 import { type Checkpoint, readCheckpoint } from '../../../core/ledger/day-ledger.sql.ts';
 import {
   Backfill,
+  type BackfillRange,
   cancelBackfill,
   createBackfill,
+  MAX_BACKFILL_CONCURRENCY,
+  pauseSchedule,
   readBackfillProgress,
   readBackfills,
+  resumeSchedule,
 } from '../backfill-ledger.sql.ts';
-import { type BackfillRange, MAX_BACKFILL_CONCURRENCY } from '../backfill-plan.ts';
-import { pauseSchedule, resumeSchedule } from '../pause.ts';
 
 const DEFAULT_CONCURRENCY = 2;
 
@@ -226,7 +228,11 @@ export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void
       answer: Backfill,
     }),
     async (request, reply) => {
-      const id = await startBackfill(parts, request.body as Static<typeof Started>, actorOf(request));
+      const id = await startBackfill(
+        parts,
+        request.body as Static<typeof Started>,
+        actorOf(request),
+      );
       return reply.code(201).send(await readBackfillProgress(database, id));
     },
   );

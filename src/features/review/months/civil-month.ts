@@ -19,6 +19,8 @@ export function parseMonth(text: string): CivilMonth | null {
   return isMonth ? (text as CivilMonth) : null;
 }
 
+export const monthOf = (date: CivilDate) => date.slice(0, 7) as CivilMonth;
+
 export function firstDateOf(month: CivilMonth): CivilDate {
   return toCivilDate(`${month}-01`);
 }

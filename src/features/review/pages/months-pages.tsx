@@ -183,10 +183,7 @@ export function sendEvidence(
 }
 
 /** Returns the data of a month; null: the ledger does not have the month. */
-async function readMonthPage(
-  parts: ConsoleParts,
-  name: CivilMonth,
-): Promise<MonthPageData | null> {
+async function readMonthPage(parts: ConsoleParts, name: CivilMonth): Promise<MonthPageData | null> {
   const { database } = parts;
   const [month] = await readMonths(database.prisma, todayOf(parts), name);
   if (month === undefined) return null;

@@ -22,9 +22,7 @@ export function obstacleText(
 }
 
 /** What a person should know about a day before the sign-off, or why the day cannot be signed off. */
-export function Remarks(props: {
-  readonly day: Pick<JudgedDay, 'date' | 'obstacles'>;
-}) {
+export function Remarks(props: { readonly day: Pick<JudgedDay, 'date' | 'obstacles'> }) {
   const { date, obstacles } = props.day;
   const page = usePage();
   if (obstacles.length === 0) return <span class="quiet">–</span>;

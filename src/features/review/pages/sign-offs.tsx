@@ -34,7 +34,7 @@ import { obstacleText, Remarks } from './remarks.tsx';
 const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
 type SignableDay = Readonly<Static<typeof SignableDay>>;
 
-onst FORM = 'days-to-sign';
+const FORM = 'days-to-sign';
 
 /** The days that can be signed off now, with a box for each that the reader may sign. */
 export const SIGN_OFFS = declareList(SignableDay, {
