@@ -29,7 +29,7 @@ type DateFields = typeof DATE_FIELDS;
  * `Date` at midnight UTC; the extension returns text. A row of these models is a proxy with an additional
  * symbol. Functions that return rows therefore copy the fields into plain objects.
  */
-export const CIVIL_DATES = Object.fromEntries(
+const CIVIL_DATES = Object.fromEntries(
   Object.entries(DATE_FIELDS).map(([model, fields]) => [
     model,
     Object.fromEntries(Object.keys(fields).map((field) => [field, civilDate(field)])),
@@ -59,7 +59,7 @@ const JSON_NAMES: ReadonlySet<string> = new Set(JSON_FIELDS);
  * Returns the arguments of a model's call with civil-date text replaced by the `Date` that Prisma
  * expects. Other text is left unchanged, and Prisma refuses it.
  */
-export function withPrismaDates<Args>(args: Args): Args {
+function withPrismaDates<Args>(args: Args): Args {
   return convert(args, false) as Args;
 }
 

@@ -325,7 +325,7 @@ export interface DueAlert {
 
 type AlertState = 'raised' | 'updated' | 'resolved';
 
-export function stateOf(alert: DueAlert): AlertState {
+function stateOf(alert: DueAlert): AlertState {
   if (alert.resolvedAt !== null) return 'resolved';
   return alert.deliveries === 0 ? 'raised' : 'updated';
 }

@@ -364,7 +364,7 @@ async function decide<T>(
 const MAX_KEPT_BYTES = 64 * 1024;
 
 /** Returns the body as text for PostgreSQL: invalid UTF-8 and U+0000 become U+FFFD. */
-export function toAnswerText(body: Buffer): string {
+function toAnswerText(body: Buffer): string {
   return toStorableText(body.subarray(0, MAX_KEPT_BYTES).toString('utf8'));
 }
 

@@ -65,7 +65,7 @@ export function signOffFault(day: SignOffCandidate, seenDigest: string): SignOff
  */
 export type SignOffRefusal = SignOffFault | 'not_in_ledger' | 'unavailable';
 
-export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
+const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
   not_reconciled: 'only a reconciled day can be signed off',
   already_signed_off: 'the day is signed off already',
   changed_meanwhile: 'the day has changed since it was looked at; look again',

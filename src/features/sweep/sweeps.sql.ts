@@ -22,7 +22,7 @@ const MAX_RETRY_MINUTES = 24 * 60;
  * may be the longest that the platform gives.
  * @param failures failed sweeps since the slot, at least 1
  */
-export function sweepRetryMinutes(failures: number): number {
+function sweepRetryMinutes(failures: number): number {
   return Math.min(FIRST_RETRY_MINUTES * 2 ** (failures - 1), MAX_RETRY_MINUTES);
 }
 
@@ -34,7 +34,7 @@ export function sweepRetryMinutes(failures: number): number {
  * @param oldestOpenDate the oldest accepted date with a current title due on `slotDate` or later;
  * null: there is none
  */
-export function sweepStart(
+function sweepStart(
   slotDate: CivilDate,
   ledger: { readonly startDate: CivilDate; readonly oldestOpenDate: CivilDate | null },
 ): CivilDate {

@@ -55,6 +55,13 @@ const COLUMNS: readonly Column<Provider>[] = [
   { name: 'taken', head: 'providers.taken', kind: 'instant', value: ({ syncedAt }) => syncedAt },
 ];
 
+const STATES = {
+  pending: 'providers.states.pending',
+  synced: 'providers.states.synced',
+  rejected: 'providers.states.rejected',
+  invalid: 'providers.states.invalid',
+} as const;
+
 /** The ERP's suppliers, with the newest request of each. */
 export const SUPPLIERS = declareList(Provider, {
   name: 'suppliers',
@@ -62,7 +69,7 @@ export const SUPPLIERS = declareList(Provider, {
   active: '/providers',
   filter: {
     q: searchField('providers.searchLabel'),
-    state: asTabs(anyOf('titles.status', SYNC_STATES, (state) => `providers.states.${state}`)),
+    state: asTabs(anyOf('titles.status', SYNC_STATES, (state) => STATES[state])),
   },
   columns: COLUMNS,
   total: countProviders,
