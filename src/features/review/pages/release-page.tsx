@@ -26,11 +26,11 @@ export const RELEASE_PAGE = declarePage({
   input: { id },
   read: async (parts, { id }) => {
     const preview = await previewRelease(parts, BigInt(id), MOVED_SHOWN);
+    if (preview === null) return null;
     const heldRun = await readHeldRun(parts.database, BigInt(id));
     return { pullId: id, preview, others: Math.max(0, heldRun.length - 1) };
   },
   title: ({ text }, { pullId }) => text('release.title', { pull: String(pullId) }),
-  answer: ({ preview }) => (preview === null ? { status: 404 } : {}),
   body: (data) => <ReleaseBody {...data} />,
 });
 
@@ -49,24 +49,13 @@ export const RELEASE = declareAction({
 
 function ReleaseBody(props: {
   readonly pullId: number;
-  readonly preview: ReleasePreview | null;
+  readonly preview: ReleasePreview;
   /** Other held pulls of the run that one decision can release. */
   readonly others: number;
 }) {
   const context = usePage();
   const { preview } = props;
   const { text, formats } = context;
-  if (preview === null) {
-    return (
-      <>
-        <nav class="crumbs" aria-label={text('nav.days')}>
-          <a href="/">← {text('nav.days')}</a>
-        </nav>
-        <h1>{text('release.title', { pull: String(props.pullId) })}</h1>
-        <p>{text('release.gone')}</p>
-      </>
-    );
-  }
   const hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'> = {
     reason: preview.holdReason,
     detail: preview.holdDetail,
