@@ -60,7 +60,6 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
   },
 });
 
-/** Backfills that the list shows. */
 const MAX_LISTED = 50;
 
 const list = stagingCommand({

@@ -18,7 +18,6 @@ import type { PlatformClient } from '../core/platform/conciliation-client.ts';
 /** Exit statuses of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
-/** Receives the exit status of a command. */
 export type Exit = (status: ExitStatus) => void;
 
 /** The parameters of a command. */
@@ -66,7 +65,6 @@ interface Word<Value> {
   readonly initial?: Value;
   readonly parse?: Parse<Value> | undefined;
 }
-/** The values of the words of a command, by their names. */
 type Input<Values> = Readonly<Values> & { readonly json: boolean };
 
 export const flag = (does: string): Word<boolean> => ({ does });
@@ -131,7 +129,6 @@ export function command<Values>(
   };
 }
 
-/** A command that needs the staging database and no platform. */
 export function stagingCommand<Values>(
   declared: Declared<Values> & {
     readonly run: (

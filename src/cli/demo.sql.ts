@@ -255,7 +255,6 @@ async function importPayables(
   await runMatching(database, run);
 }
 
-/** The name of the key of the made-up ERP. */
 const ERP_KEY = 'made-up ERP';
 
 /**

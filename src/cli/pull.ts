@@ -69,7 +69,6 @@ export const COMMANDS = [pull];
 interface Concerns {
   /** Whether the date differs from its sign-off. */
   readonly isRestated: boolean;
-  /** Bank accounts that titles of the pull changed. */
   readonly accountChanges: number;
   /** Rejected titles of the date that no person has accepted. */
   readonly openRejects: number;

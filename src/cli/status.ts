@@ -42,7 +42,6 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
 
 export const COMMANDS = [status];
 
-/** The newest sweep, and the newest complete one. */
 async function readSweeps({ prisma }: Database) {
   const newest = { orderBy: { startedAt: 'desc' } } as const;
   const [last, complete] = await Promise.all([

@@ -30,7 +30,6 @@ export interface AlertRow {
   readonly [argument: string]: unknown;
 }
 
-/** The words of one language. */
 export interface Words {
   readonly language: Language;
   readonly text: Text;

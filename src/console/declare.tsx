@@ -270,7 +270,6 @@ interface FormProps<Input extends TProperties> {
 
 export interface Action<Input extends TProperties = TProperties> {
   readonly add: AddRoutes;
-  /** Whether the reader of the page may use the action. */
   readonly isOffered: (page: Pick<PageContext, 'principal'>) => boolean;
   /** The form, for a reader who may use the action. */
   readonly Form: (props: FormProps<Input>) => VNode | null;

@@ -90,7 +90,6 @@ const AUDIT_ACTIONS = {
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
-/** The actions of the kinds. */
 export const actionsOf = (...kinds: readonly ('decision' | 'event' | 'look')[]): string[] =>
   Object.entries(AUDIT_ACTIONS).flatMap(([action, kind]) => (kinds.includes(kind) ? action : []));
 

@@ -100,7 +100,6 @@ export interface Database {
 
 type DatabaseClient = ReturnType<typeof extendClient>;
 
-/** The client inside of a transaction. */
 export type Transaction = Omit<DatabaseClient, ITXClientDenyList>;
 
 /** What runs a reading statement, inside of a transaction or outside. */

@@ -7,7 +7,6 @@ import { type Options, parse } from 'csv-parse';
 import { InputError } from '../runtime/errors.ts';
 import type { FieldFault } from '../values/field-reader.ts';
 
-/** A row of a CSV file. */
 export interface CsvRecord {
   /** The line of the file on which the row begins, from 1. */
   readonly line: number;
@@ -135,7 +134,6 @@ export interface FileShape<Column extends string> {
   readonly columnsText?: string;
 }
 
-/** A record of a file, unchecked. */
 export interface FileRecord<Column extends string> {
   /** The line of a CSV file on which it begins, or its place in a JSON list; both from 1. */
   readonly at: number;
@@ -199,7 +197,6 @@ export async function* readFile<
   if (totals !== null) reading.onTotals?.(totals.line);
 }
 
-/** The columns of a CSV file, from its first row. */
 class CsvTable<Column extends string> {
   readonly #columns: readonly Column[];
   /** The number of cells of every row; null before the first. */

@@ -1,7 +1,6 @@
 import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import type { ConfigError } from './errors.ts';
 
-/** The source of a secret. */
 export interface SecretSource<Secret> {
   /** Returns the present secret, or throws the error of the source if the source has no usable secret. */
   current(): Promise<Secret>;

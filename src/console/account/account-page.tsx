@@ -53,7 +53,6 @@ export const ACCOUNT = declarePage({
   body: (data) => <AccountBody data={data} />,
 });
 
-/** The page to set up a second factor. */
 export const ENROLMENT = declarePage({
   path: SECOND_FACTOR_PATH,
   active: null,

@@ -45,7 +45,6 @@ export function encodeList<Row, Total>(
     readonly rows: AsyncIterable<readonly Row[]>;
     /** The number of rows in all batches. */
     readonly rowCount: number;
-    /** The name of the sheet of a workbook. */
     readonly sheet: string;
     /** The last sheet of a workbook. Absent: there is none. */
     readonly totals?: {

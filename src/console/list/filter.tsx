@@ -172,7 +172,6 @@ export function parametersOf<Fields extends FilterFields>(
   });
 }
 
-/** The form of a filter that has a field with an input. */
 export function FilterForm(props: {
   readonly fields: FilterFields;
   readonly filter: Readonly<Record<string, unknown>>;

@@ -47,7 +47,6 @@ export interface Place {
 }
 
 export interface ListTotal {
-  /** The number of rows that the filter selects. */
   readonly rows: number;
   /** Absent: the table has no row of sums. */
   readonly sums?: Sums;
@@ -153,7 +152,6 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 
 export interface List<Fields extends FilterFields = FilterFields> {
-  /** Adds the page and its files. */
   readonly addPage: AddRoutes;
   /** Adds the operation of the API. */
   readonly addApi: AddRoutes;

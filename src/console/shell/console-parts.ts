@@ -47,13 +47,11 @@ export interface ConsoleParts extends AlertPolicy {
   readonly now?: () => Date;
 }
 
-/** The present date in the configured time zone. */
 export const todayOf = ({ timeZone, now }: ConsoleParts): CivilDate =>
   dateIn(timeZone, now?.() ?? new Date());
 
 /** A century. */
 const NEVER_STALE_HOURS = 876_000;
 
-/** The age in hours from which the ERP's payables are stale. */
 export const payablesMaxAge = ({ payablesMaxAgeHours }: ConsoleParts): number =>
   payablesMaxAgeHours ?? NEVER_STALE_HOURS;

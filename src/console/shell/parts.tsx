@@ -264,7 +264,6 @@ export function DecisionButtons<Value extends string>(props: {
   );
 }
 
-/** The options of a `select`, each with its text. */
 export function Options<Value extends string>(props: {
   readonly values: readonly Value[];
   readonly chosen: string | null;
@@ -353,7 +352,6 @@ export function Disclosure(props: {
   );
 }
 
-/** Fields, each with its label. */
 export function Fields(props: {
   readonly rows: readonly (readonly [label: string, value: ComponentChildren, look?: string])[];
 }) {

@@ -33,7 +33,6 @@ export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 export const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
 export type ChangeListName = (typeof CHANGE_LISTS)[number];
 
-/** The columns of a bank account in the API. */
 const bankAccount = {
   bank: orNull('string'),
   agency: orNull('string', { description: 'Masked.' }),
@@ -109,7 +108,6 @@ export function readAccountChanges(
     ORDER BY change.id ${order}`;
 }
 
-/** Returns the number of the selected changes, and that of each list. */
 export async function countAccountChanges(
   tx: Transaction,
   filter: AccountChangeFilter,

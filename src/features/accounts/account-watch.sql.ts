@@ -369,7 +369,6 @@ const isRestated = (
            OR revision.before -> 'extra' #> ${path}::text[]
               IS DISTINCT FROM revision.after -> 'extra' #> ${path}::text[])) END`;
 
-/** The current titles that the merge has written. */
 const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
   conciliation.title title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'
@@ -385,7 +384,6 @@ const accountOf = (partyKeyColumn: string, hashColumn: string) =>
       ORDER BY last_accepted_date DESC, last_seen_at DESC, writing_hash LIMIT 1)`,
   );
 
-/** The column for the kind of party. */
 const byKind = (providerColumn: string, agentColumn: string) =>
   `CASE grouping(provider_external_id) WHEN 0 THEN ${providerColumn} ELSE ${agentColumn} END`;
 const accountOfKind = Prisma.raw(

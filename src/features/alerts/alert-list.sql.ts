@@ -66,7 +66,6 @@ export function readAlerts(
     ORDER BY resolved_at IS NOT NULL, id DESC LIMIT ${limit} OFFSET ${offset}`;
 }
 
-/** A field or a value beyond the documented interface. */
 export interface Drift {
   readonly path: string;
   readonly kind: 'unknown_field' | 'unknown_value';

@@ -47,7 +47,6 @@ interface Claim {
   readonly attempts: number;
 }
 
-/** An alert, or the digest of a slot. */
 type Due = Claim & ((DueAlert & { readonly slotAt: null }) | DueDigest);
 
 interface DueDigest {

@@ -102,7 +102,6 @@ interface Sample {
   readonly value: number;
 }
 
-/** Reads the gauges of the ledger by one statement. */
 export function readLedgerGauges(
   { prisma }: Database,
   lastClosedDate: CivilDate,

@@ -57,7 +57,6 @@ export const Finding = Type.Object({
 });
 export type Finding = Readonly<Static<typeof Finding>>;
 
-/** The findings of one check on one date. */
 export interface FindingGroup {
   readonly date: CivilDate;
   readonly code: CheckCode;

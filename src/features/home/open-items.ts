@@ -55,7 +55,6 @@ export interface Task {
   readonly href: string;
   /** Of `account_changes` and `waiting`: titles that wait. */
   readonly titles?: number;
-  /** Of `waiting`. */
   readonly fault?: WaitingDays['fault'];
   /** Of `alert` and `failed`: the first alert of its kind. */
   readonly alert?: Alert;
@@ -120,7 +119,6 @@ export async function readOpenItems(
     const href = TASKS[key].page ?? (dates[0] === undefined ? '/' : `/days/${dates[0]}`);
     return count === 0 ? [] : [{ key, count, value, dates, href, ...more }];
   };
-  /** One task for each kind of alert. */
   const alertTasks = (key: 'alert' | 'failed', isTask: (alert: Alert) => boolean): Task[] => {
     const selected = [...alerts, ...(providerAlerts ?? [])].filter(isTask);
     return [...new Set(selected.map(({ kind }) => kind))].flatMap((kind) => {

@@ -104,7 +104,6 @@ export function keepUnderWay(
   return { lost: loss.signal, end: () => clearInterval(timer) };
 }
 
-/** A row of an answered request. */
 export interface AnsweredProvider extends SentProvider {
   /** Null: the platform accepted the row. May hold personal data; stored only in `last_error`. */
   readonly refusal: string | null;

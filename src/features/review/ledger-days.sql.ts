@@ -127,7 +127,6 @@ export async function readLedgerDay(
 export const NEEDS = ['failed', 'restated', 'held', 'attention', 'sign_off'] as const;
 export type Need = (typeof NEEDS)[number];
 
-/** The days of the whole ledger with one need. */
 export interface NeedyDays {
   readonly need: Need;
   readonly days: number;

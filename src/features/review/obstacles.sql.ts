@@ -133,7 +133,6 @@ export const Obstacle = Type.Object({
 });
 export type Obstacle = Readonly<Static<typeof Obstacle>>;
 
-/** A day of the ledger with its obstacles. */
 export const JudgedDay = Type.Object({
   ...LedgerDay.properties,
   obstacles: Type.Array(Obstacle, {

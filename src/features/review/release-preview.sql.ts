@@ -92,7 +92,6 @@ async function planAndRead(
   };
 }
 
-/** The fields of one of the two bank accounts of a title. */
 const accountOf = (row: string, party: 'provider' | 'payment') => {
   const fields = TITLE_COLUMNS.filter(
     (name) => name.startsWith(party) && /_(?:bank|agency|account)(?:_digit)?$/.test(name),

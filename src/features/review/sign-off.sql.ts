@@ -106,7 +106,6 @@ export interface Signing {
   readonly reason: string | null;
 }
 
-/** The rules for the sign-off of a day. */
 export interface SigningRules extends Omit<ReleaseRules, 'signer'> {
   /** Whether a person who decided about the day may not sign it. */
   readonly fourEyes: boolean;
@@ -114,7 +113,6 @@ export interface SigningRules extends Omit<ReleaseRules, 'signer'> {
   readonly requiresChecks?: boolean;
 }
 
-/** The rules for a sign-off by a page or the API. */
 export function signingRules(rules: SigningRules): SigningRules {
   const { fourEyes, requiresChecks = false, bookingsFrom = null, payablesMaxAgeHours } = rules;
   const { timeZone } = rules;

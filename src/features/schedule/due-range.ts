@@ -32,7 +32,6 @@ export function dueRangeParameters(source: unknown): DueRange {
   return { from, to };
 }
 
-/** Returns the month or the day that a date is in. */
 export function dueRangeOf(view: DueView, date: CivilDate): DueRange {
   if (view === 'day') return { from: date, to: date };
   const month = date.slice(0, 7);

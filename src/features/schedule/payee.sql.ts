@@ -75,7 +75,6 @@ const payeeHash = (watched: Prisma.Sql) => Prisma.sql`
        )} END`;
 const PAYEE_HASH = payeeHash(accountHash);
 
-/** The hash of a row `change` of `account_change`. */
 export const CHANGED_PAYEE_HASH = hashOf(
   Prisma.sql`change.kind`,
   Prisma.sql`change.party_key`,

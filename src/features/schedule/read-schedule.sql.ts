@@ -136,7 +136,6 @@ const PAYEE_JSON = Prisma.sql`
 /** The planner's choices for a read of many narrow rows. */
 const PLANNER = Prisma.sql`SELECT set_config('work_mem', '32MB', true)`;
 
-/** One row: the figures of a range. */
 const figuresOf = (range: DueRange) => Prisma.sql`
   WITH ${CHANGED}, total AS MATERIALIZED (
     SELECT due_date, payee, grouping(due_date, payee) AS level, ${TOTALS}
@@ -193,7 +192,6 @@ export async function readSchedule(
   return { ...figures, groups: groups.map(({ line }) => line) };
 }
 
-/** Selects the titles of a group of the schedule. */
 export interface GroupFilter {
   /** Null: the titles without a due date. */
   readonly range: DueRange | null;
@@ -206,7 +204,6 @@ const isDueIn = (range: DueRange | null) =>
 const payeeIs = (payeeOf: number | null) =>
   payeeOf === null ? Prisma.sql`true` : Prisma.sql`payee = (${payeeHashOf(payeeOf)})`;
 
-/** Returns the number and the sum of the current titles of a group. */
 export async function readGroupTotals(
   tx: QueryClient,
   { range, payeeOf }: GroupFilter,
@@ -242,7 +239,6 @@ export async function readPayee(database: Database, titleId: number): Promise<Pa
   return row?.payee ?? null;
 }
 
-/** A payee and a due date. */
 interface ScheduleLine extends ScheduleGroup {
   readonly dueDate: CivilDate;
 }

@@ -101,7 +101,6 @@ export async function readDueSweep(
 
 /** The state of the ledger before the request. */
 export interface SweepBasis {
-  /** The first date to compare. */
   readonly firstDate: CivilDate;
   /** The versions of the content hashes, for dates with another than the newest. */
   readonly versions: ReadonlyMap<CivilDate, number>;

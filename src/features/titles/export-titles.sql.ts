@@ -15,7 +15,6 @@ export interface TitleSelection {
   readonly where: Prisma.Sql;
 }
 
-/** Selects the titles of a range of accepted dates. */
 export const titlesAccepted = (range: {
   readonly from: CivilDate;
   readonly to: CivilDate;
@@ -39,7 +38,6 @@ export interface TitleTotals {
 export interface ExportedDay {
   readonly date: CivilDate;
   readonly state: DayState;
-  /** The digest of the present titles. */
   readonly contentDigest: string | null;
   /** Instant as text in ISO 8601, UTC. */
   readonly signedOffAt: string | null;
@@ -50,9 +48,7 @@ export interface ExportedDay {
 
 export interface TitleSnapshot {
   readonly overall: TitleTotals;
-  /** The days of the range that the ledger has, in date order. */
   readonly ledger: readonly ExportedDay[];
-  /** The dates with selected titles, in date order. */
   readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
   /**
    * The selected titles by accepted date, order uid and occurrence, in the columns of
@@ -148,7 +144,6 @@ export function readTitleSnapshot<T>(
 export interface DoubtfulDates {
   /** Dates without a row in the ledger: they were never pulled. */
   readonly absent: number;
-  /** Days that are not reconciled, by state. */
   readonly states: Readonly<Partial<Record<DayState, number>>>;
 }
 

@@ -170,7 +170,6 @@ export function headingOf(column: string, language: Language): string {
   return heading;
 }
 
-/** Returns the columns with the headings of the language. */
 export function withHeadings(
   columns: readonly ExportColumn[],
   language: Language,

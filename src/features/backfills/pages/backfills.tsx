@@ -122,7 +122,6 @@ const CANCEL = declareAction({
   notice: 'backfill_cancelled',
 });
 
-/** Pauses or resumes the schedule. */
 const scheduleOf = (
   path: `/${string}`,
   notice: 'schedule_paused' | 'schedule_resumed',

@@ -230,7 +230,6 @@ function fieldName(text: Text, field: string): string {
   return text.find(`title.fields.${column}`) ?? field;
 }
 
-/** The fields and values of a finding. */
 function comparedText({ detail }: Finding, { text, formats }: Words): string {
   const show = (value: string) => {
     const date = parseCivilDate(value);

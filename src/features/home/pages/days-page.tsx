@@ -106,7 +106,6 @@ function weeksOf(month: CivilMonth): (CivilDate | null)[][] {
   return weeks;
 }
 
-/** A month as a table of weeks, each date with the cell that `cellOf` returns. */
 function MonthTable(props: {
   readonly month: CivilMonth;
   readonly cellOf: (date: CivilDate) => VNode;

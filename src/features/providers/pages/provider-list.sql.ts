@@ -42,7 +42,6 @@ interface ProviderFilter {
   readonly state: SyncState | null;
 }
 
-/** Returns the number of the selected providers, and that of each state. */
 export async function countProviders(db: Transaction, filter: ProviderFilter): Promise<ListTotal> {
   const [counts] = await db.$queryRaw<[Record<SyncState | 'all', number>]>`
     SELECT count(*)::float8 AS all, count(*) FILTER (WHERE sync_state = 'pending')::float8 AS pending,

@@ -82,7 +82,6 @@ function stateOf({ days, signed, seal, broken }: Omit<Month, 'state'>): MonthSta
   return seal === null ? 'open' : 'broken';
 }
 
-/** A day that a month seal has to cover. */
 export interface MonthDay {
   readonly date: CivilDate;
   readonly state: DayState | null;
@@ -265,7 +264,6 @@ export interface BrokenMonth {
   readonly days: readonly BrokenDay[];
 }
 
-/** The months whose newest seal is broken, as `BrokenMonth`, in order. */
 export const BROKEN_MONTHS = Prisma.sql`
   SELECT * FROM (
     SELECT to_char(month, 'YYYY-MM') AS month, id AS "sealId", ${brokenDays} AS days

@@ -23,7 +23,6 @@ const RangeQuery = Type.Object({ from: date, to: date });
 
 const MonthParameter = Type.Object({ month: Type.String({ examples: ['2026-03'] }) });
 
-/** The operations of the API for review. */
 export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const { bookingsFrom = null, payablesMaxAgeHours } = parts;

@@ -435,7 +435,6 @@ function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay |
   );
 }
 
-/** The head of the pages of a day. */
 export function DayHead(props: {
   readonly date: CivilDate;
   readonly day: LedgerDay | null;

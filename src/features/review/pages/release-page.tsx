@@ -147,7 +147,6 @@ function ReleaseBody(props: {
   );
 }
 
-/** The next steps, by what a response would do. */
 const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
   changed_share: 'changed',
   value_jump: 'changed',

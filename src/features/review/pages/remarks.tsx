@@ -6,7 +6,6 @@ import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.s
 import type { SignOff } from '../sign-off.sql.ts';
 import { REOPEN_DAY, SIGN_DAY } from './day-actions.ts';
 
-/** The text of an obstacle, with its number and value. */
 export function obstacleText(
   { code, kind, found, value }: Obstacle,
   { text, formats }: Words,

@@ -21,7 +21,6 @@ const ScheduleExportQuery = Type.Object({
 
 const PaymentSchedule = Type.Object({ dueFrom: date, dueTo: date, ...Schedule.properties });
 
-/** The operations of the API for schedule. */
 export function addScheduleApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 

@@ -114,7 +114,6 @@ function spanTitle({ formats }: PageContext, { view, range }: SchedulePageData):
   return view === 'day' ? formats.longDate(range.from) : formats.month(range.from.slice(0, 7));
 }
 
-/** A number of titles and their value. */
 const figure = ({ text, formats }: PageContext, titles: number, value: string) =>
   text('schedule.titlesAndValue', {
     titles: text('schedule.titleCount', { count: titles }),
@@ -223,7 +222,6 @@ function Download({ data }: PageProps) {
 
 const GROUPS_A_PAGE = 50;
 
-/** Routes of the payment schedule. */
 export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, timeZone } = parts;
 

@@ -93,7 +93,6 @@ const CONDITIONS: {
   maxValue: ({ decimal }) => Prisma.sql`original_value <= ${decimal}::numeric`,
 };
 
-/** The condition for the titles that a filter selects. */
 export async function whereOf(tx: QueryClient, filter: TitleFilter): Promise<Prisma.Sql> {
   const due = dueOf(filter);
   const stated = Object.entries(CONDITIONS).flatMap(([name, condition]) => {
