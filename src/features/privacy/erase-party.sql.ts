@@ -42,7 +42,6 @@ const LOCK_TIMEOUT = '30s';
 /** The time limit of Prisma must not end a transaction that PostgreSQL still works on. */
 const TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
-/** A row of `erased_party`. */
 interface ListedParty {
   readonly id: bigint;
   readonly isNew: boolean;
@@ -119,7 +118,6 @@ export type ErasureCounts = Awaited<ReturnType<typeof eraseRows>>['counts'];
 export interface ErasureReport {
   /** `erased_party.id`; null in a dry run for a party that is not on the list. */
   readonly partyId: number | null;
-  /** Replaces the party's names. */
   readonly pseudonym: string | null;
   readonly counts: ErasureCounts;
 }
@@ -382,7 +380,7 @@ async function eraseProviders(
   return deleted;
 }
 
-export async function eraseTitles(
+async function eraseTitles(
   tx: Transaction,
   keys: readonly string[],
   pseudonym: string,
@@ -403,7 +401,7 @@ export async function eraseTitles(
 }
 
 /** Erases the data of a party from lines, and from what the ERP wrote about lines. */
-export async function eraseBookings(
+async function eraseBookings(
   tx: Transaction,
   names: PartyNames,
   pseudonym: string,
@@ -454,7 +452,7 @@ export async function eraseBookings(
  * time decides to which party they belong: for each column, the value before the next change of
  * that column, or else the present value.
  */
-export async function eraseRevisions(
+async function eraseRevisions(
   tx: Transaction,
   keys: readonly string[],
   pseudonym: string,

@@ -174,7 +174,6 @@ export async function writeTotals(
     SELECT * FROM (${totalsOf(isOfDates, fence)}) AS total ORDER BY due_date, payee`;
 }
 
-/** Writes the totals of the date of a merge, whose accounts are staged. */
 export const writeMergedTotals = (
   tx: Transaction,
   { date, fence }: { readonly date: CivilDate; readonly fence: bigint },

@@ -9,7 +9,7 @@ import { AmountCell, Card } from '../../../console/shell/parts.tsx';
 import { DECIDE } from '../../../console/shell/route-access.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
 import { releasePull } from '../../../core/merge/decisions.sql.ts';
-import { implausibleText, isImplausible } from '../hold-text.ts';
+import { implausibleText, isImplausible } from '../day-alerts.sql.ts';
 import type { Hold } from '../ledger-days.sql.ts';
 import { previewRelease, type ReleasePreview } from '../release-preview.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
