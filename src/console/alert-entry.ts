@@ -33,7 +33,6 @@ export interface AlertRow {
 export interface Words {
   readonly language: Language;
   readonly text: Text;
-  /** A date or a month. */
   day(date: string): string;
   /** @param dates in order */
   list(dates: readonly CivilDate[]): string;

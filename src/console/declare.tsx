@@ -142,7 +142,6 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
   ) => VNode;
   /** The address to which the page leads in place of being shown; null: it is shown. */
   readonly elsewhere?: (data: Data) => string | null;
-  /** What differs from an ordinary page. */
   readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
   /** The form to see what is masked. It leaves an entry in the audit log before anything is shown. */
   readonly reveal?: {
@@ -271,7 +270,6 @@ interface FormProps<Input extends TProperties> {
 export interface Action<Input extends TProperties = TProperties> {
   readonly add: AddRoutes;
   readonly isOffered: (page: Pick<PageContext, 'principal'>) => boolean;
-  /** The form, for a reader who may use the action. */
   readonly Form: (props: FormProps<Input>) => VNode | null;
 }
 

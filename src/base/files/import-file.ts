@@ -112,7 +112,6 @@ function faultOf(raw: string, wholeCells: RegExp): string | null {
 /** The encodings of files. ISO-8859-1 is a part of Windows-1252. */
 export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
 
-/** How a file is read. */
 export interface FileReading {
   readonly path: string;
   /**

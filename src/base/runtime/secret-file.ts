@@ -12,10 +12,7 @@ export interface SecretFileOptions<Secret> {
   readonly path: string;
   /** @param source the variable and the file, for messages. @throws ConfigError */
   readonly parse: (text: string, source: string) => Secret;
-  /** The error of a file that cannot be used. */
-  readonly Unusable: new (
-    problems: readonly string[],
-  ) => ConfigError;
+  readonly Unusable: new (problems: readonly string[]) => ConfigError;
 }
 
 /** No JWT comes near this; a wrong path such as a log file must not be read whole. */

@@ -46,7 +46,6 @@ const MESSAGES = {
   recovery_code_used: 'a user signed in with a recovery code',
 } as const;
 
-/** Events of ordinary work. */
 const ORDINARY: ReadonlySet<string> = new Set(['sign_in_succeeded', 'second_factor_set']);
 
 export type SecurityEvent = keyof typeof MESSAGES;

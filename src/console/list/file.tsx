@@ -15,7 +15,6 @@ const FILE_TYPES = {
 export type FileFormat = keyof typeof FILE_TYPES;
 export const fileTypeOf = (format: FileFormat): string => FILE_TYPES[format];
 
-/** The formats of a file for people. */
 export const FILE_FORMATS = ['csv', 'xlsx'] as const;
 
 const KINDS: Readonly<Record<Column<never>['kind'], ColumnKind>> = {
@@ -94,7 +93,6 @@ function tableOf<Row>(all: readonly Column<Row>[], page: Words) {
   };
 }
 
-/** A button for each format. */
 export function FileButtons(props: {
   readonly path: string;
   /** Of the filter. */

@@ -155,7 +155,6 @@ export function postedParameters(fields: FilterFields, body: unknown) {
   });
   return { written, isPrivate: written.some(([, text]) => isLikeTaxId(text)) };
 }
-/** Returns the parameters of an operation of the API. */
 export const parameterSchemas = (fields: FilterFields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, { schema }]) => [name, Type.Optional(schema)]),

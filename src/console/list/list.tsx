@@ -40,7 +40,6 @@ import {
 type NameIn<Key> = Key extends `lists.${infer Name}.title` ? Name : never;
 type ListName = NameIn<TextKey>;
 
-/** Part of a list. */
 export interface Place {
   readonly offset: number;
   readonly limit: number;
@@ -64,7 +63,6 @@ interface ListReader {
 interface ListParts<Total extends ListTotal> {
   /** The heading and the introduction. */
   readonly head: VNode;
-  /** The form and the tabs of the filter. */
   readonly filter: VNode;
   /** The table with its numbered pages and files. */
   readonly table: VNode;
@@ -108,7 +106,6 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** The sentence in place of a table without rows. Absent: `lists.….none`. */
   readonly none?: (filter: FilterOf<Fields>) => TextKey;
   readonly path: `/${string}`;
-  /** The entry of the navigation. */
   readonly active: NavigationPath;
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
@@ -153,7 +150,6 @@ type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 
 export interface List<Fields extends FilterFields = FilterFields> {
   readonly addPage: AddRoutes;
-  /** Adds the operation of the API. */
   readonly addApi: AddRoutes;
   /** Returns the address of a page of the list. */
   readonly href: (filter: Partial<FilterOf<Fields>>, page?: number) => string;

@@ -14,7 +14,6 @@ export interface Feature extends EngineFeature {
   readonly actions?: readonly { readonly add: AddRoutes }[];
   /** Lists that make a page and an operation of `/api`. */
   readonly lists?: readonly { readonly addPage: AddRoutes; readonly addApi: AddRoutes }[];
-  /** Operations of `/api`. */
   readonly api?: readonly AddRoutes[];
 }
 
@@ -23,7 +22,6 @@ export interface ConsoleParts extends AlertPolicy {
   readonly database: Database;
   readonly logger: Logger;
   readonly features: readonly Feature[];
-  /** The version of the package. */
   readonly version: string;
   /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;

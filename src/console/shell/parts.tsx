@@ -190,7 +190,6 @@ export function ActionForm(props: {
   readonly action: string;
   readonly class?: string;
   readonly id?: string;
-  /** Whether the answer is a file. */
   readonly isDownload?: boolean;
   readonly children: ComponentChildren;
 }) {

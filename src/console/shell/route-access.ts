@@ -16,7 +16,6 @@ export interface RouteAccess {
   readonly isForEnrolment?: boolean;
 }
 
-/** The page to set up a second factor. */
 export const SECOND_FACTOR_PATH = '/account/second-factor';
 
 declare module 'fastify' {

@@ -25,7 +25,6 @@ import { announceDecision, holdAgain, LASTING_HOLDS, readLineOut } from './payme
 const CHANGE_STATES = ['open', 'refused', 'confirmed', 'parallel', 'returned'] as const;
 type ChangeState = (typeof CHANGE_STATES)[number];
 
-/** The decisions that a person takes. */
 export const ACCOUNT_DECISIONS = ['confirmed', 'parallel', 'refused'] as const;
 export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 
@@ -137,7 +136,6 @@ const isOf = ({ providerKey = null }: AccountChangeFilter) =>
 /** The greatest number of changes that one decision is about. */
 const MAX_CHANGES_TO_DECIDE = 500;
 
-/** The changes that a decision may be about. */
 const DECIDABLE: Readonly<Record<AccountDecision, readonly ChangeState[]>> = {
   confirmed: ['open', 'refused'],
   parallel: ['open', 'refused'],

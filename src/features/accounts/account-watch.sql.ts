@@ -12,7 +12,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { compareAccounts, type KnownAccount, type SeenAccount } from './account-change.ts';
 import { accountHashOf, normalAccount } from './bank-account.ts';
 
-/** The merge whose titles are watched. */
 export interface WatchedMerge {
   readonly pullId: bigint;
   readonly fence: bigint;
@@ -265,7 +264,6 @@ interface NamedAgain {
 /** What the comparison of a merge has found. */
 export interface AccountFindings {
   readonly changes: readonly PartyChange[];
-  /** The accepted accounts of the compared parties. */
   readonly named: readonly NamedAgain[];
 }
 

@@ -120,7 +120,6 @@ interface JobCounts {
   readonly delayed: number;
 }
 
-/** The sources of values that are read at each scrape. */
 export interface MetricSources {
   readonly readLedger: () => Promise<readonly Sample[]>;
   /** By queue name. */

@@ -142,7 +142,6 @@ export async function readBackfillProgress(
   return row ?? null;
 }
 
-/** The newest backfills first. */
 export function readBackfills(
   db: QueryClient,
   { offset, limit }: Place,

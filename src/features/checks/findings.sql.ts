@@ -126,7 +126,6 @@ export function readFindings(
     OFFSET ${offset}::int LIMIT ${limit}::int`;
 }
 
-/** Returns the findings of a title, the newest first. */
 export function readTitleFindings(database: Database, titleId: bigint): Promise<Finding[]> {
   return database.prisma.$queryRaw<Finding[]>`
     SELECT ${columns}

@@ -65,7 +65,6 @@ function accountsOf(cells: Cells): readonly string[] {
   );
 }
 
-/** Returns the cells in the shape of a provider, unchecked. */
 function toProvider(cells: Cells, accounts: readonly string[]): object {
   const { phones, emailAddresses, canAnticipate } = cells;
   const own = OWN_FIELDS.flatMap((field) => (cells[field] ? [[field, cells[field]]] : []));
@@ -122,7 +121,6 @@ interface FileFault {
 }
 
 export interface FileReport {
-  /** Providers in the file. */
   readonly read: number;
   readonly inserted: number;
   readonly changed: number;

@@ -101,7 +101,6 @@ export const selectDays = (rest: Prisma.Sql): Prisma.Sql =>
  * row.
  */
 
-/** The days of a range, both ends included, in date order. */
 export function readLedgerDays(
   database: Database,
   range: { readonly from: CivilDate; readonly to: CivilDate },
@@ -132,7 +131,6 @@ export interface NeedyDays {
   readonly days: number;
   /** Decimal text, exact. */
   readonly originalValueSum: string;
-  /** In date order. */
   readonly dates: readonly CivilDate[];
 }
 

@@ -119,7 +119,6 @@ export const PROGRAM_OBSTACLES = CODES.filter((code) => listed[code].keeps.lengt
 export const RELEASE_FAULTS = CODES.filter((code) => keeps(code, 'release'));
 export type ReleaseFault = Keeping<'release'>;
 
-/** An obstacle of a day. */
 export const Obstacle = Type.Object({
   code: words(CODES),
   kind: orNull('string', { description: 'Of a break or a finding.' }),
@@ -142,7 +141,6 @@ export const JudgedDay = Type.Object({
 });
 export type JudgedDay = Readonly<Static<typeof JudgedDay>>;
 
-/** Whether an obstacle keeps the reader from signing the day. */
 export const isKept = ({ obstacles }: Pick<JudgedDay, 'obstacles'>): boolean =>
   obstacles.some(({ code }) => PERSON_OBSTACLES.some((kept) => kept === code));
 

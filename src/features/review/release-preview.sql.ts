@@ -14,7 +14,6 @@ import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { ChangedTitles, TitleChange } from './changed-titles.sql.ts';
 
-/** The changes that a release would make. */
 export interface ReleasePreview extends ChangeCounts {
   readonly pullId: bigint;
   readonly date: CivilDate;

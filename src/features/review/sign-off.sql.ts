@@ -100,7 +100,6 @@ export interface SignOff {
 
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 
-/** The person who signs. */
 export interface Signing {
   readonly by: string;
   readonly reason: string | null;
@@ -119,7 +118,6 @@ export function signingRules(rules: SigningRules): SigningRules {
   return { fourEyes, requiresChecks, bookingsFrom, payablesMaxAgeHours, timeZone };
 }
 
-/** The rules for the obstacles of a day that the person would sign. */
 export const obstacleRules = (
   { fourEyes, bookingsFrom = null, payablesMaxAgeHours }: SigningRules,
   signer: string,
@@ -280,7 +278,6 @@ const sealColumns = Prisma.sql`
   title_count AS titles, original_value_sum::text AS "originalValueSum",
   ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"`;
 
-/** Returns all seals of the date, newest first. */
 export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
   return database.prisma.$queryRaw<SignOff[]>`
     SELECT ${sealColumns}

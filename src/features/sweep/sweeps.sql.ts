@@ -43,11 +43,8 @@ function sweepStart(
   return bounds.sort().at(-1) as CivilDate;
 }
 
-/** What a sweep asks for. */
 export interface SweepOrder {
-  /** The first accepted date. */
   readonly from: CivilDate;
-  /** The instant that makes the sweep due. */
   readonly slotAt: Date;
 }
 
@@ -130,7 +127,6 @@ export interface SweepRead {
   readonly early: number;
 }
 
-/** The request, and what arrived. */
 export interface SweepRequest extends SweepOrder {
   /** By the database's clock, before the request was sent. */
   readonly startedAt: Date;

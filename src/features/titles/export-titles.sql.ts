@@ -11,7 +11,6 @@ export interface TitleSelection {
   /** The accepted dates, both inclusive; null: no bound. */
   readonly from: CivilDate | null;
   readonly to: CivilDate | null;
-  /** The condition for rows of `title`. */
   readonly where: Prisma.Sql;
 }
 

@@ -205,7 +205,6 @@ async function startBackfill(
   return id;
 }
 
-/** The operations of the API for backfills. */
 export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 

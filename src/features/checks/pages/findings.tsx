@@ -187,7 +187,6 @@ function ResolveForm(props: {
   );
 }
 
-/** The findings of one title, each with a form to resolve it. */
 export function TitleFindings({ findings }: { readonly findings: readonly Finding[] }) {
   const { text } = usePage();
   if (findings.length === 0) return null;

@@ -26,7 +26,6 @@ const MONTHS_SHOWN = 3;
 
 interface DaysPageData {
   readonly items: OpenItems;
-  /** The shown months, in order. */
   readonly months: readonly CivilMonth[];
   readonly days: readonly LedgerDay[];
   readonly earlier: string | null;

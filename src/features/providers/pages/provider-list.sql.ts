@@ -111,7 +111,6 @@ export interface ProviderDetail extends Provider {
   readonly phones: unknown;
   readonly emailAddresses: unknown;
   readonly accounts: unknown;
-  /** The platform's refusal. */
   readonly refusal: string | null;
 }
 

@@ -256,7 +256,6 @@ function Changes({ data }: Pick<PageProps, 'data'>) {
   );
 }
 
-/** The number of titles and their value, with a link to their list. */
 function Titles({ data }: Pick<PageProps, 'data'>) {
   const { text, formats } = usePage();
   const { titles, originalValueSum } = data.titleCount;

@@ -86,7 +86,6 @@ export interface MonthDay {
   readonly date: CivilDate;
   readonly state: DayState | null;
   readonly isRestated: boolean;
-  /** The present seal. */
   readonly seal: SealRecord | null;
 }
 
@@ -178,7 +177,6 @@ export async function readMonths(
   });
 }
 
-/** Returns all seals, the newest first; `month` selects those of a month. */
 export function readMonthSeals(
   client: QueryClient,
   month: CivilMonth | null,

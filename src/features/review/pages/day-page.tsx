@@ -298,7 +298,6 @@ function ControlTotals({ day }: { day: LedgerDay }) {
   );
 }
 
-/** The pulls of a day and their effects. */
 function PullsTable({ pulls }: { pulls: readonly DayPull[] }) {
   const { text, formats } = usePage();
   if (pulls.length === 0) return <p class="quiet">{text('day.pullsEmpty')}</p>;
@@ -480,7 +479,6 @@ export function DayHead(props: {
   );
 }
 
-/** The pulls of a date, newest first. */
 async function readDayPulls(database: Database, date: CivilDate, limit: number) {
   const pulls = await database.prisma.pull.findMany({
     where: { date },

@@ -120,7 +120,6 @@ export const SIGN_OFFS = declareList(SignableDay, {
   },
 });
 
-/** The form of the boxes in the table. */
 function SelectForm(props: {
   readonly isClean: boolean;
   readonly isAll: boolean;
@@ -188,12 +187,10 @@ function parseSeenDay(text: string): SeenDay {
 }
 
 interface ResultPageData {
-  /** The seals of the days that were signed off, newest first. */
   readonly seals: readonly SignOff[];
   /** What each of them released; null: seals release nothing. */
   readonly bookings: ReadonlyMap<CivilDate, DayBookings> | null;
   readonly refused: readonly SignOffOutcome[];
-  /** The number of days that can still be signed off. */
   readonly remaining: number;
 }
 

@@ -35,7 +35,6 @@ const amountField = (label: TextKey): FilterField<WrittenAmount | null> => ({
 const FIRST_DATE = toCivilDate('0001-01-01');
 const LAST_DATE = toCivilDate('9999-12-31');
 
-/** The columns by which titles are sorted. */
 const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
