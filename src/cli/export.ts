@@ -23,8 +23,10 @@ import {
   toDate,
   withStaging,
 } from './command.ts';
-import { checkOutFile, writeOutFile } from './output/out-file.ts';
+import { checkOutFile, writeOutFile, writeStandardOutput } from './output/out-file.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
+
+const STANDARD_OUTPUT = '-';
 
 interface ExportOptions {
   readonly from: CivilDate;
@@ -33,6 +35,7 @@ interface ExportOptions {
   readonly out: string;
   readonly locale: Language | undefined;
   readonly includeWithdrawn: boolean;
+  readonly json: boolean;
 }
 
 const exportTitles = command({
@@ -42,7 +45,7 @@ const exportTitles = command({
     from: required('<date>', 'first accepted date, YYYY-MM-DD', toDate),
     to: required('<date>', 'last accepted date, YYYY-MM-DD', toDate),
     format: required('<format>', 'the file format', oneOf(EXPORT_FORMATS)),
-    out: required('<file>', 'the file'),
+    out: required('<file>', 'the file; - is standard output, for csv and jsonl'),
     locale: optional(
       '<locale>',
       'of csv: separators and decimal sign (default: "pt-BR")',
@@ -71,7 +74,8 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
   async run(run, options) {
     requireSensible(options);
     const file = { path: options.out, force: options.force };
-    await checkOutFile(file);
+    const toStandardOutput = options.out === STANDARD_OUTPUT;
+    if (!toStandardOutput) await checkOutFile(file);
 
     const { from, to, format } = options;
     const selection = { from, to, includeWithdrawn: options.includeWithdrawn };
@@ -86,7 +90,9 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
           run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
         );
         const bytes = encodeTitles({ ...snapshot, titles }, format, options.locale);
-        const size = await writeOutFile(file, bytes, run.signal);
+        const size = toStandardOutput
+          ? await writeStandardOutput(bytes, run.signal)
+          : await writeOutFile(file, bytes, run.signal);
         run.progress.end();
         return exportResult(options, snapshot, size);
       }),
@@ -96,11 +102,14 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
 
 export const COMMANDS = [exportTitles];
 
-function requireSensible({ from, to, format, locale }: ExportOptions): void {
+function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
   if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
   if (locale !== undefined && format !== 'csv') {
     throw new InputError(`--locale ${locale}: requires --format csv`);
   }
+  if (out !== STANDARD_OUTPUT) return;
+  if (format === 'xlsx') throw new InputError('--out -: a workbook goes to a file');
+  if (json) throw new InputError('--out -: the titles take standard output, so no --json');
 }
 
 async function* watch(batches: RowBatches, onRows: (written: number) => void): RowBatches {
@@ -120,8 +129,9 @@ function exportResult(
   const { from, to, format, out } = options;
   const rows = overall.current + overall.withdrawn;
   const doubtful = doubtfulDates({ from, to }, ledger);
+  const name = out === STANDARD_OUTPUT ? 'standard output' : out;
   const text = [
-    `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
+    `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
     ...(overall.withdrawn === 0
       ? []
       : [`${formatCount(overall.withdrawn)} of them are withdrawn and in no sum.`]),
@@ -132,6 +142,8 @@ function exportResult(
       AMOUNT_COLUMNS.map((column) => [column, formatAmount(overall.sums[column])]),
     ),
   ].join('\n');
+  // Standard output carries only the titles.
+  if (out === STANDARD_OUTPUT) process.stderr.write(`${text}\n`);
   return {
     document: {
       file: out,
@@ -146,7 +158,7 @@ function exportResult(
       days: ledger,
       doubtfulDates: doubtful,
     },
-    text,
+    text: out === STANDARD_OUTPUT ? '' : text,
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { ConciliationError, InputError, ShutdownError } from '../../base/runtime/errors.ts';
 
 export interface OutFile {
@@ -20,7 +21,7 @@ const OWNER_ONLY = 0o600;
 export async function checkOutFile(out: OutFile): Promise<number> {
   const existing = await lstat(out.path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
-    throw cannotWrite(out, error);
+    throw cannotWrite(`--out ${out.path}`, error);
   });
   if (existing !== null && !existing.isFile()) {
     throw new InputError(`--out ${out.path}: is not a regular file`);
@@ -29,7 +30,7 @@ export async function checkOutFile(out: OutFile): Promise<number> {
     throw new InputError(`--out ${out.path}: exists already; --force replaces it`);
   }
   await access(dirname(out.path), constants.W_OK).catch((error: unknown) => {
-    throw cannotWrite(out, error);
+    throw cannotWrite(`--out ${out.path}`, error);
   });
   return existing === null ? OWNER_ONLY : existing.mode & 0o777;
 }
@@ -60,7 +61,7 @@ export async function writeOutFile(
     return size;
   } catch (error) {
     await rm(partial, { force: true });
-    throw toOutputError(out, error, signal);
+    throw toOutputError(`--out ${out.path}`, error, signal);
   }
 }
 
@@ -79,15 +80,39 @@ async function writeToDisk(
   }
 }
 
-/** Returns errors of the source unchanged. Other errors have a code of the operating system. */
-function toOutputError(out: OutFile, error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return new ShutdownError('the export was interrupted', { cause: error });
-  if (error instanceof ConciliationError) return error;
-  return errorCode(error) === null ? error : cannotWrite(out, error);
+/** Streams to standard output and leaves it open. Throws the errors of `writeOutFile`. */
+export async function writeStandardOutput(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  let size = 0;
+  const counted = async function* () {
+    for await (const chunk of bytes) {
+      size += chunk.length;
+      yield chunk;
+    }
+  };
+  try {
+    await pipeline(counted(), process.stdout, { signal, end: false });
+    return size;
+  } catch (error) {
+    throw toOutputError('standard output', error, signal);
+  }
 }
 
-function cannotWrite({ path }: OutFile, error: unknown): InputError {
-  return new InputError(`--out ${path}: cannot be written (${errorCode(error)})`, { cause: error });
+/** Returns errors of the source unchanged. Other errors have a code of the operating system. */
+function toOutputError(name: string, error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return new ShutdownError('the export was interrupted', { cause: error });
+  if (error instanceof ConciliationError) return error;
+  const code = errorCode(error);
+  // The reader of a pipe, such as "| head", has closed it.
+  if (code === 'EPIPE')
+    return new ShutdownError(`${name} was closed before the end`, { cause: error });
+  return code === null ? error : cannotWrite(name, error);
+}
+
+function cannotWrite(name: string, error: unknown): InputError {
+  return new InputError(`${name}: cannot be written (${errorCode(error)})`, { cause: error });
 }
 
 /** Returns the operating system's name of the error, such as ENOSPC; null for other errors. */

@@ -84,7 +84,6 @@ describe('an export', () => {
       billing_fee: '',
       extra: '{"rate": 0.10000000000000000001}',
     });
-    expect((await lastAudit()).details).toMatchObject({ format: 'csv', rows: 5 });
   });
 
   test('has withdrawn titles where asked to, and no sum counts them', async () => {
@@ -108,6 +107,15 @@ describe('an export', () => {
       billing_fee: null,
       buyer_is_financial: true,
     });
+  });
+
+  test('to standard output has the titles there and the summary beside it', async () => {
+    const run = await world.runExport([...MARCH, '--format', 'jsonl', '--out', '-']);
+    expect(run.status).toBe(0);
+    const lines = run.stdout.toString().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).order_uid)).toEqual(['B', 'a', 'a', 'a', 'b']);
+    expect(run.stderr).toContain('5 title(s) accepted from 2026-03-01 to 2026-03-31');
+    expect((await lastAudit()).details).toMatchObject({ format: 'jsonl', rows: 5 });
   });
 });
 
@@ -142,13 +150,13 @@ describe('wrong usage', () => {
   test.each([
     ['a range that ends before it begins', [...RANGE_REVERSED, '--format', 'csv'], 'is after --to'],
     [
-      'a locale of a workbook',
-      [...MARCH, '--format', 'xlsx', '--locale', 'en'],
-      'requires --format csv',
+      'a workbook on standard output',
+      [...MARCH, '--format', 'xlsx', '--out', '-'],
+      'goes to a file',
     ],
   ])('is %s', async (_, args, message) => {
     const before = await auditCount();
-    const run = await world.runExport([...args, '--out', file]);
+    const run = await world.runExport(args.includes('--out') ? args : [...args, '--out', file]);
     expect(run).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
     expect(await auditCount()).toBe(before);
   });
