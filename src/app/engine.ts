@@ -230,7 +230,6 @@ function sweepHandler({ config, database, gate, pulls }: Engine, metrics: Metric
     if (due === null || due.delayMs > 0)
       return { isRefused: false, retryInMs: due?.delayMs ?? null };
     const outcome = await runSweep(pulls, due, stopping);
-    metrics.observeSweep(outcome.kind);
     metrics.observePlatformResponse(outcome.httpStatus);
     const { isRefused, retryInMs } = ofOutcome(outcome);
     // The next attempt after a failure is due when the tables say so.
@@ -248,10 +247,7 @@ function pushHandler(
 ): JobHandler {
   const parts: PushParts = {
     ...{ database, logger, platform, retry, actor: 'service' },
-    onRequest: ({ outcome, httpStatus }) => {
-      metrics.observeBatch(outcome);
-      metrics.observePlatformResponse(httpStatus);
-    },
+    onRequest: (httpStatus) => metrics.observePlatformResponse(httpStatus),
   };
   return throughGate(gate, async (_id, signal, stopping) => {
     const delayMs = await readPushDelayMs(database);

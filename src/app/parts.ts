@@ -97,7 +97,6 @@ export function alertPolicy(config: Config): AlertPolicy {
   };
 }
 
-/** Returns the token source that the configuration names. */
 export function openToken(config: Config): TokenSource {
   const { secret, secretFile } = requirePlatform(config).token;
   return secretFile === null ? fixedToken(secret ?? '') : fileToken(secretFile);
@@ -108,7 +107,6 @@ function requirePlatform(config: Config): PlatformConfig {
   return config.platform;
 }
 
-/** Returns a client of the platform that the configuration names. */
 export function openPlatform(config: Config, token = openToken(config)): PlatformClient {
   const platform = requirePlatform(config);
   return createPlatformClient({

@@ -14,7 +14,7 @@ import { describeError, type Logger } from '../base/runtime/logger.ts';
 import { loop } from '../base/runtime/loop.ts';
 import { packageVersion } from '../base/runtime/package-version.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
-import { openWebhookSecret } from '../base/webhooks/webhook-signature.ts';
+import { openWebhookSecret } from '../base/webhooks/post-webhook.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/discard-staged.sql.ts';

@@ -7,15 +7,13 @@ import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import {
   type BackfillProgress,
+  type BackfillRange,
   cancelBackfill,
   createBackfill,
+  MAX_BACKFILL_CONCURRENCY,
   readBackfillProgress,
   readBackfills,
 } from '../features/backfills/backfill-ledger.sql.ts';
-import {
-  type BackfillRange,
-  MAX_BACKFILL_CONCURRENCY,
-} from '../features/backfills/backfill-plan.ts';
 import {
   argument,
   type CommandResult,
@@ -62,7 +60,6 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
   },
 });
 
-/** Backfills that the list shows. */
 const MAX_LISTED = 50;
 
 const list = stagingCommand({

@@ -15,13 +15,10 @@ import { createLogger, describeError, type Logger } from '../base/runtime/logger
 import { type CivilDate, dateIn, parseCivilDate } from '../base/values/business-day.ts';
 import type { PlatformClient } from '../core/platform/conciliation-client.ts';
 
-/** Exit statuses of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
-/** Receives the exit status of a command. */
 export type Exit = (status: ExitStatus) => void;
 
-/** The parameters of a command. */
 export interface CommandRun {
   readonly config: Config;
   readonly logger: Logger;
@@ -49,7 +46,6 @@ interface CommandNeeds {
   readonly environment?: Environment;
 }
 
-/** Reads the text of a word of the command line. */
 interface Parse<Value> {
   (text: string): Value;
   /** The texts that it takes, for the help. */
@@ -66,7 +62,6 @@ interface Word<Value> {
   readonly initial?: Value;
   readonly parse?: Parse<Value> | undefined;
 }
-/** The values of the words of a command, by their names. */
 type Input<Values> = Readonly<Values> & { readonly json: boolean };
 
 export const flag = (does: string): Word<boolean> => ({ does });
@@ -131,7 +126,6 @@ export function command<Values>(
   };
 }
 
-/** A command that needs the staging database and no platform. */
 export function stagingCommand<Values>(
   declared: Declared<Values> & {
     readonly run: (
@@ -158,7 +152,6 @@ function toOption(key: string, { does, value, isRequired, initial, parse }: Word
   return option.makeOptionMandatory(isRequired === true);
 }
 
-/** Reads a real calendar date. */
 export function toDate(text: string): CivilDate {
   const date = parseCivilDate(text);
   if (date === null) throw new InvalidArgumentError('Expected a calendar date as YYYY-MM-DD.');
@@ -178,7 +171,6 @@ export const integerFrom = (min: number, max: number) => (text: string) => {
   throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
 };
 
-/** Reads a text that is not blank. */
 export function toWords(text: string): string {
   const words = text.trim();
   if (words === '') throw new InvalidArgumentError('Expected a text that is not empty.');

@@ -18,7 +18,6 @@ import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { type AcceptedTitle, startSyntheticErp, syntheticPayables } from '../demo/synthetic-erp.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
-import { type BreakCount, listBreaks } from '../features/matching/breaks.sql.ts';
 import { checkPayables } from '../features/matching/payables/payable-file.ts';
 import {
   addPayables,
@@ -92,9 +91,9 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
     // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
     const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
-    const matching = await importPayables(staging.database, { by: DEMO_ACTOR, bookingsFrom });
+    await importPayables(staging.database, { by: DEMO_ACTOR, bookingsFrom });
     const days = await readLedgerDays(staging.database, { from, to }, to);
-    const result = demoResult(days, reports, matching);
+    const result = demoResult(days, reports);
     if (isOnce) return result;
     const reviewerToken = await createDemoLink(staging.database, 'reviewer');
     const adminToken = await createDemoLink(staging.database, 'admin');
@@ -177,7 +176,6 @@ async function pullDates(
 function demoResult(
   days: readonly LedgerDay[],
   reports: ReadonlyMap<CivilDate, PullReport>,
-  matching: DemoMatching,
 ): CommandResult {
   const rows = days.map((day) => ({ ...day, report: reports.get(day.date) }));
   const reconciled = days.filter((day) => day.state === 'reconciled').length;
@@ -189,7 +187,6 @@ function demoResult(
         changed: report?.changed ?? 0,
         withdrawnNow: report?.withdrawn ?? 0,
       })),
-      matching,
     },
     text: `${renderTable(
       [
@@ -210,16 +207,9 @@ function demoResult(
         formatCount(report?.withdrawn ?? 0),
         day.state,
       ]),
-    )}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.\n\n${matchingText(matching)}`,
+    )}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.`,
     exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
   };
-}
-
-function matchingText({ titles, matched, breaks }: DemoMatching): string {
-  return `${formatCount(matched)} of ${formatCount(titles)} titles have a payable of the made-up ERP. The breaks:\n\n${renderTable(
-    ['break', right('number'), right('value')],
-    breaks.map(({ kind, breaks: found, value }) => [kind, formatCount(found), formatAmount(value)]),
-  )}`;
 }
 
 function writeToken(dataDir: string, token: string): string {
@@ -252,18 +242,11 @@ Everything runs until Ctrl-C. In another terminal, in this folder:
 
 const TRANSACTION = { timeout: 600_000, maxWait: 30_000 };
 
-/** How far the titles of the demo are matched. */
-interface DemoMatching {
-  readonly titles: number;
-  readonly matched: number;
-  readonly breaks: readonly BreakCount[];
-}
-
 /** Imports a snapshot of the made-up ERP for all titles, and matches the titles with the payables. */
 async function importPayables(
   database: Database,
   run: { readonly by: string; readonly bookingsFrom: CivilDate },
-): Promise<DemoMatching> {
+): Promise<void> {
   const { by } = run;
   const titles = await database.prisma.$queryRaw<(AcceptedTitle & { dueDate: CivilDate })[]>`
     SELECT order_uid AS "orderUid", occurrence, provider_external_id AS supplier,
@@ -280,16 +263,8 @@ async function importPayables(
     await endImport(tx, importId, { by, announced: payables.length });
   }, TRANSACTION);
   await runMatching(database, run);
-  const all = { kind: null, date: null, supplier: null, offset: 0, limit: 0 };
-  const { counts } = await listBreaks(database, all);
-  return {
-    titles: titles.length,
-    matched: await database.prisma.titleMatch.count({ where: { endedAt: null, titlePart: 0 } }),
-    breaks: counts,
-  };
 }
 
-/** The name of the key of the made-up ERP. */
 const ERP_KEY = 'made-up ERP';
 
 /**

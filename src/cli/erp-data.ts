@@ -171,7 +171,6 @@ function readingOf(path: string, encoding: FileReading['encoding']): Reading {
   return reading;
 }
 
-/** The lines about the totals and the faults of a file. */
 function faultLines(
   { path, totalsLine }: Reading,
   faults: readonly { readonly at: number; readonly field: string; readonly expected: string }[],

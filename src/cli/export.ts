@@ -12,12 +12,7 @@ import {
   type TitleSnapshot,
   titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
-import {
-  EXPORT_FORMATS,
-  type ExportFormat,
-  encodeTitles,
-  type TitleFile,
-} from '../features/titles/title-file.ts';
+import { EXPORT_FORMATS, type ExportFormat, encodeTitles } from '../features/titles/title-file.ts';
 import {
   type CommandResult,
   command,
@@ -67,7 +62,7 @@ names of the data dictionary. The file appears when it is complete. Every export
          a spreadsheet that opens a csv drops leading zeros (00007) and reads an E between digits as an
          exponent, so the CNPJ 12345678E00131 and the order 12E34 become numbers. Quotes do not prevent it.
   xlsx   Typed numbers and dates, identifiers as text, and a sheet of totals. Excel keeps 15 digits of a
-         number: an amount that has more is written as text and counted in the summary.
+         number: an amount that has more is written as text.
   jsonl  One JSON object a line; amounts are strings, so that no reader rounds them.
 
 The file holds tax identifiers, names and bank accounts.
@@ -94,12 +89,12 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const titles = watch(snapshot.titles, (written) =>
           run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
         );
-        const { bytes, limits } = encodeTitles({ ...snapshot, titles }, format, options.locale);
+        const bytes = encodeTitles({ ...snapshot, titles }, format, options.locale);
         const size = toStandardOutput
           ? await writeStandardOutput(bytes, run.signal)
           : await writeOutFile(file, bytes, run.signal);
         run.progress.end();
-        return exportResult(options, snapshot, size, limits);
+        return exportResult(options, snapshot, size);
       }),
     );
   },
@@ -130,7 +125,6 @@ function exportResult(
   options: ExportOptions,
   { overall, ledger }: TitleSnapshot,
   bytes: number,
-  limits: TitleFile['limits'],
 ): CommandResult {
   const { from, to, format, out } = options;
   const rows = overall.current + overall.withdrawn;
@@ -141,7 +135,6 @@ function exportResult(
     ...(overall.withdrawn === 0
       ? []
       : [`${formatCount(overall.withdrawn)} of them are withdrawn and in no sum.`]),
-    ...limitsText(limits),
     ...doubtText(doubtful),
     '',
     renderTable(
@@ -162,7 +155,6 @@ function exportResult(
       withdrawn: overall.withdrawn,
       sums: overall.sums,
       bytes,
-      ...limits,
       days: ledger,
       doubtfulDates: doubtful,
     },
@@ -177,19 +169,4 @@ function doubtText(doubtful: DoubtfulDates | null): string[] {
     ...Object.entries(doubtful.states).map(([state, days]) => `${formatCount(days)} ${state}`),
   ];
   return [`Warning: not every date of the range is reconciled: ${parts.join(', ')}.`];
-}
-
-function limitsText(limits: TitleFile['limits']): string[] {
-  const lines: string[] = [];
-  if (limits !== null && limits.amountsAsText > 0) {
-    lines.push(
-      `${formatCount(limits.amountsAsText)} amount(s) have more digits than Excel keeps and are written as text.`,
-    );
-  }
-  if (limits !== null && limits.textsCut > 0) {
-    lines.push(
-      `${formatCount(limits.textsCut)} text(s) are longer than a cell and were cut; csv and jsonl have them whole.`,
-    );
-  }
-  return lines;
 }

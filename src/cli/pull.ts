@@ -6,14 +6,8 @@ import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../core/work/pull-parts.ts';
 import { pullToEnd } from '../core/work/run-pull.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
-import {
-  type LedgerDay,
-  type RejectRow,
-  readLedgerDay,
-  readOpenRejects,
-} from '../features/review/ledger-days.sql.ts';
+import { readLedgerDay } from '../features/review/ledger-days.sql.ts';
 import { argument, type CommandResult, command, EXIT, toDate, withPlatform } from './command.ts';
-import { dayAdvice } from './output/day-text.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 
 const pull = command({
@@ -56,12 +50,15 @@ Example: conciliation pull 2026-03-02`,
         ),
       );
       await checkDays(database, { severities: config.checkSeverities }, signal);
-      const [day, rejects, accountChanges] = await Promise.all([
+      const { prisma } = database;
+      const [day, openRejects, accountChanges] = await Promise.all([
         readLedgerDay(database, date, today),
-        readOpenRejects(database, date),
-        database.prisma.accountChange.count({ where: { pullId, state: 'open' } }),
+        prisma.rejectedTitle.count({ where: { date, status: 'open' } }),
+        prisma.accountChange.count({ where: { pullId, state: 'open' } }),
       ]);
-      return pullResult(pullId, outcome, { day, rejects, accountChanges });
+      const { isRestated = false, openFindings = 0 } = day ?? {};
+      const concerns = { isRestated, accountChanges, openRejects, openFindings };
+      return pullResult(pullId, outcome, concerns);
     });
   },
 });
@@ -70,17 +67,18 @@ export const COMMANDS = [pull];
 
 /** What a person has to review after a pull, besides its outcome. */
 interface Concerns {
-  readonly day: LedgerDay | null;
-  /** Rejected titles of the date that no person has accepted. */
-  readonly rejects: readonly RejectRow[];
-  /** Bank accounts that titles of the pull changed. */
+  /** Whether the date differs from its sign-off. */
+  readonly isRestated: boolean;
   readonly accountChanges: number;
+  /** Rejected titles of the date that no person has accepted. */
+  readonly openRejects: number;
+  readonly openFindings: number;
 }
 
 function pullResult(
   pullId: bigint,
   outcome: Exclude<AttemptOutcome, { kind: 'retry' }>,
-  { day, rejects, accountChanges }: Concerns,
+  concerns: Concerns,
 ): CommandResult {
   if (outcome.kind !== 'done') {
     const { code, message } = outcome.error;
@@ -92,14 +90,14 @@ function pullResult(
   }
   const { report } = outcome;
   const { pullId: _, state, titles, ...counts } = report;
-  const { isRestated = false, openFindings = 0 } = day ?? {};
-  const advice = day === null ? [] : dayAdvice(day, rejects);
-  if (accountChanges > 0) {
-    advice.push(
-      `${formatCount(accountChanges)} bank account(s) changed: call the party on a known number before anything is paid, then confirm or refuse the account in the console.`,
-    );
-  }
-  const isOpen = isRestated || accountChanges > 0 || rejects.length > 0 || openFindings > 0;
+  const { isRestated, accountChanges, openRejects, openFindings } = concerns;
+  const open = [
+    ...(state === 'held' ? ['the held response'] : []),
+    ...(openRejects > 0 ? [`${formatCount(openRejects)} rejected title(s)`] : []),
+    ...(openFindings > 0 ? [`${formatCount(openFindings)} finding(s) of the checks`] : []),
+    ...(accountChanges > 0 ? [`${formatCount(accountChanges)} changed bank account(s)`] : []),
+    ...(isRestated ? ['the difference from the sign-off'] : []),
+  ];
   return {
     document: {
       pullId: Number(pullId),
@@ -108,10 +106,15 @@ function pullResult(
       rejected: report.rejected,
       // `titles` counts the titles that keep the contract.
       dates: [{ ...counts, outcome: state, titles: titles - report.rejected }],
-      ...{ isRestated, accountChanges, openRejects: rejects.length, openFindings },
+      ...concerns,
     },
-    text: [pullTable(report), ...(advice.length === 0 ? [] : ['', ...advice])].join('\n'),
-    exit: isOpen || state === 'held' ? EXIT.needsPerson : EXIT.done,
+    text: [
+      pullTable(report),
+      ...(open.length === 0
+        ? []
+        : ['', `A person has to review in the console: ${open.join(', ')}.`]),
+    ].join('\n'),
+    exit: open.length === 0 ? EXIT.done : EXIT.needsPerson,
   };
 }
 
@@ -124,7 +127,7 @@ function pullTable(report: PullReport): string {
       [
         report.date,
         formatCount(report.titles - report.rejected),
-        // The counts of a held response are those of a release. The lines below the table say so.
+        // The counts of a held response are those of a release.
         ...counts.map((name) => (isHeld ? '–' : formatCount(report[name]))),
         formatCount(report.rejected),
         isHeld ? 'held, not merged' : report.state,

@@ -9,7 +9,7 @@ import {
   lastClosedDate,
 } from '../base/values/business-day.ts';
 import { advanceCheckpoint, lockClosing } from '../core/ledger/day-ledger.sql.ts';
-import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-plan.ts';
+import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-ledger.sql.ts';
 import { argument, flag, required, stagingCommand, toDate, toWords } from './command.ts';
 import { formatCount } from './output/table.ts';
 

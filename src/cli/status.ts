@@ -1,23 +1,11 @@
 import { alertPolicy } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import { addDays, type CivilDate } from '../base/values/business-day.ts';
+import { addDays } from '../base/values/business-day.ts';
 import { headlineOf, needsPerson } from '../features/home/headline.ts';
 import { type OpenItems, readOpenItems } from '../features/home/open-items.ts';
-import {
-  type LedgerDay,
-  type RejectRow,
-  readLedgerDays,
-  readOpenRejects,
-} from '../features/review/ledger-days.sql.ts';
-import {
-  type CompleteSweep,
-  readCompleteSweep,
-  readSweeps,
-  type SweepRow,
-} from '../features/sweep/sweeps.sql.ts';
+import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { type CommandResult, EXIT, optional, stagingCommand, toDate } from './command.ts';
-import { dayAdvice, MAX_REJECTS } from './output/day-text.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 
 /** Days shown by default. */
@@ -47,55 +35,40 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
     const policy = alertPolicy(config);
     const items = await readOpenItems(database, { now: new Date(), policy });
     const days = await readLedgerDays(database, range, today);
-    const pulls = await readOpenPulls(database);
-    const complete = await readCompleteSweep(database);
-    const [newest = null] = await readSweeps(database, 1);
-    const rejects = new Map<CivilDate, RejectRow[]>();
-    for (const { date, state } of days) {
-      if (state === 'attention') rejects.set(date, await readOpenRejects(database, date));
-    }
-    const sweeps = { newest, complete };
-    return statusResult({ items, days, pulls, sweeps, rejects, timeZone: config.timezone });
+    const sweeps = await readSweeps(database);
+    return statusResult({ items, days, sweeps, timeZone: config.timezone });
   },
 });
 
 export const COMMANDS = [status];
 
-/** The newest pulls that have not ended: queued, running, or waiting for a person. */
-async function readOpenPulls(database: Database) {
-  const pulls = await database.prisma.pull.findMany({
-    where: { state: { in: ['queued', 'running', 'held'] } },
-    orderBy: { id: 'desc' },
-    take: 20,
-  });
-  return pulls.map(({ date, attempts, errorCode, errorMessage, ...pull }) => ({
-    id: Number(pull.id),
-    origin: pull.origin,
-    date,
-    state: pull.state,
-    attempts,
-    errorCode,
-    errorMessage,
-    startedAt: pull.fetchStartedAt,
-  }));
+async function readSweeps({ prisma }: Database) {
+  const newest = { orderBy: { startedAt: 'desc' } } as const;
+  const [last, complete] = await Promise.all([
+    prisma.sweep.findFirst(newest),
+    prisma.sweep.findFirst({ ...newest, where: { state: 'complete' } }),
+  ]);
+  return { newest: last && { ...last }, complete: complete && { ...complete } };
 }
-
-type OpenPull = Awaited<ReturnType<typeof readOpenPulls>>[number];
 
 interface Status {
   readonly items: OpenItems;
   readonly days: readonly LedgerDay[];
-  readonly pulls: readonly OpenPull[];
-  readonly sweeps: { readonly newest: SweepRow | null; readonly complete: CompleteSweep | null };
-  readonly rejects: ReadonlyMap<CivilDate, readonly RejectRow[]>;
+  readonly sweeps: Awaited<ReturnType<typeof readSweeps>>;
   /** Of all shown instants. */
   readonly timeZone: string;
 }
 
 function statusResult(status: Status): CommandResult {
-  const { items } = status;
+  const { items, days } = status;
   const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
   const headline = headlineOf(items, 'en');
+  const failures = days
+    .filter(({ state }) => state === 'failed')
+    .map(
+      ({ date, lastError }) =>
+        `${date} failed: ${lastError}; try again with: conciliation pull ${date}`,
+    );
   return {
     document: {
       checkpoint: startDate === null ? null : { startDate, lastReconciledDate },
@@ -104,11 +77,7 @@ function statusResult(status: Status): CommandResult {
       needs,
       accountChanges,
       unmappedCompanies: items.unmappedCompanies,
-      days: status.days.map((day) => ({
-        ...day,
-        rejects: status.rejects.get(day.date)?.slice(0, MAX_REJECTS) ?? [],
-      })),
-      openPulls: status.pulls,
+      days,
       sweeps: status.sweeps,
     },
     text: [
@@ -117,7 +86,7 @@ function statusResult(status: Status): CommandResult {
       ...sweepText(status),
       '',
       daysTable(status),
-      ...needsText(status),
+      ...(failures.length === 0 ? [] : ['', ...failures]),
     ].join('\n'),
     exit: needsPerson(items) ? EXIT.needsPerson : EXIT.done,
   };
@@ -126,13 +95,13 @@ function statusResult(status: Status): CommandResult {
 function sweepText({ sweeps: { newest, complete }, timeZone }: Status): string[] {
   const lines: string[] = [];
   if (complete !== null) {
-    const { from, startedAt, datesCompared, datesDiffering } = complete;
+    const { fromDate, startedAt, datesCompared, datesDiffering } = complete;
     lines.push(
-      `Sweep: ${formatCount(datesCompared)} date(s) since ${from} were compared on ${formatInstant(startedAt, timeZone)}; ${formatCount(datesDiffering)} differed.`,
+      `Sweep: ${formatCount(datesCompared ?? 0)} date(s) since ${fromDate} were compared on ${formatInstant(startedAt, timeZone)}; ${formatCount(datesDiffering ?? 0)} differed.`,
     );
   }
   if (newest?.state === 'failed') {
-    lines.push(`The newest sweep, since ${newest.from}, failed: ${newest.errorMessage}`);
+    lines.push(`The newest sweep, since ${newest.fromDate}, failed: ${newest.errorMessage}`);
   }
   return lines;
 }
@@ -165,16 +134,4 @@ function daysTable({ days, timeZone }: Status): string {
       day.verifiedAt === null ? '' : formatInstant(day.verifiedAt, timeZone),
     ]),
   );
-}
-
-function needsText({ days, pulls, rejects }: Status): string[] {
-  const lines = days.flatMap((day) => dayAdvice(day, rejects.get(day.date) ?? []));
-  for (const pull of pulls) {
-    if (pull.state === 'held') continue;
-    const error = pull.errorMessage === null ? '' : `, last error: ${pull.errorMessage}`;
-    lines.push(
-      `Pull ${pull.id} (${pull.origin}, ${pull.date}) is ${pull.state}, ${pull.attempts} attempt(s)${error}`,
-    );
-  }
-  return lines.length === 0 ? [] : ['', ...lines];
 }

@@ -30,11 +30,9 @@ export interface AlertRow {
   readonly [argument: string]: unknown;
 }
 
-/** The words of one language. */
 export interface Words {
   readonly language: Language;
   readonly text: Text;
-  /** A date or a month. */
   day(date: string): string;
   /** @param dates in order */
   list(dates: readonly CivilDate[]): string;

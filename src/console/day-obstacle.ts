@@ -1,7 +1,6 @@
 import type { CivilDate } from '../base/values/business-day.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
-/** What the obstacles of a day depend on, besides the tables. */
 export interface ObstacleRules {
   /** The person who would sign as the second one. Absent or null: nobody needs to be. */
   readonly signer?: string | null;

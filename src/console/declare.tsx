@@ -142,7 +142,6 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
   ) => VNode;
   /** The address to which the page leads in place of being shown; null: it is shown. */
   readonly elsewhere?: (data: Data) => string | null;
-  /** What differs from an ordinary page. */
   readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
   /** The form to see what is masked. It leaves an entry in the audit log before anything is shown. */
   readonly reveal?: {
@@ -230,12 +229,6 @@ interface Deed<Input extends TProperties, Result> extends ActionBase<Input> {
   readonly next: (input: InputOf<Input>, result: Awaited<Result>) => string;
   /** Of that page. */
   readonly notice?: NameIn<TextKey>;
-  /** In place of `page`: with the form as it was written, and the fault. */
-  readonly refused?: (
-    context: PageContext,
-    fault: string,
-    written: unknown,
-  ) => Omit<PageAnswer, 'status'>;
 }
 
 /** An action whose answer is a page of its own, or a file. */
@@ -268,15 +261,15 @@ interface FormProps<Input extends TProperties> {
   /** The day whose seal keeps this person from the action. */
   readonly ownDate?: CivilDate | null;
   readonly class?: string;
+  /** Of the form, for fields outside of it. */
+  readonly id?: string;
   /** Further fields, in front of the reason. */
   readonly children?: ComponentChildren;
 }
 
 export interface Action<Input extends TProperties = TProperties> {
   readonly add: AddRoutes;
-  /** Whether the reader of the page may use the action. */
   readonly isOffered: (page: Pick<PageContext, 'principal'>) => boolean;
-  /** The form, for a reader who may use the action. */
   readonly Form: (props: FormProps<Input>) => VNode | null;
 }
 
@@ -299,15 +292,8 @@ export function declareAction<Input extends TProperties, Result>(
         const notice = action.notice === undefined ? '' : `${mark}notice=${action.notice}`;
         return reply.redirect(next + notice, 303);
       } catch (error) {
-        const { refused } = 'deed' in action ? action : {};
-        if (!(error instanceof InputError)) throw error;
-        const status = statusOf(error);
-        if (page !== undefined) return page.after(request, reply, parts, { status, fault: error });
-        if (refused === undefined) throw error;
-        return sendPage(request, reply, parts, (context) => ({
-          ...refused(context, faultSentence(context, error), request.body),
-          status,
-        }));
+        if (page === undefined || !(error instanceof InputError)) throw error;
+        return page.after(request, reply, parts, { status: statusOf(error), fault: error });
       }
     });
   };
@@ -327,6 +313,7 @@ export function declareAction<Input extends TProperties, Result>(
           path,
         )}
         {...(props.class !== undefined && { class: props.class })}
+        {...(props.id !== undefined && { id: props.id })}
         isDownload={'answer' in action && action.isDownload === true}
       >
         {values

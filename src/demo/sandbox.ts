@@ -203,13 +203,11 @@ export const FIRST_SYNTHETIC_DATE = toCivilDate('2020-01-01');
 
 /** Titles by accepted date, as JSON texts. */
 export interface Days {
-  /** Returns the titles accepted on the date. */
   titlesOn(date: CivilDate): Iterable<string>;
   /** Returns the titles accepted on the date or later, date by date. */
   titlesSince(date: CivilDate): Iterable<string>;
 }
 
-/** Synthetic titles from `FIRST_SYNTHETIC_DATE` to today. */
 export class SyntheticDays implements Days {
   readonly #titles: SyntheticTitles;
   readonly #now: () => Date;

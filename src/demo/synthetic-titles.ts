@@ -223,7 +223,6 @@ export class SyntheticTitles {
     return ageDays === 0 ? Math.ceil(complete / 2) : complete;
   }
 
-  /** Returns the day's titles, each a JSON object as text: the day's usual number or `count`. */
   *titlesOn(
     date: CivilDate,
     ageDays: number,

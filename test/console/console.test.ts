@@ -120,7 +120,6 @@ describeInBrowser('the console in a browser', (browser) => {
     ['disclosure', '/disclosure?beginning=2026-01-31'],
     ['holidays', '/holidays?year=2026'],
     ['backfills', '/backfills'],
-    ['backfill', '/backfills/1'],
     ['providers', '/providers'],
     ['provider', '/provider?id=P-1'],
     ['providers-change', '/account-changes'],
@@ -168,20 +167,18 @@ describeInBrowser('the console in a browser', (browser) => {
     await page.addInitScript(
       'window.setInterval = (run, ms) => Object.assign(window, { run, ms })',
     );
-    await page.goto('/backfills/1');
-    await page.getByRole('button', { name: 'Resume' }).click();
-    const cancel = page.getByRole('button', { name: 'Cancel' });
-    await cancel.waitFor();
-    expect(await page.evaluate('window.ms')).toBe(5_000);
+    await page.goto(`/days/${OPEN}`);
+    const pull = page.getByRole('button', { name: 'Pull again' });
+    await pull.click();
+    await page.getByText('queued').first().waitFor();
+    expect(await page.evaluate('window.ms')).toBe(2_000);
     const askedAgain = page.waitForEvent('load');
     await page.evaluate('window.run()');
     await askedAgain;
-    await cancel.focus();
+    await pull.focus();
     // A page that leaves ends the evaluation with an error.
     await page.evaluate('window.run(), new Promise((resolve) => setTimeout(resolve, 500))');
-    await lookNow(page, 'backfill-running');
-    await cancel.click();
-    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    await lookNow(page, 'day-queued');
   });
 
   test('a person signs in by the link of an administrator', async () => {

@@ -6,8 +6,8 @@ import { FAULT_POINTS, type FaultPoint } from '../../src/base/runtime/fault-poin
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
 import type { SeededRandom } from '../../src/demo/seeded-random.ts';
+import type { SignOffRefusal } from '../../src/features/review/sign-off.sql.ts';
 import { signOffDays } from '../../src/features/review/sign-off.sql.ts';
-import type { SignOffRefusal } from '../../src/features/review/sign-off.ts';
 import { decideOpenChanges } from '../support/account-decisions.ts';
 import { withClient } from '../support/client.ts';
 import { PATIENCE_MS } from '../support/patience.ts';

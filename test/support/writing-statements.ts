@@ -9,13 +9,7 @@ import { PAYABLE_FIELDS } from '../../src/features/matching/payables/payable.ts'
 import { ASSIGNMENTS } from '../../src/features/privacy/erased-parties.sql.ts';
 
 /** They delete and rewrite as the owner. */
-const OWNERS_FILES = [
-  'features/privacy/retention.sql.ts',
-  'features/privacy/erase-party.sql.ts',
-  'features/privacy/erase-party.sql.ts',
-  'features/privacy/erase-title-rows.sql.ts',
-  'features/privacy/erase-party.sql.ts',
-];
+const OWNERS_FILES = ['features/privacy/retention.sql.ts', 'features/privacy/erase-party.sql.ts'];
 
 const STAGED = ['title', 'reject', 'base', 'missing', 'change', 'account'].map(
   (what) => `staged_${what}`,

@@ -113,7 +113,6 @@ function faultOf(link: LinkedEntry, head: ChainLink | null): ChainFault | null {
   return hashOf([link.position, previousHash, ...link.fields]) === link.hash ? null : 'changed';
 }
 
-/** Computes the hash of an entry as conciliation.audit_entry_hash does. */
 function hashOf(fields: readonly (string | null)[]): string {
   const text = fields
     .map((field) => (field === null ? '-' : `${Buffer.byteLength(field)}:${field}`))

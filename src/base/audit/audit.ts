@@ -25,7 +25,6 @@ const AUDIT_ACTIONS = {
   'agent.end': 'event',
   'backfill.cancel': 'event',
   'backfill.create': 'event',
-  'backfill.resume': 'event',
   'balance.import': 'event',
   'bookings.consumer': 'event',
   'bookings.difference': 'decision',
@@ -91,7 +90,6 @@ const AUDIT_ACTIONS = {
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
-/** The actions of the kinds. */
 export const actionsOf = (...kinds: readonly ('decision' | 'event' | 'look')[]): string[] =>
   Object.entries(AUDIT_ACTIONS).flatMap(([action, kind]) => (kinds.includes(kind) ? action : []));
 

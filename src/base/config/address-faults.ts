@@ -75,7 +75,6 @@ function plaintextFault(
   return `${expected}, because the connection to ${shown} would not be encrypted; or ${shown} in ALLOW_PLAINTEXT, if no other party can read the network in between`;
 }
 
-/** Whether connections to the host may be unencrypted. */
 export function isPlainHost(host: string, allowed: PlaintextHosts): boolean {
   const name = withoutBrackets(host.toLowerCase());
   return isLoopback(name) || allowed.has(name);

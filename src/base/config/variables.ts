@@ -22,7 +22,6 @@ import {
 } from './address-faults.ts';
 import { cronFault } from './cron-schedule.ts';
 
-/** A text that a variable does not take. */
 export class Refusal {
   readonly expected: string;
   /** Null: the text is or may hold a secret, so that a fault does not quote it. */

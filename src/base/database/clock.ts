@@ -1,7 +1,6 @@
 import { ConfigError } from '../runtime/errors.ts';
 import type { Database } from './database.ts';
 
-/** Returns the time of the database's clock. */
 export async function readClock(database: Database): Promise<Date> {
   const [row] = await database.prisma.$queryRaw<[{ now: Date }]>`SELECT clock_timestamp() AS now`;
   return row.now;
@@ -27,7 +26,6 @@ export async function requireSameClock(database: Database): Promise<void> {
   throw new ConfigError([`the clock of this machine is ${fault}: let NTP set both`]);
 }
 
-/** Allowed difference between a process's clock and the database's, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 120_000;
 
 /**

@@ -301,7 +301,6 @@ function checksumsOf(script: string): string[] {
   return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
 }
 
-/** The checksum that Prisma records. */
 const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');
 
 async function readMigrations(): Promise<Migration[]> {

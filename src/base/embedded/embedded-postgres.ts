@@ -143,7 +143,6 @@ async function leave(cluster: Cluster, session: Client): Promise<void> {
   await stopServer(cluster);
 }
 
-/** The files of one embedded database. */
 export interface Cluster {
   readonly dataDir: string;
   readonly clusterDir: string;
@@ -301,7 +300,6 @@ interface SystemUser {
   readonly gid: number;
 }
 
-/** Runs a program to its end. */
 type Run = (program: string, args: readonly string[]) => Promise<{ readonly stdout: string }>;
 
 /**

@@ -15,14 +15,6 @@ const EXCEL_DIGITS = 15;
 /** In UTF-16 units. Excel reports a file with a longer cell as damaged. */
 const EXCEL_TEXT_LENGTH = 32_767;
 
-/** The values that a workbook cannot hold unchanged. The counts grow while the file is written. */
-interface XlsxLimits {
-  /** Amounts with more digits than Excel keeps, written as text. */
-  amountsAsText: number;
-  /** Texts that were cut to the limit of a cell. CSV and JSONL files hold them completely. */
-  textsCut: number;
-}
-
 export interface WorkbookContent {
   readonly columns: readonly ExportColumn[];
   readonly batches: RowBatches;
@@ -36,12 +28,6 @@ export interface WorkbookContent {
   /** The names of the sheets; absent: `titles` and `totals`. */
   readonly sheets?: { readonly titles: string; readonly totals?: string };
   readonly maxRowsPerSheet?: number;
-}
-
-export interface Workbook {
-  readonly bytes: AsyncGenerator<Buffer>;
-  /** Complete after the last byte. */
-  readonly limits: Readonly<XlsxLimits>;
 }
 
 /** A sheet. `name` has neither markup nor quotes and at most 31 characters. */
@@ -64,12 +50,7 @@ const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
  * autofilter, the totals on `totals`, each with a frozen header. Numbers and dates are typed,
  * identifiers are text, and no text becomes a formula.
  */
-export function writeXlsx(content: WorkbookContent): Workbook {
-  const limits: XlsxLimits = { amountsAsText: 0, textsCut: 0 };
-  return { bytes: zipWorkbook(content, limits), limits };
-}
-
-async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): AsyncGenerator<Buffer> {
+export async function* writeXlsx(content: WorkbookContent): AsyncGenerator<Buffer> {
   const { columns, rowCount, totals, maxRowsPerSheet: limit = MAX_ROWS_PER_SHEET } = content;
   const names = { titles: 'titles', totals: 'totals', ...content.sheets };
   const titles = Array.from({ length: Math.max(1, Math.ceil(rowCount / limit)) }, (_, index) => ({
@@ -131,7 +112,7 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
         path: `xl/worksheets/sheet${index + 1}.xml`,
         bytes: async function* () {
           const rows = totals && sheet === last ? createRowFeed(oneBatch(totals.rows)) : feed;
-          yield* sheetXml(sheet, rows, limits);
+          yield* sheetXml(sheet, rows);
           if (index < titles.length - 1) return;
           if ((await rows.next(1)).length > 0)
             throw new Error('there are more rows than announced');
@@ -211,7 +192,6 @@ const WIDTHS: Readonly<Record<ColumnKind, number>> = {
 async function* sheetXml(
   { columns, rowCount, hasFilter }: Sheet,
   feed: ReturnType<typeof createRowFeed>,
-  limits: XlsxLimits,
 ): AsyncGenerator<Buffer> {
   const letters = columns.map((_, index) => columnLetters(index));
   const range = `A1:${letters.at(-1)}${rowCount + 1}`;
@@ -236,7 +216,7 @@ async function* sheetXml(
       for (const [index, { kind }] of columns.entries()) {
         const cell = row[index] ?? null;
         if (cell === null) continue;
-        xml += encodeCell(`<c r="${letters[index]}${written + 1}"`, cell, kind, limits);
+        xml += encodeCell(`<c r="${letters[index]}${written + 1}"`, cell, kind);
       }
       xml += '</row>';
       if (xml.length >= CHUNK_LENGTH) {
@@ -258,11 +238,10 @@ function columnLetters(index: number): string {
   return index < 26 ? letter : columnLetters(Math.floor(index / 26) - 1) + letter;
 }
 
-function encodeCell(open: string, cell: string, kind: ColumnKind, limits: XlsxLimits): string {
+function encodeCell(open: string, cell: string, kind: ColumnKind): string {
   switch (kind) {
     case 'amount':
       if (isExactInExcel(cell)) return `${open} s="${STYLE.amount}"><v>${cell}</v></c>`;
-      limits.amountsAsText += 1;
       break;
     case 'integer':
       if (isExactInExcel(cell)) return `${open} s="${STYLE.integer}"><v>${cell}</v></c>`;
@@ -279,8 +258,6 @@ function encodeCell(open: string, cell: string, kind: ColumnKind, limits: XlsxLi
     case 'json':
       break;
   }
-  if (cell.length <= EXCEL_TEXT_LENGTH) return textCell(open, cell, STYLE.text);
-  limits.textsCut += 1;
   return textCell(open, cutText(cell), STYLE.text);
 }
 
@@ -312,7 +289,9 @@ function textCell(open: string, text: string, style: number): string {
   return `${open} t="inlineStr" s="${style}"><is><t${space}>${escapeText(text)}</t></is></c>`;
 }
 
+/** CSV and JSONL files hold longer texts completely. */
 function cutText(text: string): string {
+  if (text.length <= EXCEL_TEXT_LENGTH) return text;
   const cut = text.slice(0, EXCEL_TEXT_LENGTH);
   // Does not split a character outside the basic multilingual plane.
   return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;

@@ -1,7 +1,6 @@
 import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import type { ConfigError } from './errors.ts';
 
-/** The source of a secret. */
 export interface SecretSource<Secret> {
   /** Returns the present secret, or throws the error of the source if the source has no usable secret. */
   current(): Promise<Secret>;
@@ -13,10 +12,7 @@ export interface SecretFileOptions<Secret> {
   readonly path: string;
   /** @param source the variable and the file, for messages. @throws ConfigError */
   readonly parse: (text: string, source: string) => Secret;
-  /** The error of a file that cannot be used. */
-  readonly Unusable: new (
-    problems: readonly string[],
-  ) => ConfigError;
+  readonly Unusable: new (problems: readonly string[]) => ConfigError;
 }
 
 /** No JWT comes near this; a wrong path such as a log file must not be read whole. */

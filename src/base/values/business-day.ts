@@ -97,7 +97,6 @@ function dateFormatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Returns the date in `timeZone` (IANA name) at the instant `at`. */
 export function dateIn(timeZone: string, at: Date): CivilDate {
   const parts = dateFormatOf(timeZone).formatToParts(at);
   const part = (type: 'year' | 'month' | 'day') =>

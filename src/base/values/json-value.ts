@@ -10,7 +10,6 @@ export interface JsonObject {
   readonly [field: string]: JsonValue;
 }
 
-/** The text of a JSON number: `1.10`, `-0`, `1E-7`, `1e400`. */
 export class JsonNumber {
   readonly text: string;
 

@@ -6,7 +6,6 @@ interface Column {
   readonly align?: 'left' | 'right';
 }
 
-/** A column of numbers or amounts. */
 export const right = (title: string): Column => ({ title, align: 'right' });
 
 /** Formats rows as columns. A text is the title of a column that is aligned to the left. */

@@ -22,7 +22,6 @@ export type SignInProof =
   | { readonly issuer: string; readonly subject: string }
   | 'link';
 
-/** The lifetime of a session in use, and of an idle one. */
 export interface SessionLimits {
   readonly lifetimeMinutes: number;
   readonly idleMinutes: number;
@@ -109,7 +108,6 @@ export interface OpenSession {
   /** The address of the sign-in; null: unknown. */
   readonly address: string | null;
   readonly byOidc: boolean;
-  /** Whether it is the session of the token. */
   readonly isOwn: boolean;
 }
 
@@ -162,7 +160,6 @@ export async function endSessionsOf(tx: Transaction, userId: bigint): Promise<vo
   await tx.consoleSession.deleteMany({ where: { userId } });
 }
 
-/** Ends the sessions of the user except that of the token. */
 export async function endOtherSessions(
   tx: Pick<Transaction, 'consoleSession'>,
   userId: bigint,

@@ -35,7 +35,6 @@ import { countTry, PER_ADDRESS } from './sign-in-limits.sql.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;
 
-/** Routes to sign in and out and for one-time links. */
 export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, publicUrl, logger } = parts;
 
@@ -140,7 +139,6 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   });
 }
 
-/** Begins a session and replaces the visitor's cookie. */
 async function signIn(
   reply: FastifyReply,
   { database, publicUrl, logger }: ConsoleParts,
@@ -327,10 +325,7 @@ function LinkPage(props: {
   );
 }
 
-export function NewPasswordFields(props: {
-  /** The name of the first field. */
-  readonly name: string;
-}) {
+export function NewPasswordFields(props: { readonly name: string }) {
   const context = usePage();
   const { text } = context;
   return (

@@ -14,7 +14,6 @@ export interface OidcLogin {
   readonly next: string;
 }
 
-/** The identity that the provider returned. */
 export interface OidcIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -73,7 +72,6 @@ interface UserRow {
 export function findOidcUser(
   database: Database,
   identity: OidcIdentity,
-  /** The address of the client. */
   address: string,
 ): Promise<OidcUser> {
   const { issuer, subject } = identity;

@@ -43,11 +43,9 @@ const MESSAGES = {
   second_factor_set: 'a user set up a second factor',
   second_factor_removed: 'a user removed the own second factor',
   second_factor_reset: 'an administrator removed the second factor of a user',
-  recovery_codes_made: 'a user made new recovery codes',
   recovery_code_used: 'a user signed in with a recovery code',
 } as const;
 
-/** Events of ordinary work. */
 const ORDINARY: ReadonlySet<string> = new Set(['sign_in_succeeded', 'second_factor_set']);
 
 export type SecurityEvent = keyof typeof MESSAGES;

@@ -57,7 +57,6 @@ async function removeForgotten(database: Database, hash: Uint8Array<ArrayBuffer>
       ${hash}::bytea))`;
 }
 
-/** Returns at least one second: the row may have been removed since it refused a try. */
 async function secondsToWait(database: Database, hash: Uint8Array<ArrayBuffer>): Promise<number> {
   const [{ seconds }] = await database.prisma.$queryRaw<[{ seconds: number }]>`
     SELECT greatest(1, ceil(extract(epoch FROM max(forgotten_at) - clock_timestamp())))::int AS seconds

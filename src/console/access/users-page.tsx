@@ -31,7 +31,6 @@ import { logSecurityEvent } from './security-events.ts';
 /** A secret that is shown only once: a link for a person, or a key for a script. */
 interface NewSecret {
   readonly kind: 'link' | 'key';
-  /** The name of the user or of the key. */
   readonly name: string;
   readonly text: string;
 }

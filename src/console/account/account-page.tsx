@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { encode } from 'uqr';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import { type ApiKey, readApiKeys } from '../access/api-keys.sql.ts';
 import {
   endOtherSessions,
   type OpenSession,
@@ -24,22 +23,20 @@ import { Card, Instant } from '../shell/parts.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { enrol, offerSecret, removeFactor, renewRecoveryCodes } from './second-factor.sql.ts';
+import { enrol, offerSecret, removeFactor } from './second-factor.sql.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 
 interface AccountPageData {
   readonly user: LoginUser;
   readonly requiresSecondFactor: boolean;
   readonly sessions: readonly OpenSession[];
-  /** Those of the user that are not revoked. */
-  readonly keys: readonly ApiKey[];
 }
 
 /** Null: another administrator has just disabled the user. */
 const ownUser = ({ database }: ConsoleParts, request: FastifyRequest) =>
   findLoginUser(database, actorOf(request));
 
-/** The credentials, sessions and keys of the person who is signed in. */
+/** The credentials and sessions of the person who is signed in. */
 export const ACCOUNT = declarePage({
   path: '/account',
   active: null,
@@ -49,18 +46,13 @@ export const ACCOUNT = declarePage({
     const user = await ownUser(parts, request);
     if (user === null) return null;
     const session = { id: user.id, token: request.visit };
-    const [sessions, keys] = await Promise.all([
-      readSessionsOf(database, session, SESSION_LIMITS),
-      readApiKeys(database),
-    ]);
-    const own = keys.filter((key) => key.user === user.name && key.revokedAt === null);
-    return { user, requiresSecondFactor, sessions, keys: own };
+    const sessions = await readSessionsOf(database, session, SESSION_LIMITS);
+    return { user, requiresSecondFactor, sessions };
   },
   title: (context) => context.text('account.title'),
   body: (data) => <AccountBody data={data} />,
 });
 
-/** The page to set up a second factor. */
 export const ENROLMENT = declarePage({
   path: SECOND_FACTOR_PATH,
   active: null,
@@ -163,20 +155,11 @@ const ENROL = declareAction({
     if (request.principal !== null) {
       request.principal = { ...request.principal, isEnrolmentDue: false };
     }
-    return showCodes(reply, parts, enrolled.recoveryCodes);
-  },
-});
-
-const RENEW_CODES = declareAction({
-  path: '/account/recovery-codes',
-  page: ACCOUNT,
-  input: proof,
-  answer: async (request, reply, parts) => {
-    const user = await requireProof(parts, reply);
-    const codes = await renewRecoveryCodes(parts.database, user, request.visit);
-    if (codes === null) return reply.redirect('/account', 303);
-    logSecurityEvent(parts.logger, request, 'recovery_codes_made', user.name);
-    return showCodes(reply, parts, codes);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text('account.codesTitle'),
+      active: null,
+      body: <RecoveryCodes codes={enrolled.recoveryCodes} />,
+    }));
   },
 });
 
@@ -194,11 +177,11 @@ const END_SESSIONS = declareAction({
   notice: 'sessions_ended',
 });
 
-export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, RENEW_CODES, END_SESSIONS];
+export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, END_SESSIONS];
 
 function AccountBody({ data }: { readonly data: AccountPageData }) {
   const { text } = usePage();
-  const { user, sessions, keys } = data;
+  const { user, sessions } = data;
   return (
     <>
       <h1>{text('account.title')}</h1>
@@ -231,12 +214,6 @@ function AccountBody({ data }: { readonly data: AccountPageData }) {
           <END_SESSIONS.Form values={{}} button={text('account.endOthers')} />
         )}
       </Card>
-      {keys.length > 0 && (
-        <Card title={text('users.keys')}>
-          <p class="quiet">{text('account.keysHelp')}</p>
-          <ListTable label={text('users.keys')} columns={KEY_COLUMNS} rows={keys} />
-        </Card>
-      )}
     </>
   );
 }
@@ -287,26 +264,15 @@ function FactorCard({ data }: { readonly data: AccountPageData }) {
         <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
         <span class="quiet small">{text('account.codesLeft', { count })}</span>
       </p>
-      <div class="stack">
-        <RENEW_CODES.Form
-          values={{}}
-          button={text('account.newCodes')}
-          look="primary"
-          help={text('account.newCodesHelp')}
-          isFolded
-        >
-          <ProofFields needsCode />
-        </RENEW_CODES.Form>
-        <REMOVE_FACTOR.Form
-          values={{}}
-          button={text('account.remove')}
-          look="danger"
-          help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
-          isFolded
-        >
-          <ProofFields needsCode />
-        </REMOVE_FACTOR.Form>
-      </div>
+      <REMOVE_FACTOR.Form
+        values={{}}
+        button={text('account.remove')}
+        look="danger"
+        help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
+        isFolded
+      >
+        <ProofFields needsCode />
+      </REMOVE_FACTOR.Form>
     </Card>
   );
 }
@@ -337,18 +303,6 @@ const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
     kind: 'text',
     value: ({ byOidc }, { text }) =>
       text(byOidc ? 'account.ways.company' : 'account.ways.password'),
-  },
-];
-
-const KEY_COLUMNS: readonly Column<ApiKey>[] = [
-  { name: 'name', head: 'users.keyName', kind: 'text' },
-  { name: 'begins', head: 'users.begins', kind: 'text', value: ({ start }) => `${start}…` },
-  { name: 'expires', head: 'users.expires', kind: 'instant', value: ({ expiresAt }) => expiresAt },
-  {
-    name: 'last_used',
-    head: 'users.lastUsed',
-    kind: 'instant',
-    value: ({ lastUsedAt }) => lastUsedAt,
   },
 ];
 
@@ -434,14 +388,7 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
   );
 }
 
-/** Shows new recovery codes, which no later page shows. */
-const showCodes = (reply: FastifyReply, parts: ConsoleParts, codes: readonly string[]) =>
-  sendPage(reply.request, reply, parts, (context) => ({
-    title: context.text('account.codesTitle'),
-    active: null,
-    body: <RecoveryCodes codes={codes} />,
-  }));
-
+/** No later page shows them. */
 function RecoveryCodes({ codes }: { readonly codes: readonly string[] }) {
   const { text } = usePage();
   return (

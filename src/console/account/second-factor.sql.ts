@@ -130,28 +130,6 @@ export function removeFactor(
 }
 
 /**
- * Replaces the recovery codes.
- * @returns the new ones; null: the user has no second factor, or password, second factor or session are not as
- * they were
- */
-export function renewRecoveryCodes(
-  database: Database,
-  user: ProvenUser,
-  token: string,
-): Promise<string[] | null> {
-  return database.prisma.$transaction(async (tx) => {
-    if (!(await lockProven(tx, user, token)) || user.factor === null) return null;
-    const recoveryCodes = newRecoveryCodes();
-    await tx.consoleUser.update({
-      where: { id: user.id },
-      data: { recoveryHashes: recoveryCodes.map(hashRecoveryCode) },
-    });
-    await recordAudit(tx, { actor: user.name, ...factorEntry('recovery_codes') });
-    return recoveryCodes;
-  });
-}
-
-/**
  * Removes the second factor of another user, who lost it, and ends all sessions of that user. The
  * password stays.
  * @throws InputError with a `UserFault`: for an unknown user, for a user without a second factor,
@@ -183,5 +161,5 @@ async function clearFactor(tx: Transaction, id: bigint): Promise<number> {
   return count;
 }
 
-const factorEntry = (secondFactor: 'set' | 'removed' | 'recovery_codes') =>
+const factorEntry = (secondFactor: 'set' | 'removed') =>
   ({ action: 'user.second_factor', details: { secondFactor } }) as const;

@@ -17,19 +17,16 @@ const ISSUER = 'Conciliation';
 export interface SecondFactor {
   /** In base32. */
   readonly secret: string;
-  /** The hashes of the recovery codes that were not used. */
   readonly recoveryHashes: readonly string[];
 }
 
 /** A right code. Each is accepted only once: a recovery code, and a time step with all before it. */
 export type CodeMatch = { readonly step: number } | { readonly recoveryHash: string };
 
-/** Returns a new secret in base32. */
 export function newSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** Returns new recovery codes, in groups of four characters. */
 export function newRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () =>
     inGroups(new Secret({ size: RECOVERY_CODE_BYTES }).base32),

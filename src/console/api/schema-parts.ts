@@ -47,7 +47,6 @@ export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 /** Text, because most JSON parsers would round a number to a double. */
 export const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
 
-/** An object with one schema for each of the names. */
 export const each = <Name extends string, Schema extends TSchema>(
   names: readonly Name[],
   schema: Schema,

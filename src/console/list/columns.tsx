@@ -31,7 +31,6 @@ interface Look<Row> {
   readonly head: TextKey;
   /** Of the value. Amounts are exact decimals as text. */
   readonly kind: 'text' | 'date' | 'amount' | 'count' | 'instant';
-  /** The content of the cell on pages. */
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
   /** Whether the column names the row. */
   readonly isHead?: true;
@@ -72,7 +71,6 @@ export interface Order {
   readonly linkTo: (order: string) => Target;
 }
 
-/** A table of some rows. */
 export function ListTable<Row>(props: {
   readonly label: string;
   readonly columns: readonly Column<Row>[];

@@ -15,7 +15,6 @@ const FILE_TYPES = {
 export type FileFormat = keyof typeof FILE_TYPES;
 export const fileTypeOf = (format: FileFormat): string => FILE_TYPES[format];
 
-/** The formats of a file for people. */
 export const FILE_FORMATS = ['csv', 'xlsx'] as const;
 
 const KINDS: Readonly<Record<Column<never>['kind'], ColumnKind>> = {
@@ -45,7 +44,6 @@ export function encodeList<Row, Total>(
     readonly rows: AsyncIterable<readonly Row[]>;
     /** The number of rows in all batches. */
     readonly rowCount: number;
-    /** The name of the sheet of a workbook. */
     readonly sheet: string;
     /** The last sheet of a workbook. Absent: there is none. */
     readonly totals?: {
@@ -74,7 +72,7 @@ export function encodeList<Row, Total>(
             totals: { columns: last.columns, rows: totals?.rows.map(last.cellsOf) ?? [] },
           }),
           sheets: { titles: list.sheet, ...(totals && { totals: totals.sheet }) },
-        }).bytes;
+        });
   return { type: fileTypeOf(format), bytes };
 }
 
@@ -95,7 +93,6 @@ function tableOf<Row>(all: readonly Column<Row>[], page: Words) {
   };
 }
 
-/** A button for each format. */
 export function FileButtons(props: {
   readonly path: string;
   /** Of the filter. */

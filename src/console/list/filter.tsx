@@ -155,7 +155,6 @@ export function postedParameters(fields: FilterFields, body: unknown) {
   });
   return { written, isPrivate: written.some(([, text]) => isLikeTaxId(text)) };
 }
-/** Returns the parameters of an operation of the API. */
 export const parameterSchemas = (fields: FilterFields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, { schema }]) => [name, Type.Optional(schema)]),
@@ -172,7 +171,6 @@ export function parametersOf<Fields extends FilterFields>(
   });
 }
 
-/** The form of a filter that has a field with an input. */
 export function FilterForm(props: {
   readonly fields: FilterFields;
   readonly filter: Readonly<Record<string, unknown>>;

@@ -41,14 +41,12 @@ import {
 type NameIn<Key> = Key extends `lists.${infer Name}.title` ? Name : never;
 type ListName = NameIn<TextKey>;
 
-/** Part of a list. */
 export interface Place {
   readonly offset: number;
   readonly limit: number;
 }
 
 export interface ListTotal {
-  /** The number of rows that the filter selects. */
   readonly rows: number;
   /** Absent: the table has no row of sums. */
   readonly sums?: Sums;
@@ -66,7 +64,6 @@ interface ListReader {
 interface ListParts<Total extends ListTotal> {
   /** The heading and the introduction. */
   readonly head: VNode;
-  /** The form and the tabs of the filter. */
   readonly filter: VNode;
   /** The table with its numbered pages and files. */
   readonly table: VNode;
@@ -110,7 +107,6 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** The sentence in place of a table without rows. Absent: `lists.….none`. */
   readonly none?: (filter: FilterOf<Fields>) => TextKey;
   readonly path: `/${string}`;
-  /** The entry of the navigation. */
   readonly active: NavigationPath;
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
@@ -132,8 +128,6 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
     readonly who: readonly ConsoleRole[];
     readonly entry: (rows: readonly Row[]) => Omit<AuditRecord, 'actor'>;
   };
-  /** What the page shows in place of a table. It masks what it shows, so that it can compare what it masks. */
-  readonly body?: (rows: readonly Row[], filter: FilterOf<Fields>, isRevealed: boolean) => VNode;
   /** The operation of the API: `GET /api` and the path of the page. */
   readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
   /** Sends a file of the selected rows. Absent: it has the columns of the list. */
@@ -158,9 +152,7 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 
 export interface List<Fields extends FilterFields = FilterFields> {
-  /** Adds the page and its files. */
   readonly addPage: AddRoutes;
-  /** Adds the operation of the API. */
   readonly addApi: AddRoutes;
   /** Returns the address of a page of the list. */
   readonly href: (filter: Partial<FilterOf<Fields>>, page?: number) => string;
@@ -241,8 +233,7 @@ export function declareList<
       const paging = pageOf(total.rows);
       const isThere = paging.page === asked.page;
       const read = isThere ? first : await readPlace(parts, filter, paging, reader);
-      const isWhole = isRevealed || list.body !== undefined;
-      const rows = isWhole ? read.rows : masked(read.rows, request);
+      const rows = isRevealed ? read.rows : masked(read.rows, request);
       if (isRevealed && list.reveal !== undefined) {
         await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows) });
       }
@@ -452,21 +443,19 @@ function Rows<Fields extends FilterFields, Row>(
           mayReveal={list.reveal.who.includes(principal?.role ?? 'viewer')}
         />
       )}
-      {list.body?.(rows, filter, isRevealed) ?? (
-        <ListTable
-          label={label}
-          columns={props.columns}
-          rows={rows}
-          sums={total.sums}
-          rowClass={list.rowClass}
-          order={
-            list.order && {
-              by: list.order(filter),
-              linkTo: (sort) => targetOf({ ...filter, sort }),
-            }
+      <ListTable
+        label={label}
+        columns={props.columns}
+        rows={rows}
+        sums={total.sums}
+        rowClass={list.rowClass}
+        order={
+          list.order && {
+            by: list.order(filter),
+            linkTo: (sort) => targetOf({ ...filter, sort }),
           }
-        />
-      )}
+        }
+      />
       <Pager label={label} paging={paging} hrefOf={(page) => targetOf(filter, page)} />
       <FileButtons
         path={list.path}

@@ -14,7 +14,6 @@ export interface Feature extends EngineFeature {
   readonly actions?: readonly { readonly add: AddRoutes }[];
   /** Lists that make a page and an operation of `/api`. */
   readonly lists?: readonly { readonly addPage: AddRoutes; readonly addApi: AddRoutes }[];
-  /** Operations of `/api`. */
   readonly api?: readonly AddRoutes[];
 }
 
@@ -23,7 +22,6 @@ export interface ConsoleParts extends AlertPolicy {
   readonly database: Database;
   readonly logger: Logger;
   readonly features: readonly Feature[];
-  /** The version of the package. */
   readonly version: string;
   /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;
@@ -47,13 +45,11 @@ export interface ConsoleParts extends AlertPolicy {
   readonly now?: () => Date;
 }
 
-/** The present date in the configured time zone. */
 export const todayOf = ({ timeZone, now }: ConsoleParts): CivilDate =>
   dateIn(timeZone, now?.() ?? new Date());
 
 /** A century. */
 const NEVER_STALE_HOURS = 876_000;
 
-/** The age in hours from which the ERP's payables are stale. */
 export const payablesMaxAge = ({ payablesMaxAgeHours }: ConsoleParts): number =>
   payablesMaxAgeHours ?? NEVER_STALE_HOURS;

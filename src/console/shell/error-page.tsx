@@ -49,7 +49,6 @@ export function renderErrorPage(
   });
 }
 
-/** The faults whose status is not 400. */
 const STATUS: ReadonlyMap<unknown, number> = new Map([
   ['wrong_proof', 401],
   // A day that is not ready for a sign-off.

@@ -114,7 +114,6 @@ function maskDestination(destination: Destination): Destination {
   );
 }
 
-/** Whether a column may be masked. */
 export function isSensitive(column: string): boolean {
   return TAX_IDS.has(column) || ACCOUNTS.has(column) || column === 'extra';
 }

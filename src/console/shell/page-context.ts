@@ -106,7 +106,6 @@ export function usePage(): PageContext {
   return context;
 }
 
-/** Returns the context of a page for the user, the language and the query of a request. */
 export function pageContext(request: FastifyRequest, timeZone: string): PageContext {
   const language =
     LANGUAGES.find((known) => known === request.cookies[LANGUAGE_COOKIE]) ??

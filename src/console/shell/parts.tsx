@@ -189,7 +189,7 @@ export function AmountCell({ value }: { readonly value: string | null }) {
 export function ActionForm(props: {
   readonly action: string;
   readonly class?: string;
-  /** Whether the answer is a file. */
+  readonly id?: string;
   readonly isDownload?: boolean;
   readonly children: ComponentChildren;
 }) {
@@ -199,6 +199,7 @@ export function ActionForm(props: {
       method="post"
       action={props.action}
       class={props.class ?? 'action'}
+      id={props.id}
       data-download={props.isDownload}
     >
       <input type="hidden" name="_csrf" value={csrf} />
@@ -262,7 +263,6 @@ export function DecisionButtons<Value extends string>(props: {
   );
 }
 
-/** The options of a `select`, each with its text. */
 export function Options<Value extends string>(props: {
   readonly values: readonly Value[];
   readonly chosen: string | null;
@@ -351,7 +351,6 @@ export function Disclosure(props: {
   );
 }
 
-/** Fields, each with its label. */
 export function Fields(props: {
   readonly rows: readonly (readonly [label: string, value: ComponentChildren, look?: string])[];
 }) {

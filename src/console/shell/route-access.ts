@@ -16,7 +16,6 @@ export interface RouteAccess {
   readonly isForEnrolment?: boolean;
 }
 
-/** The page to set up a second factor. */
 export const SECOND_FACTOR_PATH = '/account/second-factor';
 
 declare module 'fastify' {
@@ -64,7 +63,6 @@ export function addAccess(method: string, url: string, access: RouteAccess | und
   known.set(`${method} ${url}`, access);
 }
 
-/** Whether a user of the role may use the route. */
 export function mayUse(role: ConsoleRole, method: 'GET' | 'POST', url: string): boolean {
   const who = known.get(`${method} ${url}`)?.who;
   return Array.isArray(who) && who.includes(role);

@@ -27,7 +27,6 @@ export interface PageAnswer {
   readonly status?: number;
 }
 
-/** Sends the page that `render` returns for this reader. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -27,7 +27,7 @@ import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
 import { USER_ACTIONS, USERS } from '../access/users-page.tsx';
 import { ACCOUNT, ACCOUNT_ACTIONS, ENROLMENT } from '../account/account-page.tsx';
-import { API_TAGS, UNSTATED_BYTES } from '../api/api-request.ts';
+import { API_TAGS, BODY_BYTES } from '../api/api-request.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts, Feature } from './console-parts.ts';
 import { statusOf } from './error-page.tsx';
@@ -71,7 +71,7 @@ const TIMEOUT_CHECK_MS = 1_000;
 export function createConsole(options: ConsoleOptions): Console {
   const { host, port, logger, trustedProxies = [] } = options;
   const server = fastify({
-    bodyLimit: UNSTATED_BYTES,
+    bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node takes the greater of the two timeouts for that of the request; headersTimeout is 60 seconds by default.
     http: { connectionsCheckingInterval: TIMEOUT_CHECK_MS, headersTimeout: REQUEST_TIMEOUT_MS },

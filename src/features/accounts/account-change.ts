@@ -18,7 +18,6 @@ export interface KnownAccount {
   readonly replacedOn: CivilDate | null;
 }
 
-/** An account in the titles of the merge. */
 export interface SeenAccount {
   readonly accountHash: string;
   readonly normalForm: string;

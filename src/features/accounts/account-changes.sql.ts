@@ -4,6 +4,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { AlertEntry } from '../../console/alert-entry.ts';
 import {
   amount,
   date,
@@ -24,7 +25,6 @@ import { announceDecision, holdAgain, LASTING_HOLDS, readLineOut } from './payme
 const CHANGE_STATES = ['open', 'refused', 'confirmed', 'parallel', 'returned'] as const;
 type ChangeState = (typeof CHANGE_STATES)[number];
 
-/** The decisions that a person takes. */
 export const ACCOUNT_DECISIONS = ['confirmed', 'parallel', 'refused'] as const;
 export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 
@@ -32,8 +32,7 @@ export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 export const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
 export type ChangeListName = (typeof CHANGE_LISTS)[number];
 
-/** The columns of a bank account in the API. */
-export const bankAccount = {
+const bankAccount = {
   bank: orNull('string'),
   agency: orNull('string', { description: 'Masked.' }),
   agencyDigit: orNull('string'),
@@ -67,18 +66,13 @@ export const AccountChange = Type.Object({
   heldTitles: Type.Integer({ minimum: 0, description: 'Titles whose payment the change holds.' }),
   heldValue: amount,
   isKeyTaxId: Type.Boolean({ description: 'The key is a tax identifier, not that of a provider.' }),
-  partyHeldTitles: Type.Integer({
-    minimum: 0,
-    description: 'Titles that the changes of the party hold, of those in the answer.',
-  }),
-  partyHeldValue: amount,
 });
 export type AccountChange = Readonly<Static<typeof AccountChange>>;
 
 export interface AccountChangeFilter {
   readonly state: ChangeListName;
-  /** The external id of a provider; absent: every party. */
-  readonly providerKey?: string;
+  /** The external id of a provider; absent or null: every party. */
+  readonly providerKey?: string | null;
 }
 
 /** Returns the selected changes: the oldest first where all are open, otherwise the newest first. */
@@ -98,9 +92,7 @@ export function readAccountChanges(
            title_id::float8 AS "titleId", title.order_uid AS "orderUid",
            pull_id::float8 AS "pullId", detected_at AS "detectedAt",
            state, decided_at AS "decidedAt", decided_by AS "decidedBy", reason,
-           held.titles::float8 AS "heldTitles", held.value::text AS "heldValue",
-           (sum(held.titles) OVER party)::float8 AS "partyHeldTitles",
-           (sum(held.value) OVER party)::text AS "partyHeldValue"
+           held.titles::float8 AS "heldTitles", held.value::text AS "heldValue"
     FROM (SELECT * FROM conciliation.account_change
           WHERE ${isListed(filter.state)} AND ${isOf(filter)}
           ORDER BY id ${order} OFFSET ${offset} LIMIT ${limit}) AS change
@@ -112,11 +104,9 @@ export function readAccountChanges(
       FROM (${LASTING_HOLDS}) AS hold
       WHERE hold.account_change_id = change.id AND change.state IN ('open', 'refused')
     ) AS held
-    WINDOW party AS (PARTITION BY kind, party_key)
     ORDER BY change.id ${order}`;
 }
 
-/** Returns the number of the selected changes, and that of each list. */
 export async function countAccountChanges(
   tx: Transaction,
   filter: AccountChangeFilter,
@@ -138,15 +128,14 @@ const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> =
 
 const isListed = (list: ChangeListName) => Prisma.sql`state = ANY(${STATES_OF_LIST[list]}::text[])`;
 
-const isOf = ({ providerKey }: AccountChangeFilter) =>
-  providerKey === undefined
+const isOf = ({ providerKey = null }: AccountChangeFilter) =>
+  providerKey === null
     ? Prisma.sql`true`
     : Prisma.sql`kind = 'provider' AND party_key = ${providerKey}`;
 
 /** The greatest number of changes that one decision is about. */
 const MAX_CHANGES_TO_DECIDE = 500;
 
-/** The changes that a decision may be about. */
 const DECIDABLE: Readonly<Record<AccountDecision, readonly ChangeState[]>> = {
   confirmed: ['open', 'refused'],
   parallel: ['open', 'refused'],
@@ -238,3 +227,21 @@ export function decideAccountChanges(
     }
   }, DECISION_TRANSACTION);
 }
+
+export const accountAlerts = {
+  /**
+   * One for each pull, so that a new change is told at once while older ones are open. The change of a party is recorded
+   * once, by the first pull that has it.
+   */
+  account_changed: {
+    severity: 'critical',
+    page: '/account-changes',
+    hasTask: true,
+    causes: () => [
+      Prisma.sql`
+        SELECT pull_id AS cause, pull_id AS "pullId", count(*) AS changes,
+               CASE WHEN min(accepted_date) = max(accepted_date) THEN min(accepted_date) END AS date
+        FROM conciliation.account_change WHERE state = 'open' GROUP BY pull_id`,
+    ],
+  },
+} satisfies Record<string, AlertEntry>;

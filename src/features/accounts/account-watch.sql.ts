@@ -12,7 +12,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { compareAccounts, type KnownAccount, type SeenAccount } from './account-change.ts';
 import { accountHashOf, normalAccount } from './bank-account.ts';
 
-/** The merge whose titles are watched. */
 export interface WatchedMerge {
   readonly pullId: bigint;
   readonly fence: bigint;
@@ -265,7 +264,6 @@ interface NamedAgain {
 /** What the comparison of a merge has found. */
 export interface AccountFindings {
   readonly changes: readonly PartyChange[];
-  /** The accepted accounts of the compared parties. */
   readonly named: readonly NamedAgain[];
 }
 
@@ -369,7 +367,6 @@ const isRestated = (
            OR revision.before -> 'extra' #> ${path}::text[]
               IS DISTINCT FROM revision.after -> 'extra' #> ${path}::text[])) END`;
 
-/** The current titles that the merge has written. */
 const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
   conciliation.title title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'
@@ -385,7 +382,6 @@ const accountOf = (partyKeyColumn: string, hashColumn: string) =>
       ORDER BY last_accepted_date DESC, last_seen_at DESC, writing_hash LIMIT 1)`,
   );
 
-/** The column for the kind of party. */
 const byKind = (providerColumn: string, agentColumn: string) =>
   `CASE grouping(provider_external_id) WHEN 0 THEN ${providerColumn} ELSE ${agentColumn} END`;
 const accountOfKind = Prisma.raw(

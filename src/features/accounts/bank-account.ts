@@ -91,7 +91,6 @@ export function normalAccount(stated: BankAccount): string {
   return JSON.stringify(parts);
 }
 
-/** The hash of a normal form, as 32 hexadecimal digits. */
 export function accountHashOf(normalForm: string): string {
   return hash128(normalForm);
 }

@@ -66,17 +66,16 @@ export function readAlerts(
     ORDER BY resolved_at IS NOT NULL, id DESC LIMIT ${limit} OFFSET ${offset}`;
 }
 
-/** A field or a value beyond the documented interface, without the value, which may be personal data. */
-export const DriftItem = Type.Object({
-  path: Type.String({ examples: ['titles[].financialAgent.type'] }),
-  kind: words(['unknown_field', 'unknown_value']),
-  names: Type.Integer({ description: 'How many fields or values the item stands for.' }),
-  firstSeenAt: instant,
-  pullId: id,
-});
-export type DriftItem = Readonly<Static<typeof DriftItem>>;
-/** With the unknown value, or the JSON type of the unknown field. */
-type Drift = DriftItem & { readonly value: string };
+export interface Drift {
+  readonly path: string;
+  readonly kind: 'unknown_field' | 'unknown_value';
+  /** The unknown value, which may be personal data, or the JSON type of the unknown field. */
+  readonly value: string;
+  /** How many fields or values the item stands for. */
+  readonly names: number;
+  readonly firstSeenAt: Date;
+  readonly pullId: number;
+}
 
 /** The unacknowledged drift, by path. */
 export interface OpenDrift {

@@ -1,11 +1,11 @@
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
-import { accountAlerts } from '../accounts/account-alerts.sql.ts';
+import { accountAlerts } from '../accounts/account-changes.sql.ts';
 import { bookingAlerts } from '../bookings/booking-alerts.sql.ts';
 import { payableAlerts } from '../matching/payable-alerts.sql.ts';
-import { providerAlerts } from '../providers/provider-alerts.sql.ts';
+import { providerAlerts } from '../providers/provider-batches.sql.ts';
 import { dayAlerts } from '../review/day-alerts.sql.ts';
-import { sweepAlerts } from '../sweep/sweep-alerts.sql.ts';
+import { sweepAlerts } from '../sweep/sweeps.sql.ts';
 import { verifyAlerts } from '../verify/findings.sql.ts';
 import { engineAlerts } from './engine-alerts.sql.ts';
 

@@ -1,8 +1,8 @@
 import { createTransport } from 'nodemailer';
 import { faultCode } from '../../base/runtime/errors.ts';
 import type { Language } from '../../base/texts/texts.ts';
+import type { WebhookSecret } from '../../base/webhooks/post-webhook.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
-import type { WebhookSecret } from '../../base/webhooks/webhook-signature.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 
 export type AlertChannel = 'webhook' | 'slack' | 'teams' | 'email';

@@ -1,10 +1,9 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { ACKNOWLEDGEMENTS, ALERT_LIST, addDriftApi } from './pages/alerts-page.tsx';
+import { ACKNOWLEDGEMENTS, ALERT_LIST } from './pages/alerts-page.tsx';
 import { AUDIT_LIST } from './pages/audit-page.tsx';
 
 export const alerts: Feature = {
   name: 'alerts',
   lists: [ALERT_LIST, AUDIT_LIST],
   actions: ACKNOWLEDGEMENTS,
-  api: [addDriftApi],
 };

@@ -20,17 +20,6 @@ const PULL_OUTCOMES = [
 ] as const;
 type PullOutcome = (typeof PULL_OUTCOMES)[number];
 
-/**
- * The outcome of a request with a batch of providers: accepted or refused by the platform, or
- * undecided: to be retried, waiting for another token, or waiting for a person.
- */
-const BATCH_OUTCOMES = ['taken', 'refused', 'retry', 'unauthorized', 'failed'] as const;
-type BatchOutcome = (typeof BATCH_OUTCOMES)[number];
-
-/** The outcome of one attempt at a sweep. */
-const SWEEP_OUTCOMES = ['done', 'failed', 'unauthorized'] as const;
-type SweepOutcome = (typeof SWEEP_OUTCOMES)[number];
-
 const TITLE_CHANGES = [
   'inserted',
   'changed',
@@ -98,35 +87,12 @@ const GAUGES: readonly LedgerGauge[] = [
       FROM conciliation.sweep WHERE state = 'complete'`,
   },
   {
-    name: 'conciliation_sweep_dates',
-    help: 'Dates of the newest complete sweep, by result.',
-    label: 'result',
-    sql: () => Prisma.sql`
-      SELECT result.* FROM (SELECT * FROM conciliation.sweep WHERE state = 'complete'
-                            ORDER BY started_at DESC LIMIT 1) AS sweep
-      CROSS JOIN LATERAL (VALUES ('agreeing', dates_compared - dates_differing),
-                                 ('differing', dates_differing)) AS result`,
-  },
-  {
     name: 'conciliation_providers',
     help: "The ERP's providers, by state.",
     label: 'state',
     known: SYNC_STATES,
     sql: () =>
       Prisma.sql`SELECT sync_state, count(*) FROM conciliation.provider GROUP BY sync_state`,
-  },
-  {
-    name: 'conciliation_oldest_pending_provider_age_seconds',
-    help: 'The time since the longest-waiting pending provider was written; 0 when no provider is pending.',
-    sql: () => Prisma.sql`
-      SELECT NULL, coalesce(extract(epoch FROM clock_timestamp() - min(changed_at)), 0)
-      FROM conciliation.provider WHERE sync_state = 'pending'`,
-  },
-  {
-    name: 'conciliation_account_changes_open',
-    help: 'Bank account changes without a decision.',
-    sql: () =>
-      Prisma.sql`SELECT NULL, count(*) FROM conciliation.account_change WHERE state = 'open'`,
   },
 ];
 
@@ -136,7 +102,6 @@ interface Sample {
   readonly value: number;
 }
 
-/** Reads the gauges of the ledger by one statement. */
 export function readLedgerGauges(
   { prisma }: Database,
   lastClosedDate: CivilDate,
@@ -155,7 +120,6 @@ interface JobCounts {
   readonly delayed: number;
 }
 
-/** The sources of values that are read at each scrape. */
 export interface MetricSources {
   readonly readLedger: () => Promise<readonly Sample[]>;
   /** By queue name. */
@@ -208,16 +172,6 @@ export function createMetrics(
     'Titles of merged responses, by the effect of the merge.',
     'change',
   );
-  const sweeps = counter(
-    'conciliation_sweeps_total',
-    'Attempts at sweeps, by how they ended.',
-    'outcome',
-  );
-  const batches = counter(
-    'conciliation_provider_batches_total',
-    'Requests with a batch of providers, by how they ended.',
-    'outcome',
-  );
   const responses = counter(
     'conciliation_platform_responses_total',
     'Answers of the platform by HTTP status; "none" where there was no answer.',
@@ -229,8 +183,6 @@ export function createMetrics(
     for (const outcome of PULL_OUTCOMES) pulls.inc({ origin, outcome }, 0);
   }
   for (const change of TITLE_CHANGES) titles.inc({ change }, 0);
-  for (const outcome of SWEEP_OUTCOMES) sweeps.inc({ outcome }, 0);
-  for (const outcome of BATCH_OUTCOMES) batches.inc({ outcome }, 0);
 
   return {
     registry,
@@ -246,8 +198,6 @@ export function createMetrics(
       if (counts === null) return;
       for (const change of TITLE_CHANGES) titles.inc({ change }, counts[change]);
     },
-    observeSweep: (outcome: SweepOutcome) => sweeps.inc({ outcome }),
-    observeBatch: (outcome: BatchOutcome) => batches.inc({ outcome }),
     /** @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer */
     observePlatformResponse: (status: number | null) =>
       responses.inc({ status: status === null ? 'none' : String(status) }),

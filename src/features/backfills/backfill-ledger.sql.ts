@@ -1,19 +1,52 @@
 import { type Static, Type } from 'typebox';
-import { type AuditAction, recordAudit } from '../../base/audit/audit.ts';
+import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
+import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import {
-  type BackfillRange,
-  backfillRangeFault,
-  MAX_BACKFILL_CONCURRENCY,
-} from './backfill-plan.ts';
+
+/** The dates to pull, both ends included. */
+export interface BackfillRange {
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+}
+
+/** Why a range cannot be pulled: a sentence, and the code and the values for the console's sentence. */
+export interface RangeFault {
+  readonly message: string;
+  readonly context: Readonly<Record<string, string | number>>;
+}
+
+/** Ten years, leap days included. */
+export const MAX_BACKFILL_DAYS = 3660;
+export const MAX_BACKFILL_CONCURRENCY = 16;
+
+/** Returns the fault of a requested range, or null. */
+export function backfillRangeFault(range: BackfillRange, today: CivilDate): RangeFault | null {
+  const { from, to } = range;
+  if (from > to) {
+    return {
+      message: `the range ends on ${to}, before it begins on ${from}`,
+      context: { fault: 'range_order', from, to },
+    };
+  }
+  if (to > today) {
+    return {
+      message: `the range ends on ${to}, which is in the future: today is ${today}`,
+      context: { fault: 'range_future', to, today },
+    };
+  }
+  const days = daysBetween(from, to) + 1;
+  if (days <= MAX_BACKFILL_DAYS) return null;
+  return {
+    message: `the range has ${days} dates, and a backfill takes at most ${MAX_BACKFILL_DAYS} (ten years)`,
+    context: { fault: 'range_long', days, max: MAX_BACKFILL_DAYS },
+  };
+}
 
 const STATES = ['running', 'done', 'cancelled'] as const;
-type BackfillState = (typeof STATES)[number];
 
 /** The progress of a backfill in dates. `done`, `failed`, `held` and `open` are disjoint. */
 export const Backfill = Type.Object({
@@ -43,7 +76,7 @@ export type BackfillProgress = Readonly<Static<typeof Backfill>>;
 /**
  * Records a request to pull a range day by day. A planner creates the pulls.
  * @param by the requester, for the audit log
- * @throws InputError for an invalid range or concurrency
+ * @throws InputError for an invalid range
  */
 export async function createBackfill(
   database: Database,
@@ -54,7 +87,6 @@ export async function createBackfill(
 
   const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault.message, { context: fault.context });
-  requireConcurrency(concurrency);
   return database.prisma.$transaction(async (tx) => {
     const { id } = await tx.backfill.create({
       data: { fromDate: range.from, toDate: range.to, concurrency, requestedBy: by },
@@ -65,16 +97,6 @@ export async function createBackfill(
   });
 }
 
-/** @throws InputError for another number of dates at the same time than a backfill takes */
-function requireConcurrency(concurrency: number): void {
-  if (Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= MAX_BACKFILL_CONCURRENCY)
-    return;
-  throw new InputError(
-    `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
-    { context: { fault: 'concurrency', max: MAX_BACKFILL_CONCURRENCY } },
-  );
-}
-
 /**
  * Stops a backfill: it gets no further pulls, and its waiting ones are cancelled. A running pull
  * ends normally; pulled dates stay.
@@ -82,42 +104,19 @@ function requireConcurrency(concurrency: number): void {
  */
 export function cancelBackfill(database: Database, id: bigint, by: string): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
-    await step(tx, id, 'running', 'cancelled');
+    const cancelled = await tx.$executeRaw`
+      UPDATE conciliation.backfill SET state = 'cancelled', finished_at = clock_timestamp()
+      WHERE id = ${id} AND state = 'running'`;
+    if (cancelled === 0) {
+      const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
+      throw new InputError(
+        row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not running`,
+        { context: { fault: row === null ? 'no_backfill' : `backfill_${row.state}` } },
+      );
+    }
     await cancelQueuedPulls(tx, id);
     await audit(tx, 'backfill.cancel', by, id);
   });
-}
-
-/**
- * Continues a cancelled backfill where it was stopped: dates that it pulled are not pulled again. A
- * backfill that was interrupted in another way is continued by the next run of a planner.
- * @throws InputError when the backfill does not exist or was not cancelled
- */
-export function resumeBackfill(database: Database, id: bigint, by: string): Promise<void> {
-  return database.prisma.$transaction(async (tx) => {
-    // Pulls that were cancelled stay cancelled; the planner creates new ones.
-    await cancelQueuedPulls(tx, id);
-    await step(tx, id, 'cancelled', 'running');
-    await audit(tx, 'backfill.resume', by, id);
-  });
-}
-
-async function step(
-  tx: Transaction,
-  id: bigint,
-  from: BackfillState,
-  to: BackfillState,
-): Promise<void> {
-  const changed = await tx.$executeRaw`
-    UPDATE conciliation.backfill
-    SET state = ${to}, finished_at = CASE WHEN ${to} <> 'running' THEN clock_timestamp() END
-    WHERE id = ${id} AND state = ${from}`;
-  if (changed > 0) return;
-  const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
-  throw new InputError(
-    row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not ${from}`,
-    { context: { fault: row === null ? 'no_backfill' : `backfill_${row.state}` } },
-  );
 }
 
 async function audit(
@@ -143,7 +142,6 @@ export async function readBackfillProgress(
   return row ?? null;
 }
 
-/** The newest backfills first. */
 export function readBackfills(
   db: QueryClient,
   { offset, limit }: Place,
@@ -173,9 +171,8 @@ function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgr
 /**
  * Creates the next pulls of every running backfill, the oldest backfill and the oldest date first, ends those that are
  * done, and cancels what still waits of those that were cancelled. The pulls are created a few at a time, so that the
- * queue of a backfill does not delay other pulls. A cancelled pull does not count, so that a resumed backfill continues
- * where it stopped. A held pull counts as ended, because a backfill does not wait for a decision. The caller serialises
- * planners.
+ * queue of a backfill does not delay other pulls. A held pull counts as ended, because a backfill does not wait for a
+ * decision. The caller serialises planners.
  * @returns how many pulls were created
  */
 export async function planBackfills(tx: Transaction, maxOpenPulls: number): Promise<number> {
@@ -220,4 +217,37 @@ async function cancelQueuedPulls(tx: Transaction, backfillId: bigint | null): Pr
     FROM conciliation.backfill backfill
     WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'
       AND (${backfillId}::bigint IS NULL OR backfill.id = ${backfillId}::bigint)`;
+}
+
+/**
+ * Pauses the schedule: until it is resumed, no pull, sweep or request with providers starts by itself. Backfills and
+ * requested pulls run. A schedule that is paused stays as it is, and so does one that has not begun.
+ */
+export function pauseSchedule(database: Database, decision: Decision): Promise<void> {
+  return change(database, 'schedule.pause', decision, new Date());
+}
+
+/** Resumes a paused schedule. The next tick of the planner finds every date that came due meanwhile. */
+export function resumeSchedule(database: Database, decision: Decision): Promise<void> {
+  return change(database, 'schedule.resume', decision, null);
+}
+
+/** @param pausedAt null: resumes */
+function change(
+  { prisma }: Database,
+  action: AuditAction,
+  { by, reason }: Decision,
+  pausedAt: Date | null,
+): Promise<void> {
+  return prisma.$transaction(async (tx) => {
+    const { count } = await tx.checkpoint.updateMany({
+      where: { pausedAt: pausedAt === null ? { not: null } : null },
+      data: {
+        pausedAt,
+        pausedBy: pausedAt && by,
+        pauseReason: pausedAt && reason,
+      },
+    });
+    if (count > 0) await recordAudit(tx, { actor: by, action, reason });
+  });
 }

@@ -2,8 +2,8 @@
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
+import type { WebhookSecret } from '../../base/webhooks/post-webhook.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
-import type { WebhookSecret } from '../../base/webhooks/webhook-signature.ts';
 import { readUnreadOffers, type UnreadOffer } from './feed.sql.ts';
 
 interface WakeUpParts {

@@ -54,7 +54,6 @@ export function easterOf(year: number): CivilDate {
   return addDays(toCivilDate(`${year}-03-28`), moon - weekday);
 }
 
-/** Returns the national holidays of a year, in date order. */
 export function nationalHolidays(
   year: number,
 ): readonly { readonly date: CivilDate; readonly name: HolidayName }[] {

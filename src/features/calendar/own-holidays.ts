@@ -16,7 +16,6 @@ export interface OwnHoliday {
   readonly confirmedAt: Date;
 }
 
-/** Returns the own holidays of a year that count. */
 export async function readOwnHolidays(
   { prisma }: Database,
   year: number,

@@ -43,7 +43,6 @@ const raw = (name: string) => Prisma.raw(name);
 const current = (date: CivilDate) =>
   Prisma.sql`title.accepted_date = ${date}::date AND title.status = 'current'`;
 
-/** The titles of the date that fulfil a condition. */
 const where = (
   date: CivilDate,
   condition: Prisma.Sql,

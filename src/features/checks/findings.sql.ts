@@ -57,7 +57,6 @@ export const Finding = Type.Object({
 });
 export type Finding = Readonly<Static<typeof Finding>>;
 
-/** The findings of one check on one date. */
 export interface FindingGroup {
   readonly date: CivilDate;
   readonly code: CheckCode;
@@ -127,7 +126,6 @@ export function readFindings(
     OFFSET ${offset}::int LIMIT ${limit}::int`;
 }
 
-/** Returns the findings of a title, the newest first. */
 export function readTitleFindings(database: Database, titleId: bigint): Promise<Finding[]> {
   return database.prisma.$queryRaw<Finding[]>`
     SELECT ${columns}

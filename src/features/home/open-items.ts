@@ -2,6 +2,7 @@ import type { Database } from '../../base/database/database.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
+import type { DayLook } from '../../console/shell/parts.tsx';
 import { readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';
 import { ALERTS, pageOf } from '../alerts/alerts.ts';
 import { type Alert, readAlertsNow, setLockTimeout } from '../alerts/derive-alerts.sql.ts';
@@ -20,25 +21,28 @@ import {
  * What a person has to do, the greatest risk first.
  * - `page`: where it is done; null: the page of each date
  * - `isOpen`: whether the ledger needs a person until it is done, see `needsPerson`
+ * - `look`: its colour and shape on the start page
  */
 export const TASKS = {
-  urgent_breaks: { page: '/breaks', isOpen: true },
-  account_changes: { page: '/account-changes', isOpen: true },
-  held: { page: null, isOpen: true },
-  failed: { page: '/alerts', isOpen: true },
-  paused: { page: '/backfills', isOpen: true },
-  missing: { page: null, isOpen: false },
-  attention: { page: null, isOpen: true },
-  breaks: { page: '/breaks', isOpen: true },
-  unmapped_companies: { page: '/companies', isOpen: true },
-  restated: { page: '/restated', isOpen: true },
-  equal_titles: { page: '/findings?check=equal_in_day', isOpen: false },
-  findings: { page: '/findings', isOpen: false },
-  sign_off: { page: '/sign-offs', isOpen: false },
-  waiting: { page: '/booking-lines', isOpen: false },
-  alert: { page: '/alerts', isOpen: true },
-  providers_locked: { page: '/providers', isOpen: true },
-} as const satisfies Readonly<Record<string, { page: string | null; isOpen: boolean }>>;
+  urgent_breaks: { page: '/breaks', isOpen: true, look: 'failed' },
+  account_changes: { page: '/account-changes', isOpen: true, look: 'failed' },
+  held: { page: null, isOpen: true, look: 'held' },
+  failed: { page: '/alerts', isOpen: true, look: 'failed' },
+  paused: { page: '/backfills', isOpen: true, look: 'pending' },
+  missing: { page: null, isOpen: false, look: 'pending' },
+  attention: { page: null, isOpen: true, look: 'attention' },
+  breaks: { page: '/breaks', isOpen: true, look: 'attention' },
+  unmapped_companies: { page: '/companies', isOpen: true, look: 'attention' },
+  restated: { page: '/restated', isOpen: true, look: 'restated' },
+  equal_titles: { page: '/findings?check=equal_in_day', isOpen: false, look: 'attention' },
+  findings: { page: '/findings', isOpen: false, look: 'attention' },
+  sign_off: { page: '/sign-offs', isOpen: false, look: 'reconciled' },
+  waiting: { page: '/booking-lines', isOpen: false, look: 'held' },
+  alert: { page: '/alerts', isOpen: true, look: 'attention' },
+  providers_locked: { page: '/providers', isOpen: true, look: 'pending' },
+} as const satisfies Readonly<
+  Record<string, { page: string | null; isOpen: boolean; look: DayLook }>
+>;
 export type TaskKey = keyof typeof TASKS;
 
 export interface Task {
@@ -51,7 +55,6 @@ export interface Task {
   readonly href: string;
   /** Of `account_changes` and `waiting`: titles that wait. */
   readonly titles?: number;
-  /** Of `waiting`. */
   readonly fault?: WaitingDays['fault'];
   /** Of `alert` and `failed`: the first alert of its kind. */
   readonly alert?: Alert;
@@ -116,7 +119,6 @@ export async function readOpenItems(
     const href = TASKS[key].page ?? (dates[0] === undefined ? '/' : `/days/${dates[0]}`);
     return count === 0 ? [] : [{ key, count, value, dates, href, ...more }];
   };
-  /** One task for each kind of alert. */
   const alertTasks = (key: 'alert' | 'failed', isTask: (alert: Alert) => boolean): Task[] => {
     const selected = [...alerts, ...(providerAlerts ?? [])].filter(isTask);
     return [...new Set(selected.map(({ kind }) => kind))].flatMap((kind) => {

@@ -50,7 +50,6 @@ export const PARTY_KEYS = {
   financial_agent: Prisma.raw(`'tax_id:' || ${taxIdText('financial_agent_identification')}`),
 } as const;
 
-/** The assignments for an erased party's columns, given its `pseudonym`. */
 const assignmentsOf = ({ names, details }: (typeof PARTY_COLUMNS)[keyof typeof PARTY_COLUMNS]) =>
   Prisma.raw(
     [

@@ -11,7 +11,6 @@ import { type FieldFault, isObject, isStorableText } from '../../base/values/fie
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { ACCOUNT_FIELDS, checkProvider, OWN_FIELDS, type Provider } from './provider.ts';
 
-/** One provider of a file, or its faults. */
 interface FileProvider extends Pick<FileRecord<string>, 'at'> {
   /** Null if there are faults. */
   readonly provider: Provider | null;
@@ -22,7 +21,6 @@ interface FileProvider extends Pick<FileRecord<string>, 'at'> {
   readonly faults: readonly FieldFault[];
 }
 
-/** `account1` to `account9`. */
 const ACCOUNTS = Array.from({ length: 9 }, (_, index) => `account${index + 1}`);
 const SHAPE = {
   list: 'providers',
@@ -67,7 +65,6 @@ function accountsOf(cells: Cells): readonly string[] {
   );
 }
 
-/** Returns the cells in the shape of a provider, unchecked. */
 function toProvider(cells: Cells, accounts: readonly string[]): object {
   const { phones, emailAddresses, canAnticipate } = cells;
   const own = OWN_FIELDS.flatMap((field) => (cells[field] ? [[field, cells[field]]] : []));
@@ -124,7 +121,6 @@ interface FileFault {
 }
 
 export interface FileReport {
-  /** Providers in the file. */
   readonly read: number;
   readonly inserted: number;
   readonly changed: number;

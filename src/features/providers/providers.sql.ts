@@ -89,32 +89,3 @@ export async function readPushDelayMs(database: Database): Promise<number | null
     FROM batch LEFT JOIN last ON true`;
   return row.delayMs;
 }
-
-/** The state of the push for gauges, status pages and alerts. Free of personal data. */
-export interface ProviderSummary {
-  readonly pending: number;
-  readonly synced: number;
-  readonly rejected: number;
-  readonly invalid: number;
-  /** When the oldest pending row was changed. */
-  readonly oldestPendingAt: Date | null;
-  readonly lastRequestAt: Date | null;
-  /** The code of the last request if it decided nothing: PLATFORM_AUTH, PLATFORM_UNAVAILABLE, … */
-  readonly lastErrorCode: string | null;
-  readonly nextAttemptAt: Date | null;
-}
-
-export async function readProviderSummary(database: Database): Promise<ProviderSummary> {
-  const [row] = await database.prisma.$queryRaw<[ProviderSummary]>`
-    SELECT count(*) FILTER (WHERE sync_state = 'pending')::int AS pending,
-           count(*) FILTER (WHERE sync_state = 'synced')::int AS synced,
-           count(*) FILTER (WHERE sync_state = 'rejected')::int AS rejected,
-           count(*) FILTER (WHERE sync_state = 'invalid')::int AS invalid,
-           min(changed_at) FILTER (WHERE sync_state = 'pending') AS "oldestPendingAt",
-           min(last.created_at) AS "lastRequestAt", min(last.error_code) AS "lastErrorCode",
-           min(last.next_attempt_at) AS "nextAttemptAt"
-    FROM (SELECT created_at, error_code, next_attempt_at FROM conciliation.provider_batch
-          ORDER BY id DESC LIMIT 1) AS last
-    FULL JOIN conciliation.provider ON true`;
-  return row;
-}

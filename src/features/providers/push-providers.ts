@@ -15,15 +15,14 @@ import {
   TokenUnusableError,
 } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { isObject } from '../../base/values/field-reader.ts';
 import { backoffDelayMs, type RetryPolicy } from '../../core/planner/retry.ts';
 import { toStopReason } from '../../core/platform/http-origin.ts';
 import {
   MAX_PROVIDERS_PER_REQUEST,
   type ProvidersClient,
 } from '../../core/platform/providers-client.ts';
-import { isolateCulprits, type Verdict } from './isolate-culprits.ts';
 import { checkProvider, type Provider } from './provider.ts';
-import { findRefusals, toAnswerText } from './provider-answer.ts';
 import {
   type CheckOutcome,
   countFailuresInARow,
@@ -48,8 +47,8 @@ export interface PushParts {
   readonly retry: RetryPolicy;
   /** The actor of pushes in the audit log. */
   readonly actor: string;
-  /** Called after each request, except interrupted ones. */
-  readonly onRequest?: (observed: ObservedRequest) => void;
+  /** Called with the status after each request, except interrupted ones; null: there was no answer. */
+  readonly onRequest?: (httpStatus: number | null) => void;
   /** The random source of the backoff; replaced in tests. */
   readonly random?: () => number;
 }
@@ -73,16 +72,6 @@ export interface PushCounts {
  */
 export type PushReport = PushCounts &
   ({ readonly kind: 'done' } | { readonly kind: 'busy' } | FailedRequest);
-
-/** `taken` and `refused`: the platform decided. Other outcomes: it did not. */
-type RequestOutcome = Verdict | FailedRequest['kind'];
-
-/** The outcome of a request, for the metrics. */
-interface ObservedRequest {
-  readonly outcome: RequestOutcome;
-  /** Null: there was no answer. */
-  readonly httpStatus: number | null;
-}
 
 interface FailedRequest {
   readonly kind: 'retry' | 'unauthorized' | 'failed';
@@ -215,9 +204,8 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
   run.open = null;
   run.counts.synced += synced;
   run.counts.rejected += rejected;
-  const outcome = isRefused ? 'refused' : 'taken';
-  run.parts.onRequest?.({ outcome, httpStatus });
-  return outcome;
+  run.parts.onRequest?.(httpStatus);
+  return isRefused ? 'refused' : 'taken';
 }
 
 function toRefusal({ httpStatus, text }: { httpStatus: number; text: string }): string {
@@ -249,7 +237,7 @@ async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedReq
   );
   if (delayMs === null) throw error;
   const kind = toFailureKind(error, open.answer.httpStatus);
-  parts.onRequest?.({ outcome: kind, httpStatus: open.answer.httpStatus });
+  parts.onRequest?.(open.answer.httpStatus);
   if (!known) throw error;
   return { kind, delayMs, error };
 }
@@ -340,4 +328,107 @@ function checkRow(row: PendingProvider): CheckOutcome | CheckedProvider {
   const { externalId, contentHash } = row;
   const taxId = check.provider.identificationNumber;
   return { row: { externalId, contentHash, taxId }, provider: check.provider };
+}
+/** `taken`: nothing of the request is left to decide. `refused`: a part of it is wrong. */
+export type Verdict = 'taken' | 'refused';
+
+/**
+ * Sends all items in one request. If that is refused, sends halves, until each faulty item was sent
+ * alone. One faulty item among `n` costs at most 2·⌈log₂ n⌉ further requests; fewer if the first of
+ * two halves is taken, because the second then contains it and is halved without a request. A wrong
+ * guess has no effect on the result: an item is judged only by its own request. A platform that
+ * refuses a request for another reason costs additional requests.
+ */
+export async function isolateCulprits<T>(
+  items: readonly T[],
+  ask: (items: readonly T[]) => Promise<Verdict>,
+): Promise<void> {
+  await decide(items, false, ask);
+}
+
+async function decide<T>(
+  items: readonly T[],
+  hasCulprit: boolean,
+  ask: (items: readonly T[]) => Promise<Verdict>,
+): Promise<Verdict> {
+  if (items.length === 0) return 'taken';
+  const isAsked = !hasCulprit || items.length === 1;
+  if (isAsked && (await ask(items)) === 'taken') return 'taken';
+  if (items.length === 1) return 'refused';
+  const half = Math.ceil(items.length / 2);
+  const first = await decide(items.slice(0, half), false, ask);
+  await decide(items.slice(half), first === 'taken', ask);
+  return 'refused';
+}
+/** The stored length of `provider_batch.answer`. */
+const MAX_KEPT_BYTES = 64 * 1024;
+
+/** Returns the body as text for PostgreSQL: invalid UTF-8 and U+0000 become U+FFFD. */
+function toAnswerText(body: Buffer): string {
+  return toStorableText(body.subarray(0, MAX_KEPT_BYTES).toString('utf8'));
+}
+
+/** Replaces U+0000 and lone surrogates, which JSON can express and PostgreSQL cannot hold, with U+FFFD. */
+function toStorableText(text: string): string {
+  return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+}
+
+/** The fields in which the body of a 200 may have a list of statuses, unless the body itself is the list. */
+const LIST_FIELDS = ['providers', 'results', 'items', 'statuses'] as const;
+
+/** Statuses that mean a provider was not accepted, in any case. Other statuses are ignored. */
+const REFUSED_STATUSES: ReadonlySet<string> = new Set([
+  'REJECTED',
+  'REFUSED',
+  'INVALID',
+  'ERROR',
+  'FAILED',
+]);
+
+const DETAIL_FIELDS = ['message', 'reason', 'error'] as const;
+const MAX_DETAIL_CHARACTERS = 1000;
+
+/**
+ * Returns the providers that a 200 reports as not accepted, with the report. The documentation
+ * mentions a status per provider without an example, so only an unambiguous form counts: a list of
+ * objects with an `externalId` of this request and a `status` in `REFUSED_STATUSES`. Other bodies
+ * and other objects are ignored.
+ * @returns by external id; may hold personal data
+ */
+export function findRefusals(body: Buffer, externalIds: ReadonlySet<string>): Map<string, string> {
+  const refusals = new Map<string, string>();
+  for (const entry of listsIn(parseJson(body))) {
+    if (!isObject(entry)) continue;
+    const { externalId, status } = entry;
+    if (typeof externalId !== 'string' || !externalIds.has(externalId)) continue;
+    if (typeof status !== 'string' || !REFUSED_STATUSES.has(status.toUpperCase())) continue;
+    refusals.set(externalId, `the platform answered 200 with status ${status}${detailOf(entry)}`);
+  }
+  return refusals;
+}
+
+function listsIn(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  if (!isObject(value)) return [];
+  return LIST_FIELDS.flatMap((field) => {
+    const list = value[field];
+    return Array.isArray(list) ? (list as unknown[]) : [];
+  });
+}
+
+function detailOf(entry: Readonly<Record<string, unknown>>): string {
+  const details = DETAIL_FIELDS.flatMap((field) => {
+    const text = entry[field];
+    return typeof text === 'string' && text !== '' ? [text] : [];
+  });
+  if (details.length === 0) return '';
+  return `: ${toStorableText(details.join('; ').slice(0, MAX_DETAIL_CHARACTERS))}`;
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
 }

@@ -102,7 +102,6 @@ const changesOf = {
 };
 
 export interface ChangedTitles<Shown extends TitleChange = ChangedTitle> {
-  /** The number of all differing titles. */
   readonly count: number;
   readonly counts: Readonly<Record<ChangedTitle['kind'], number>>;
   readonly titles: Shown[];

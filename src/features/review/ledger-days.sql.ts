@@ -101,7 +101,6 @@ export const selectDays = (rest: Prisma.Sql): Prisma.Sql =>
  * row.
  */
 
-/** The days of a range, both ends included, in date order. */
 export function readLedgerDays(
   database: Database,
   range: { readonly from: CivilDate; readonly to: CivilDate },
@@ -127,13 +126,11 @@ export async function readLedgerDay(
 export const NEEDS = ['failed', 'restated', 'held', 'attention', 'sign_off'] as const;
 export type Need = (typeof NEEDS)[number];
 
-/** The days of the whole ledger with one need. */
 export interface NeedyDays {
   readonly need: Need;
   readonly days: number;
   /** Decimal text, exact. */
   readonly originalValueSum: string;
-  /** In date order. */
   readonly dates: readonly CivilDate[];
 }
 
@@ -244,14 +241,3 @@ export async function readLedgerRange(
     FROM conciliation.day WHERE date <= ${today}::date`;
   return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
 }
-
-/** The rejects of a date that wait for a decision, in the order of the response. */
-export function readOpenRejects({ prisma }: Database, date: CivilDate) {
-  return prisma.rejectedTitle.findMany({
-    where: { date, status: 'open' },
-    select: { date: true, ordinal: true, reasons: true },
-    orderBy: { ordinal: 'asc' },
-  });
-}
-
-export type RejectRow = Awaited<ReturnType<typeof readOpenRejects>>[number];

@@ -6,6 +6,7 @@ import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { orNull, words } from '../../console/api/schema-parts.ts';
 import type { DayObstacle, KeptStep, ObstacleRules } from '../../console/day-obstacle.ts';
+import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { accountObstacles } from '../accounts/payment-holds.sql.ts';
 import { bookingObstacles } from '../bookings/release-conditions.sql.ts';
@@ -118,7 +119,6 @@ export const PROGRAM_OBSTACLES = CODES.filter((code) => listed[code].keeps.lengt
 export const RELEASE_FAULTS = CODES.filter((code) => keeps(code, 'release'));
 export type ReleaseFault = Keeping<'release'>;
 
-/** An obstacle of a day. */
 export const Obstacle = Type.Object({
   code: words(CODES),
   kind: orNull('string', { description: 'Of a break or a finding.' }),
@@ -132,7 +132,6 @@ export const Obstacle = Type.Object({
 });
 export type Obstacle = Readonly<Static<typeof Obstacle>>;
 
-/** A day of the ledger with its obstacles. */
 export const JudgedDay = Type.Object({
   ...LedgerDay.properties,
   obstacles: Type.Array(Obstacle, {
@@ -142,7 +141,6 @@ export const JudgedDay = Type.Object({
 });
 export type JudgedDay = Readonly<Static<typeof JudgedDay>>;
 
-/** Whether an obstacle keeps the reader from signing the day. */
 export const isKept = ({ obstacles }: Pick<JudgedDay, 'obstacles'>): boolean =>
   obstacles.some(({ code }) => PERSON_OBSTACLES.some((kept) => kept === code));
 
@@ -232,10 +230,6 @@ export const isSignable = (today: CivilDate, clean: ObstacleRules | null): Prism
   AND (signed_off_at IS NULL OR restated_after_sign_off) AND date <= ${today}::date
   AND NOT ${clean === null ? Prisma.sql`false` : hasObstacle(Prisma.sql`day.date`, clean)}`;
 
-/** A condition for a row `day`: it is one of the dates. */
-export const isOneOf = (dates: readonly CivilDate[]): Prisma.Sql =>
-  Prisma.sql`date = ANY(${dates}::text[]::date[])`;
-
 export async function readDayTotals(
   db: QueryClient,
   condition: Prisma.Sql,
@@ -251,28 +245,10 @@ export async function readDayTotals(
 export function readDays(
   db: QueryClient,
   condition: Prisma.Sql,
-  page: { readonly offset: number; readonly limit: number | null } = { offset: 0, limit: null },
+  page: Place,
 ): Promise<LedgerDay[]> {
   return db.$queryRaw<LedgerDay[]>(
     selectDays(Prisma.sql`
       ${condition} ORDER BY day.date DESC OFFSET ${page.offset}::int LIMIT ${page.limit}::int`),
   );
-}
-
-/**
- * Returns the next day for a signature of the person after a date: the newest one before the date, otherwise the newest
- * of all. Null: the person can sign no other day.
- */
-export async function readNextToSign(
-  db: QueryClient,
-  after: CivilDate,
-  today: CivilDate,
-  rules: ObstacleRules,
-): Promise<CivilDate | null> {
-  const [next] = await db.$queryRaw<[{ date: CivilDate }?]>`
-    SELECT date::text AS date FROM conciliation.day
-    WHERE ${isSignable(today, null)} AND date <> ${after}::date
-      AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, PERSON_OBSTACLES)}
-    ORDER BY day.date < ${after}::date DESC, day.date DESC LIMIT 1`;
-  return next?.date ?? null;
 }

@@ -14,7 +14,6 @@ import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { ChangedTitles, TitleChange } from './changed-titles.sql.ts';
 
-/** The changes that a release would make. */
 export interface ReleasePreview extends ChangeCounts {
   readonly pullId: bigint;
   readonly date: CivilDate;
@@ -92,7 +91,6 @@ async function planAndRead(
   };
 }
 
-/** The fields of one of the two bank accounts of a title. */
 const accountOf = (row: string, party: 'provider' | 'payment') => {
   const fields = TITLE_COLUMNS.filter(
     (name) => name.startsWith(party) && /_(?:bank|agency|account)(?:_digit)?$/.test(name),

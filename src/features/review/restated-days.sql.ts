@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
 import type { Snapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { amount, date, instant, orNull, words } from '../../console/api/schema-parts.ts';
+import { amount, count, date, instant } from '../../console/api/schema-parts.ts';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -15,16 +15,14 @@ export const SEALED_MEASURES = [
   'rejected_count',
   ...AMOUNT_COLUMNS.map((column) => `${column}_sum` as const),
 ] as const;
-export type SealedMeasure = (typeof SEALED_MEASURES)[number];
 
-/** One measure of a day that changed after its sign-off, beside its seal. */
+/** A day that changed after its sign-off, beside its seal. Sums are of original values. */
 export const RestatedDay = Type.Object({
   date,
   signedOffAt: instant,
   signedOffBy: Type.String(),
-  sealedDigest: Type.String(),
-  presentDigest: orNull('string'),
-  measure: words(SEALED_MEASURES),
+  sealedTitles: count,
+  titles: count,
   sealed: amount,
   present: amount,
   difference: Type.String({ description: 'Present minus sealed, exact.' }),
@@ -32,40 +30,26 @@ export const RestatedDay = Type.Object({
 export type RestatedDay = Readonly<Static<typeof RestatedDay>>;
 
 export interface RestatedFilter {
-  readonly measure: SealedMeasure | 'all';
   /** Only the days that this person signed off; null: all. */
   readonly by: string | null;
 }
 
-// The names are constants of this program. No input reaches Prisma.raw.
-const measured = Prisma.raw(
-  SEALED_MEASURES.map(
-    (name, place) => `('${name}', ${place}, seal.${name}::numeric, day.${name}::numeric)`,
-  ).join(', '),
-);
-
-const selected = ({ measure, by }: RestatedFilter) => Prisma.sql`
-  conciliation.day AS day
-  JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-  CROSS JOIN LATERAL (VALUES ${measured}) AS compared (measure, place, sealed, present)
-  WHERE day.restated_after_sign_off AND (${by}::text IS NULL OR seal.signed_off_by = ${by}::text)
-    AND (${measure} = 'all' OR compared.measure = ${measure}::text)`;
+const selected = ({ by }: RestatedFilter) => Prisma.sql`
+  conciliation.day AS day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+  WHERE day.restated_after_sign_off AND (${by}::text IS NULL OR seal.signed_off_by = ${by}::text)`;
 
 export async function countRestated(db: Transaction, filter: RestatedFilter): Promise<ListTotal> {
   const [{ rows, ...sums }] = await db.$queryRaw<
     [{ rows: number; sealed: string; present: string; difference: string }]
   >`
-    SELECT count(*)::int AS rows, coalesce(sum(sealed), 0)::text AS sealed, coalesce(sum(present), 0)::text AS present,
-           coalesce(sum(present - sealed), 0)::text AS difference
+    SELECT count(*)::int AS rows, coalesce(sum(seal.original_value_sum), 0)::text AS sealed,
+           coalesce(sum(day.original_value_sum), 0)::text AS present,
+           coalesce(sum(day.original_value_sum - seal.original_value_sum), 0)::text AS difference
     FROM ${selected(filter)}`;
-  if (filter.measure === 'all') return { rows };
-  // Counts are shown without decimals.
-  const isCount = filter.measure.endsWith('_count');
-  const shown = Object.entries(sums).map(([name, sum]) => [name, isCount ? Number(sum) : sum]);
-  return { rows, sums: Object.fromEntries(shown) };
+  return { rows, sums };
 }
 
-/** Returns a part of the selected rows, in the order of dates and measures. */
+/** Returns a part of the selected days, in their order. */
 export function readRestated(
   db: Transaction,
   filter: RestatedFilter,
@@ -73,9 +57,9 @@ export function readRestated(
 ): Promise<RestatedDay[]> {
   return db.$queryRaw<RestatedDay[]>`
     SELECT day.date::text AS date, seal.signed_off_at AS "signedOffAt", seal.signed_off_by AS "signedOffBy",
-           seal.content_digest AS "sealedDigest", day.content_digest AS "presentDigest", measure,
-           sealed::text, present::text, (present - sealed)::text AS difference
-    FROM ${selected(filter)} ORDER BY day.date, place OFFSET ${offset}::int LIMIT ${limit}::int`;
+           seal.title_count AS "sealedTitles", day.title_count AS titles, seal.original_value_sum::text AS sealed,
+           day.original_value_sum::text AS present, (day.original_value_sum - seal.original_value_sum)::text AS difference
+    FROM ${selected(filter)} ORDER BY day.date OFFSET ${offset}::int LIMIT ${limit}::int`;
 }
 
 /** The differing titles, by day. Can be read once. */
@@ -85,7 +69,7 @@ export type ChangedRows = AsyncGenerator<readonly (ChangedTitle & { readonly dat
 export async function* readRestatedTitles(snapshot: Snapshot, by: string | null): ChangedRows {
   const { text, values } = Prisma.sql`
     SELECT day.date::text AS date, seal.fence::text AS fence
-    FROM ${selected({ measure: 'title_count', by })} ORDER BY day.date`;
+    FROM ${selected({ by })} ORDER BY day.date`;
   yield* readMoved(snapshot, await snapshot.query(text, values));
 }
 

@@ -75,7 +75,6 @@ const payeeHash = (watched: Prisma.Sql) => Prisma.sql`
        )} END`;
 const PAYEE_HASH = payeeHash(accountHash);
 
-/** The hash of a row `change` of `account_change`. */
 export const CHANGED_PAYEE_HASH = hashOf(
   Prisma.sql`change.kind`,
   Prisma.sql`change.party_key`,
@@ -175,7 +174,6 @@ export async function writeTotals(
     SELECT * FROM (${totalsOf(isOfDates, fence)}) AS total ORDER BY due_date, payee`;
 }
 
-/** Writes the totals of the date of a merge, whose accounts are staged. */
 export const writeMergedTotals = (
   tx: Transaction,
   { date, fence }: { readonly date: CivilDate; readonly fence: bigint },

@@ -1,8 +1,16 @@
 import { type Static, Type } from 'typebox';
 import type { Database, QueryClient } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import {
+  addDays,
+  type CivilDate,
+  daysBetween,
+  parseCivilDate,
+  toCivilDate,
+} from '../../base/values/business-day.ts';
 import { amount, count, date, orNull, textOrNull } from '../../console/api/schema-parts.ts';
+import { textParameter } from '../../console/shell/page-context.ts';
 import type { BankAccount, PartyKind } from '../../core/title/destination.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
@@ -16,13 +24,11 @@ import {
   payeeOf,
 } from './payee.sql.ts';
 
-/** Due dates, both inclusive. */
 export interface DueRange {
   readonly from: CivilDate;
   readonly to: CivilDate;
 }
 
-/** Number and value of current titles. */
 const ScheduleTotals = Type.Object({
   titles: count,
   originalValue: amount,
@@ -136,7 +142,6 @@ const PAYEE_JSON = Prisma.sql`
 /** The planner's choices for a read of many narrow rows. */
 const PLANNER = Prisma.sql`SELECT set_config('work_mem', '32MB', true)`;
 
-/** One row: the figures of a range. */
 const figuresOf = (range: DueRange) => Prisma.sql`
   WITH ${CHANGED}, total AS MATERIALIZED (
     SELECT due_date, payee, grouping(due_date, payee) AS level, ${TOTALS}
@@ -193,7 +198,6 @@ export async function readSchedule(
   return { ...figures, groups: groups.map(({ line }) => line) };
 }
 
-/** Selects the titles of a group of the schedule. */
 export interface GroupFilter {
   /** Null: the titles without a due date. */
   readonly range: DueRange | null;
@@ -206,7 +210,6 @@ const isDueIn = (range: DueRange | null) =>
 const payeeIs = (payeeOf: number | null) =>
   payeeOf === null ? Prisma.sql`true` : Prisma.sql`payee = (${payeeHashOf(payeeOf)})`;
 
-/** Returns the number and the sum of the current titles of a group. */
 export async function readGroupTotals(
   tx: QueryClient,
   { range, payeeOf }: GroupFilter,
@@ -242,7 +245,6 @@ export async function readPayee(database: Database, titleId: number): Promise<Pa
   return row?.payee ?? null;
 }
 
-/** A payee and a due date. */
 interface ScheduleLine extends ScheduleGroup {
   readonly dueDate: CivilDate;
 }
@@ -284,4 +286,46 @@ export function readScheduleSnapshot<T>(
 
 async function* mapBatches(batches: AsyncIterable<{ line: ScheduleLine }[]>) {
   for await (const rows of batches) yield rows.map(({ line }) => line);
+}
+
+export const DUE_VIEWS = ['month', 'day'] as const;
+export type DueView = (typeof DUE_VIEWS)[number];
+
+const FIRST = toCivilDate('0001-01-01');
+const LAST = toCivilDate('9999-12-31');
+
+/** The longest range of due dates of a file, in days. */
+const MAX_DUE_DAYS = 366;
+
+/** @throws InputError unless `dueFrom` and `dueTo` are two dates in order, within a year */
+export function dueRangeParameters(source: unknown): DueRange {
+  const from = parseCivilDate(textParameter(source, 'dueFrom') ?? '');
+  const to = parseCivilDate(textParameter(source, 'dueTo') ?? '');
+  if (from === null || to === null || from > to || daysBetween(from, to) >= MAX_DUE_DAYS) {
+    throw new InputError(
+      `dueFrom and dueTo: expected two dates as YYYY-MM-DD, in order, at most ${MAX_DUE_DAYS} days`,
+      { context: { fault: 'due_range', max: MAX_DUE_DAYS } },
+    );
+  }
+  return { from, to };
+}
+
+export function dueRangeOf(view: DueView, date: CivilDate): DueRange {
+  if (view === 'day') return { from: date, to: date };
+  const month = date.slice(0, 7);
+  const ends = ['31', '30', '29', '28'].map((day) => parseCivilDate(`${month}-${day}`));
+  return {
+    from: toCivilDate(`${month}-01`),
+    to: ends.find((end) => end !== null) ?? date,
+  };
+}
+
+/** Returns a date in the next span of the view, or in the one before. */
+export function neighbour(range: DueRange, direction: 'next' | 'previous'): CivilDate {
+  return direction === 'next' ? move(range.to, 1) : move(range.from, -1);
+}
+
+function move(date: CivilDate, days: number): CivilDate {
+  const room = days < 0 ? daysBetween(FIRST, date) : daysBetween(date, LAST);
+  return addDays(date, Math.sign(days) * Math.min(Math.abs(days), room));
 }

@@ -51,7 +51,6 @@ function shown(identification: string, isRevealed: boolean): string {
     : maskTaxId(identification);
 }
 
-/** The account to be paid. */
 export function PayeeAccount({ payee, isRevealed }: PayeeProps) {
   const { text } = usePage();
   const isStated = Object.values(payee.account).some((value) => value !== null);
@@ -121,7 +120,6 @@ export const dateColumns = (
   },
 ];
 
-/** A group of the page, or one of a due date. */
 type Line = ScheduleGroup & { readonly dueDate?: CivilDate };
 
 const ofPayee = (

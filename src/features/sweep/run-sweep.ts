@@ -38,7 +38,6 @@ import {
   type SweepRequest,
 } from './sweeps.sql.ts';
 
-/** The parts of a sweep: some of the parts of a pull. */
 export type SweepParts = Pick<PullParts, 'database' | 'platform' | 'logger' | 'timeZone' | 'now'>;
 
 /** `unauthorized`: nothing was recorded, and no attempt can succeed until there is another token. */

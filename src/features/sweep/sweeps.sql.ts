@@ -1,18 +1,50 @@
-import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
-import { date, id, instant, orNull, words } from '../../console/api/schema-parts.ts';
+import { addDays, type CivilDate, dateIn } from '../../base/values/business-day.ts';
+import type { AlertEntry } from '../../console/alert-entry.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/retry.ts';
 import { newestContentVersion, requireKnownVersion } from '../../core/title/title.ts';
 import type { TitleFolds } from '../../core/title/title-fold.ts';
-import { MAX_OPEN_SWEEP_PULLS, sweepRetryMinutes, sweepStart } from './sweep-plan.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 
-/** What a sweep asks for. */
+/** Minimum and maximum number of days before the date of its slot that a sweep covers. */
+const SWEEP_DAYS = 45;
+const SWEEP_MAX_DAYS = 400;
+
+/** Limit for open pulls that sweeps have requested. The others wait, so that the queue stays short. */
+export const MAX_OPEN_SWEEP_PULLS = 20;
+
+const FIRST_RETRY_MINUTES = 5;
+const MAX_RETRY_MINUTES = 24 * 60;
+
+/**
+ * Returns the minutes after which a failed sweep is tried again: 5, 10, 20 and so on, up to a day, because an answer
+ * may be the longest that the platform gives.
+ * @param failures failed sweeps since the slot, at least 1
+ */
+function sweepRetryMinutes(failures: number): number {
+  return Math.min(FIRST_RETRY_MINUTES * 2 ** (failures - 1), MAX_RETRY_MINUTES);
+}
+
+/**
+ * Returns the first date of a sweep. A sweep covers the oldest date with a title that is not due
+ * yet, because the platform may still restate such a title; at least `SWEEP_DAYS`, at most
+ * `SWEEP_MAX_DAYS`, and no date before the ledger.
+ * @param slotDate the date of the slot that makes the sweep due
+ * @param oldestOpenDate the oldest accepted date with a current title due on `slotDate` or later;
+ * null: there is none
+ */
+function sweepStart(
+  slotDate: CivilDate,
+  ledger: { readonly startDate: CivilDate; readonly oldestOpenDate: CivilDate | null },
+): CivilDate {
+  const wanted = [addDays(slotDate, -SWEEP_DAYS), ledger.oldestOpenDate ?? slotDate].sort()[0];
+  const bounds = [wanted, addDays(slotDate, -SWEEP_MAX_DAYS), ledger.startDate];
+  return bounds.sort().at(-1) as CivilDate;
+}
+
 export interface SweepOrder {
-  /** The first accepted date. */
   readonly from: CivilDate;
-  /** The instant that makes the sweep due. */
   readonly slotAt: Date;
 }
 
@@ -66,7 +98,6 @@ export async function readDueSweep(
 
 /** The state of the ledger before the request. */
 export interface SweepBasis {
-  /** The first date to compare. */
   readonly firstDate: CivilDate;
   /** The versions of the content hashes, for dates with another than the newest. */
   readonly versions: ReadonlyMap<CivilDate, number>;
@@ -96,7 +127,6 @@ export interface SweepRead {
   readonly early: number;
 }
 
-/** The request, and what arrived. */
 export interface SweepRequest extends SweepOrder {
   /** By the database's clock, before the request was sent. */
   readonly startedAt: Date;
@@ -189,61 +219,6 @@ function rowOf({ from, ...request }: SweepRequest) {
   return { fromDate: from, ...request };
 }
 
-/** A sweep for people. */
-export const Sweep = Type.Object(
-  {
-    id,
-    from: date,
-    state: words(['complete', 'failed']),
-    startedAt: instant,
-    finishedAt: instant,
-    titles: orNull('integer'),
-    datesCompared: orNull('integer'),
-    datesDiffering: orNull('integer'),
-    undatedTitles: orNull('integer', {
-      description: 'Titles without a readable accepted date. They belong to no date.',
-    }),
-    futureTitles: orNull('integer', {
-      description: 'Titles of a date that had not begun. They belong to no date.',
-    }),
-    earlyTitles: orNull('integer', {
-      description: 'Titles of a date before `from`. They belong to no date.',
-    }),
-    errorCode: orNull('string'),
-    errorMessage: orNull('string'),
-  },
-  { description: 'The results are null where the sweep failed.' },
-);
-export type SweepRow = Readonly<Static<typeof Sweep>>;
-
-/** The newest sweeps first. */
-export function readSweeps(database: Database, limit: number): Promise<SweepRow[]> {
-  return database.prisma.$queryRaw<SweepRow[]>`
-    SELECT id::float8 AS id, from_date::text AS "from", state, started_at AS "startedAt",
-           finished_at AS "finishedAt", titles,
-           dates_compared AS "datesCompared", dates_differing AS "datesDiffering",
-           undated_titles AS "undatedTitles", future_titles AS "futureTitles",
-           early_titles AS "earlyTitles", error_code AS "errorCode", error_message AS "errorMessage"
-    FROM conciliation.sweep ORDER BY started_at DESC, id DESC LIMIT ${limit}`;
-}
-
-/** The results of the newest complete sweep. */
-export interface CompleteSweep {
-  readonly from: CivilDate;
-  readonly startedAt: Date;
-  readonly datesCompared: number;
-  readonly datesDiffering: number;
-}
-
-/** Null: no sweep is complete. */
-export async function readCompleteSweep(database: Database): Promise<CompleteSweep | null> {
-  const [row] = await database.prisma.$queryRaw<[CompleteSweep?]>`
-    SELECT from_date::text AS "from", started_at AS "startedAt",
-           dates_compared AS "datesCompared", dates_differing AS "datesDiffering"
-    FROM conciliation.sweep WHERE state = 'complete' ORDER BY started_at DESC LIMIT 1`;
-  return row ?? null;
-}
-
 interface OpenDifference {
   readonly sweepId: bigint;
   readonly date: CivilDate;
@@ -332,3 +307,79 @@ function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
                AND answered.fetch_started_at > newest.finished_at))
     ORDER BY differing.date`;
 }
+
+/** Sweeps whose differences may still be an alert. */
+const SWEEPS_LOOKED_AT = 10;
+
+const NEWEST = Prisma.sql`(
+  SELECT * FROM conciliation.sweep WHERE state = 'complete' ORDER BY started_at DESC LIMIT 1) AS newest`;
+
+export const sweepAlerts = {
+  /**
+   * The newest complete sweep is older than two slots, and the ledger is older than that too; or the newest sweep failed
+   * with an error that the program does not know.
+   */
+  sweep_stale: {
+    severity: 'warning',
+    isDaily: true,
+    causes({ now, timeZone, sweepSlotBefore }) {
+      if (sweepSlotBefore === undefined) return [];
+      const slotAt = sweepSlotBefore(now);
+      return [
+        Prisma.sql`
+          SELECT coalesce((complete_at AT TIME ZONE 'UTC')::date::text, 'none') AS since,
+                 coalesce(error_code, 'none') AS "errorCode"
+          FROM (SELECT (SELECT max(started_at) FROM conciliation.sweep WHERE state = 'complete') AS complete_at,
+                       (SELECT error_code FROM conciliation.sweep ORDER BY started_at DESC, id DESC LIMIT 1)) AS known
+          WHERE error_code = 'DEFECT'
+             OR coalesce(complete_at < ${slotAt}::timestamptz, true)
+                AND EXISTS (SELECT FROM conciliation.checkpoint WHERE start_date < ${dateIn(timeZone, slotAt)}::date)
+                AND (SELECT created_at < ${slotAt}::timestamptz FROM conciliation.pull ORDER BY id LIMIT 1)`,
+      ];
+    },
+  },
+  /**
+   * Of the newest complete sweep: more than a fifth of the dates differ, which points to the platform or to this program
+   * and not to single dates; and titles that belong to no requested date. And the dates that differ in both of the two
+   * newest sweeps over them from the ledger, which the following pulls confirmed. A pull with another answer than the
+   * ledger had found a restatement. A sweep whose pull of the date has no answer yet does not count.
+   */
+  sweep_differs: {
+    severity: 'warning',
+    causes: () => [
+      Prisma.sql`
+        SELECT 'dates' AS cause, from_date AS "from", differing, dates_compared AS compared
+        FROM ${NEWEST}
+        CROSS JOIN LATERAL (SELECT count(*) AS differing FROM conciliation.sweep_difference
+                            WHERE sweep_id = newest.id AND ledger_fold_count IS NOT NULL) AS answered
+        WHERE differing * 5 > dates_compared`,
+      Prisma.sql`
+        SELECT 'unplaced' AS cause, from_date AS "from", undated_titles AS undated, future_titles AS future,
+               early_titles AS early
+        FROM ${NEWEST} WHERE undated_titles + future_titles + early_titles > 0`,
+      Prisma.sql`
+        WITH recent AS (
+          SELECT id, started_at, from_date FROM conciliation.sweep WHERE state = 'complete'
+          ORDER BY started_at DESC LIMIT ${SWEEPS_LOOKED_AT}::int
+        ), verdict AS (
+          SELECT candidate.date, pull.id AS pull_id, differing.fold_count AS sweep_titles,
+                 pull.fold_count AS pull_titles,
+                 coalesce((pull.fold_count, pull.fold_sum)
+                          = (differing.ledger_fold_count, differing.ledger_fold_sum), false) AS contradicts,
+                 row_number() OVER (PARTITION BY candidate.date ORDER BY recent.started_at DESC) AS place
+          FROM (SELECT DISTINCT date FROM conciliation.sweep_difference
+                WHERE sweep_id IN (SELECT id FROM recent)) AS candidate
+          JOIN recent ON recent.from_date <= candidate.date
+          LEFT JOIN conciliation.sweep_difference AS differing
+            ON differing.sweep_id = recent.id AND differing.date = candidate.date
+          LEFT JOIN conciliation.pull ON pull.id = differing.pull_id
+          WHERE differing.date IS NULL OR pull.fold_count IS NOT NULL
+        )
+        SELECT 'filters' AS cause, newest.date, newest.pull_id AS "pullId", newest.sweep_titles AS "sweepTitles",
+               newest.pull_titles AS "pullTitles"
+        FROM verdict AS newest
+        JOIN verdict AS before ON before.date = newest.date AND before.place = 2 AND before.contradicts
+        WHERE newest.place = 1 AND newest.contradicts`,
+    ],
+  },
+} satisfies Record<string, AlertEntry>;

@@ -11,11 +11,9 @@ export interface TitleSelection {
   /** The accepted dates, both inclusive; null: no bound. */
   readonly from: CivilDate | null;
   readonly to: CivilDate | null;
-  /** The condition for rows of `title`. */
   readonly where: Prisma.Sql;
 }
 
-/** Selects the titles of a range of accepted dates. */
 export const titlesAccepted = (range: {
   readonly from: CivilDate;
   readonly to: CivilDate;
@@ -39,7 +37,6 @@ export interface TitleTotals {
 export interface ExportedDay {
   readonly date: CivilDate;
   readonly state: DayState;
-  /** The digest of the present titles. */
   readonly contentDigest: string | null;
   /** Instant as text in ISO 8601, UTC. */
   readonly signedOffAt: string | null;
@@ -50,9 +47,7 @@ export interface ExportedDay {
 
 export interface TitleSnapshot {
   readonly overall: TitleTotals;
-  /** The days of the range that the ledger has, in date order. */
   readonly ledger: readonly ExportedDay[];
-  /** The dates with selected titles, in date order. */
   readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
   /**
    * The selected titles by accepted date, order uid and occurrence, in the columns of
@@ -148,7 +143,6 @@ export function readTitleSnapshot<T>(
 export interface DoubtfulDates {
   /** Dates without a row in the ledger: they were never pulled. */
   readonly absent: number;
-  /** Days that are not reconciled, by state. */
   readonly states: Readonly<Partial<Record<DayState, number>>>;
 }
 

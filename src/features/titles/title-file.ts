@@ -6,22 +6,13 @@
 
 import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
-import { type Workbook, writeXlsx } from '../../base/export/xlsx.ts';
+import { writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, type Text, textOf } from '../../base/texts/texts.ts';
 import { AMOUNT_COLUMNS, NOTE_COLUMNS, TITLE_EXPORT_COLUMNS } from '../../core/title/title.ts';
 import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'jsonl'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
-export interface TitleFile {
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /**
-   * The values that the format cannot hold unchanged, complete after the last byte; null: the
-   * format holds all values.
-   */
-  readonly limits: Workbook['limits'] | null;
-}
 
 /**
  * Returns the titles of a snapshot as a file.
@@ -35,7 +26,7 @@ export function encodeTitles(
   locale: Language = 'pt-BR',
   language: Language = 'en',
   showInstant: (instant: string) => string = (instant) => instant,
-): TitleFile {
+): AsyncIterable<Uint8Array> {
   const columns = [...TITLE_COLUMNS, ...DAY_COLUMNS];
   const signed = snapshot.ledger.map((day) => ({
     ...day,
@@ -44,14 +35,11 @@ export function encodeTitles(
   switch (format) {
     case 'csv': {
       const rows = withDays(inWords(snapshot.titles, language), signed, language);
-      return {
-        bytes: writeCsv(forReader(columns, language), rows, locale, language),
-        limits: null,
-      };
+      return writeCsv(forReader(columns, language), rows, locale, language);
     }
     case 'jsonl': {
       const rows = withDays(snapshot.titles, snapshot.ledger, 'en');
-      return { bytes: writeJsonl(columns, rows), limits: null };
+      return writeJsonl(columns, rows);
     }
     case 'xlsx':
       return titlesWorkbook({ ...snapshot, ledger: signed }, language);
@@ -81,7 +69,7 @@ const DAY_COLUMNS: readonly ExportColumn[] = [
   { name: 'day_content_digest', kind: 'text' },
 ];
 
-function titlesWorkbook(snapshot: TitleSnapshot, language: Language): Workbook {
+function titlesWorkbook(snapshot: TitleSnapshot, language: Language): AsyncGenerator<Buffer> {
   const { titles, overall, days, ledger } = snapshot;
   const text = textOf(language);
   const totals = new Map(days.map((day) => [day.date, day]));
@@ -182,7 +170,6 @@ export function headingOf(column: string, language: Language): string {
   return heading;
 }
 
-/** Returns the columns with the headings of the language. */
 export function withHeadings(
   columns: readonly ExportColumn[],
   language: Language,

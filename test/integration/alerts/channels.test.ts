@@ -16,12 +16,13 @@ import {
   openWebhook,
 } from '../../../src/features/alerts/channels.ts';
 import {
+  alertMessage,
   claimDue,
   deliverMessages,
+  digestMessage,
   recordDelivery,
 } from '../../../src/features/alerts/deliveries.sql.ts';
 import { type Alert, alertOf } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { alertMessage, digestMessage } from '../../../src/features/alerts/messages.ts';
 import type { OpenItems } from '../../../src/features/home/open-items.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';

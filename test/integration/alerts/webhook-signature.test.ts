@@ -10,7 +10,7 @@ import {
   openWebhookSecret,
   signatureHeaders,
   type WebhookSecret,
-} from '../../../src/base/webhooks/webhook-signature.ts';
+} from '../../../src/base/webhooks/post-webhook.ts';
 import { openWebhook } from '../../../src/features/alerts/channels.ts';
 import { deliverMessages } from '../../../src/features/alerts/deliveries.sql.ts';
 import type { Alert } from '../../../src/features/alerts/derive-alerts.sql.ts';

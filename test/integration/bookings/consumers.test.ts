@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Loop } from '../../../src/base/runtime/loop.ts';
-import { openWebhookSecret } from '../../../src/base/webhooks/webhook-signature.ts';
+import { openWebhookSecret } from '../../../src/base/webhooks/post-webhook.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { startWakeUps } from '../../../src/features/bookings/wake-ups.ts';

@@ -117,7 +117,6 @@ test('no route gives a role more rights than documented', () => {
   ).toEqual([
     // An administrator decides nothing about money.
     'GET /pulls/:id/release',
-    'GET /sign-offs/preview',
     'POST /account-changes/decide',
     'POST /agents',
     'POST /agents/:id/end',

@@ -183,8 +183,8 @@ test('a sign-off says what went to the ERP and what waits, and who decides about
   );
   await checkDays(database, ANY_DAY_RULES);
   await runMatching(database, { by: 'test', bookingsFrom: DAY });
-  const preview = plain((await signer.get(`/sign-offs/preview?day=${date}`)).text);
-  expect(preview).toContain('Already paid, not to the financial agent: 1 (33.30)');
+  const list = plain((await signer.get('/sign-offs')).text);
+  expect(list).toContain('Already paid, not to the financial agent: 1 (33.30)');
   const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where: { date } });
   const result = await signer.post('/sign-offs', { day: `${date}:${contentDigest}` });
   const waits = 'Waiting because of their payables: 1 title.';

@@ -22,8 +22,8 @@ const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[
 describe('a day', () => {
   test.each([
     ['', '0.30'],
-    ['&agent=Outro+Agente', '0.20'],
-    ['&provider=P-1', '0.30'],
+    ['&search=Outro+Agente', '0.20'],
+    ['&search=P-1', '0.30'],
   ])('has the sum of its titles in their list, also of one party: "%s"', async (party, sum) => {
     await pull(title('a', { value: '0.10' }), title('b', { value: '0.20', name: 'Outro Agente' }));
     const { text } = await viewer.get(`/titles?from=${date}&to=${date}${party}`);

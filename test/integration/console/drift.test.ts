@@ -29,9 +29,6 @@ test('one form with a reason acknowledges the open items, whose values no page s
   const { viewer, reviewer } = pages;
   await meet('campaign', 'batch');
   expect((await viewer.get('/alerts')).text).not.toMatch(/CANARY|drift\/acknowledge/);
-  const { items } = (await viewer.get('/api/drift')).json();
-  expect(Object.keys(items[0]).sort()).toEqual(['firstSeenAt', 'kind', 'names', 'path', 'pullId']);
-
   const digest = digestOf((await reviewer.get('/alerts')).text);
   for (const reason of ['', ' \t ']) {
     expect((await reviewer.post('/drift/acknowledge', { digest, reason })).status).toBe(400);

@@ -57,7 +57,7 @@ describe('titles', () => {
   test('one whole: masked until it is asked for, and that is noted', async () => {
     await pull(title('t1'), title('t2'));
     await pull(title('t1', { discount: '1.11' }), title('t2'));
-    const list = await viewer.get(`/titles?from=${date}&to=${date}&order=t1`);
+    const list = await viewer.get(`/titles?from=${date}&to=${date}&search=t1`);
     const path = /href="(\/titles\/\d+)"/.exec(list.text)?.[1] ?? '';
     const page = await viewer.get(path);
     expect(page.text).toMatch(/12\.34[\s\S]*→[\s\S]*1\.11/);
@@ -78,17 +78,18 @@ describe('a backfill', () => {
       to: daysFrom(-3),
       concurrency: '2',
     });
-    expect(started.location).toMatch(/^\/backfills\/\d+$/);
-    const path = started.location ?? '';
-    const running = (await viewer.get(path)).text;
+    expect(started.location).toBe('/backfills');
+    const running = (await operator.get('/backfills')).text;
     expect(running).toContain('0 of 3 dates');
-    expect(running).toContain('data-refresh-seconds="5"');
-    await operator.post(`${path}/cancel`);
-    expect((await viewer.get(path)).text).not.toContain('data-refresh-seconds');
-    expect((await operator.post(`${path}/cancel`)).status).toBe(400);
-    expect((await operator.post(`${path}/resume`)).status).toBe(303);
+    const [, path = ''] = /action="(\/backfills\/\d+\/cancel)"/.exec(running) ?? [];
+    expect((await viewer.get('/backfills')).text).not.toContain(path);
+    expect((await operator.post(path)).location).toBe('/backfills?notice=backfill_cancelled');
+    expect((await operator.get('/backfills')).text).not.toContain(path);
+    expect((await operator.post(path)).status).toBe(400);
     const future = { from: daysFrom(9, TODAY), to: daysFrom(10, TODAY) };
     expect((await operator.post('/backfills', future)).status).toBe(400);
+    const wide = { from: daysFrom(-5), to: daysFrom(-3), concurrency: '17' };
+    expect((await operator.post('/backfills', wide)).status).toBe(400);
   });
 });
 

@@ -78,13 +78,19 @@ test('a provider is found by code, name without case or accents, and whole tax i
   // A search by a part would reveal an identifier digit by digit to a reader without the right to see identifiers.
   expect(codes((await search(taxId.slice(0, 9))).text)).toEqual([]);
   expect((await search('nobody')).text).toContain('No provider matches.');
-  expect(codes((await search('', 'rejected')).text)).toEqual(['REFUSED']);
+  const refused = (await search('', 'rejected')).text;
+  expect(codes(refused)).toEqual(['REFUSED']);
+  for (const tab of ['All (124)', 'Synced (1)', 'Rejected (1)']) expect(refused).toContain(tab);
 });
 
 test('the page of a provider has the request, the answer, the number of titles and accounts, masked', async () => {
   const { text } = await pages.viewer.get('/provider?id=P-1');
   expect(text).toContain('The platform has this provider as the ERP states it.');
   expect(text).toContain('<a href="/titles?providerId=P-1">30 titles · 300.30</a>');
+  const changes = '/account-changes?state=all&amp;providerKey=P-1';
+  expect(text).toContain(`<a href="${changes}">Bank accounts that changed</a>: 1`);
+  const changed = await pages.viewer.get(changes.replace('&amp;', '&'));
+  expect(changed.text).toContain('1 to 1 of 1');
   const list = await pages.viewer.get('/titles?providerId=P-1');
   expect(list.text).toMatch(/<tfoot>.*>300\.30<.*1 to 30 of 30/s);
   expect(text).toContain('href="/days/2026-03-03"');
@@ -131,7 +137,7 @@ test('a code may hold any character, and an unknown one has no page', async () =
   }
 });
 
-test('the API has the suppliers, their accounts and the changes, masked', async () => {
+test('the API has the suppliers and the changes of accounts, masked', async () => {
   const { viewer } = pages;
   expect((await viewer.get('/api/providers?q=aco%20sao&limit=5')).json()).toMatchObject({
     total: 1,
@@ -140,18 +146,11 @@ test('the API has the suppliers, their accounts and the changes, masked', async 
   expect((await viewer.get('/api/providers?state=rejected')).json()).toMatchObject({ total: 1 });
   expect((await viewer.get('/api/providers?offset=120')).json().rows).toHaveLength(4);
 
-  const one = await viewer.get('/api/provider?id=P-1');
-  expect(one.json()).toMatchObject({
-    titles: 30,
-    originalValue: '300.30',
-    accountCount: 2,
-    accountChanges: 1,
-    provider: { requests: 2 },
-  });
   const open = await viewer.get('/api/account-changes');
   expect(open.json()).toMatchObject({ total: 2 });
-  const refused = await viewer.get('/api/provider?id=REFUSED');
-  for (const { text } of [one, open, refused]) {
+  const all = await viewer.get('/api/providers?limit=500');
+  expect(all.json().rows).toHaveLength(124);
+  for (const { text } of [open, all]) {
     expect(text).not.toMatch(/7654321|9999977|8888866|1234567|52998224725|CANARY-REFUSAL/);
     for (const index of [500, 503]) expect(text).not.toContain(cpfOf(index));
   }

@@ -1,4 +1,4 @@
-/** The sign-off of many days: the list, the preview, the sign-off and the result. */
+/** The sign-off of many days: the list, the sign-off and the result. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
@@ -53,13 +53,14 @@ async function decideAs(client: ConsoleClient, date: CivilDate) {
   expect(status).toBe(303);
 }
 
-const preview = (client: ConsoleClient, chosen: readonly CivilDate[], headers = {}) =>
-  client.get(
-    `/sign-offs/preview?${new URLSearchParams(chosen.map((date) => ['day', date]))}`,
-    headers,
-  );
-const daysIn = ({ text }: ConsoleAnswer) =>
+const boxesIn = ({ text }: ConsoleAnswer) =>
   [...text.matchAll(/name="day" value="([^"]+)"/g)].map((match) => match[1] ?? '');
+const daysIn = (answer: ConsoleAnswer) => boxesIn(answer).map((box) => box.split(':')[0]);
+/** The boxes of the days as the list shows them. */
+const seenBy = async (client: ConsoleClient, chosen: readonly CivilDate[]) =>
+  boxesIn(await client.get('/sign-offs')).filter((box) =>
+    chosen.some((date) => box.startsWith(`${date}:`)),
+  );
 /** The rows of the table with that label: the cells as text. */
 const rowsIn = ({ text }: ConsoleAnswer, label: string) => {
   const [, table = ''] = text.split(`aria-label="${label}" tabindex="0"`);
@@ -135,18 +136,16 @@ describe('the list', () => {
 });
 
 async function sign(client: ConsoleClient, chosen: readonly CivilDate[], reason = '') {
-  return client.post('/sign-offs', { day: daysIn(await preview(client, chosen)), reason });
+  return client.post('/sign-offs', { day: await seenBy(client, chosen), reason });
 }
 
 describe('many days at once', () => {
-  test('are previewed with totals and the sum of all, and sealed one by one', async () => {
+  test('are listed with totals and the sum of all, and sealed one by one', async () => {
     await pullAll('1000.10');
-    expect((await preview(pages.reviewer, [daysFrom(900)])).text).toContain(
-      'None of the selected days can be signed off.',
-    );
-    const seen = await preview(pages.reviewer, dates);
+    expect((await pages.reviewer.post('/sign-offs', {})).status).toBe(400);
+    const list = await pages.reviewer.get('/sign-offs');
     expect(
-      rowsIn(seen, 'Preview of the sign-off')
+      rowsIn(list, 'Days to sign')
         .map((row) => row.slice(0, 3))
         .slice(1),
     ).toEqual([
@@ -155,7 +154,7 @@ describe('many days at once', () => {
     ]);
     expect(await signedBy(...dates)).toEqual([null, null, null, null]);
     const answer = await pages.reviewer.post('/sign-offs', {
-      day: daysIn(seen),
+      day: await seenBy(pages.reviewer, dates),
       reason: 'agrees with the ERP',
     });
     expect(answer.status).toBe(200);
@@ -172,22 +171,22 @@ describe('many days at once', () => {
     expect(row.transactions).toBe(4);
   });
 
-  test('a day that changes after the preview is refused by name and reason, and the others are sealed', async () => {
+  test('a day that changes after the list was shown is refused by name and reason, and the others are sealed', async () => {
     await pullAll();
-    const seen = await preview(pages.reviewer, dates);
+    const seen = await seenBy(pages.reviewer, dates);
     await pull(
       day(1),
       titleText({ uid: 'a', date: day(1), value: '100.10', discount: '9.99' }),
       titleText({ uid: 'b', date: day(1), value: '0.05' }),
     );
-    const answer = await pages.reviewer.post('/sign-offs', { day: daysIn(seen) });
+    const answer = await pages.reviewer.post('/sign-offs', { day: seen });
     expect(answer.text).toContain('3 of 4 days signed off');
     expect(rowsIn(answer, 'Refused').slice(1)).toEqual([
-      [expect.stringContaining('Mar 2026'), 'The day has changed since the preview.'],
+      [expect.stringContaining('Mar 2026'), 'The day has changed since the list was shown.'],
     ]);
     expect(await signedBy(...dates)).toEqual(['rita', null, 'rita', 'rita']);
     const again = await pages.reviewer.post('/sign-offs', {
-      day: [...daysIn(seen), `2020-01-01:${'f'.repeat(64)}`],
+      day: [...seen, `2020-01-01:${'f'.repeat(64)}`],
     });
     expect(again.text).toContain('0 of 5 days signed off');
     expect(rowsIn(again, 'Refused').at(-1)?.[1]).toMatch(/not in the ledger/);
@@ -198,7 +197,7 @@ describe('many days at once', () => {
   test('two persons at once: each day has one seal, and the other person gets a message', async () => {
     await pullAll();
     const other = await pages.console.as('reviewer', 'rosa');
-    const seen = daysIn(await preview(pages.reviewer, dates));
+    const seen = await seenBy(pages.reviewer, dates);
     const answers = await Promise.all([
       pages.reviewer.post('/sign-offs', { day: seen }),
       other.post('/sign-offs', { day: seen.toReversed() }),
@@ -216,7 +215,7 @@ describe('many days at once', () => {
   test('four eyes: a day with a decision of the signer is refused in the deed too', async () => {
     const own = await pages.console.as('reviewer', 'alba');
     await pullAll();
-    const seen = daysIn(await preview(own, dates));
+    const seen = await seenBy(own, dates);
     await decideAs(own, day(2));
     const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({
       where: { date: new Date(day(2)) },
@@ -224,9 +223,9 @@ describe('many days at once', () => {
     const forged = seen.map((text) =>
       text.startsWith(day(2)) ? `${day(2)}:${contentDigest}` : text,
     );
-    const previewed = await preview(own, dates, portuguese);
-    expect(previewed.text).toContain('Outra pessoa precisa fechá-lo.');
-    expect(daysIn(previewed)).toHaveLength(3);
+    const listed = await own.get('/sign-offs', portuguese);
+    expect(listed.text).toContain('Outra pessoa precisa fechá-lo.');
+    expect(daysIn(listed)).toHaveLength(3);
     const answer = await own.post('/sign-offs', { day: forged }, { headers: portuguese });
     expect(answer.text).toContain('3 de 4 dias fechados');
     expect(answer.text).toContain('Você tomou uma decisão sobre este dia.');

@@ -114,10 +114,10 @@ test('a search by due date finds the titles of all acceptance dates', async () =
 });
 
 test.each([
-  ['a part of the order, in lower case', 'order=po-2026-000', 10],
-  ['the name of the agent in capitals, with its accent', 'agent=FALC%C3%83O', 1],
-  ['the name of the provider without accents', 'provider=sao+jose', 70],
-  ['signs that SQL takes for patterns', 'agent=%25_', 0],
+  ['a part of the order, in lower case', 'search=po-2026-000', 10],
+  ['the name of the agent in capitals, with its accent', 'search=FALC%C3%83O', 1],
+  ['the name of the provider without accents', 'search=sao+jose', 70],
+  ['signs that SQL takes for patterns', 'search=%25_', 0],
   ['one amount', 'minValue=70&maxValue=70', 1],
 ])('%s', async (_, query, count) => {
   const { text, uids: shown } = await search(query);

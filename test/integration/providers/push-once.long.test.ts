@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  readProviderSummary,
-  readPushDelayMs,
-} from '../../../src/features/providers/providers.sql.ts';
+import { readPushDelayMs } from '../../../src/features/providers/providers.sql.ts';
 import { pushWorldOfFile } from '../../support/file-world.ts';
 import {
   cpfOf,
@@ -218,7 +215,8 @@ describe('answers', () => {
       await write(...many(3));
       world.sandbox.faults.add(fault);
       expect(await world.push()).toMatchObject({ kind, requests: 1, synced: 0, rejected: 0 });
-      expect((await readProviderSummary(world.database)).pending).toBe(3);
+      const pending = { where: { syncState: 'pending' } };
+      expect(await world.database.prisma.provider.count(pending)).toBe(3);
       expect(await readBatches(world.database)).toMatchObject([
         { rows: 3, status: httpStatus, errorCode: `PLATFORM_${code}`, ...more },
       ]);

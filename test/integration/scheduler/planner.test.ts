@@ -4,7 +4,10 @@ import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import type { WakeUpQueue } from '../../../src/core/planner/planner-loop.ts';
 import { MAX_OPEN_PULLS } from '../../../src/core/planner/pull-plan.ts';
-import { pauseSchedule, resumeSchedule } from '../../../src/features/backfills/pause.ts';
+import {
+  pauseSchedule,
+  resumeSchedule,
+} from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import {
   CONFIG,

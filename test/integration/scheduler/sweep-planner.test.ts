@@ -2,8 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addDays, type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
-import { MAX_OPEN_SWEEP_PULLS } from '../../../src/features/sweep/sweep-plan.ts';
-import { readDueSweep } from '../../../src/features/sweep/sweeps.sql.ts';
+import { MAX_OPEN_SWEEP_PULLS, readDueSweep } from '../../../src/features/sweep/sweeps.sql.ts';
 import {
   CONFIG,
   openSchedulerWorld,

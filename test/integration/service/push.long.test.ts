@@ -67,7 +67,6 @@ describe('a service', () => {
 
         const metrics = await (await fetch(`${service.consoleUrl()}/metrics`)).text();
         expect(metrics).toMatch(/^conciliation_providers\{state="rejected"\} 1$/m);
-        expect(metrics).toMatch(/^conciliation_provider_batches_total\{outcome="retry"\} 2$/m);
         expect(metrics).toMatch(/^conciliation_platform_responses_total\{status="400"\} 2$/m);
         const alerts = await world.database.prisma.$queryRaw<unknown[]>`
           SELECT row_to_json(alert)::text AS text FROM conciliation.alert`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { backfillRangeFault } from '../../../src/features/backfills/backfill-plan.ts';
+import { backfillRangeFault } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 
 const from = toCivilDate('2026-03-01');
 const range = { from, to: toCivilDate('2026-03-05') };

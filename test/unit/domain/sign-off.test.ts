@@ -3,7 +3,7 @@ import {
   type SignOffCandidate,
   type SignOffFault,
   signOffFault,
-} from '../../../src/features/review/sign-off.ts';
+} from '../../../src/features/review/sign-off.sql.ts';
 
 const day: SignOffCandidate = {
   contentDigest: 'd1',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CsvRecord, readCsvRecords } from '../../../src/base/files/csv-records.ts';
+import { type CsvRecord, readCsvRecords } from '../../../src/base/files/import-file.ts';
 import { InputError } from '../../../src/base/runtime/errors.ts';
 
 async function read(text: string, pieceLength = text.length): Promise<CsvRecord[]> {

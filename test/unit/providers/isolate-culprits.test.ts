@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isolateCulprits } from '../../../src/features/providers/isolate-culprits.ts';
+import { isolateCulprits } from '../../../src/features/providers/push-providers.ts';
 
 /** A platform that refuses each request with a faulty item, and the received requests. */
 function platformWith(culprits: ReadonlySet<number>) {

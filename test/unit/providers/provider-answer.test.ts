@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRefusals } from '../../../src/features/providers/provider-answer.ts';
+import { findRefusals } from '../../../src/features/providers/push-providers.ts';
 
 const SENT = new Set(['A', 'B', 'C']);
 const refusalsIn = (value: unknown) =>

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, daysBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { DUE_VIEWS, dueRangeOf, neighbour } from '../../../src/features/schedule/due-range.ts';
+import {
+  DUE_VIEWS,
+  dueRangeOf,
+  neighbour,
+} from '../../../src/features/schedule/read-schedule.sql.ts';
 
 test.each([
   ['month', '2026-02-10', '2026-02-01', '2026-02-28'],

@@ -2,12 +2,13 @@ import { Type } from 'typebox';
 import { words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import type { Column } from '../../../console/list/columns.tsx';
-import { asTabs, choice } from '../../../console/list/filter.tsx';
+import { asHidden, asTabs, choice, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { authorText, DecisionButtons } from '../../../console/shell/parts.tsx';
+import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import { authorText, DayLink, DecisionButtons } from '../../../console/shell/parts.tsx';
 import { DECIDE, STAFF } from '../../../console/shell/route-access.ts';
+import { providerHref } from '../../providers/pages/provider-address.ts';
 import {
   ACCOUNT_DECISIONS,
   AccountChange,
@@ -19,20 +20,17 @@ import {
   readAccountChanges,
 } from '../account-changes.sql.ts';
 import { accountText } from './account-text.tsx';
-import { ChangeList } from './change-list.tsx';
 
-/** Each of `changes` has the ids of one account of a party. */
 export const DECIDE_CHANGES = declareAction({
   path: '/account-changes/decide',
   who: DECIDE,
   input: {
-    changes: Type.Optional(Type.Array(Type.String({ pattern: '^\\d{1,18}( \\d{1,18})*$' }))),
+    changes: Type.Optional(Type.Array(Type.String({ pattern: '^\\d{1,18}$' }))),
     decision: words(ACCOUNT_DECISIONS),
     reason,
   },
   deed: async ({ database }, { changes = [], decision: state, reason }, by) => {
-    const ids = changes.flatMap((text) => text.split(' '));
-    await decideAccountChanges(database, ids.map(BigInt), { by, state, reason });
+    await decideAccountChanges(database, changes.map(BigInt), { by, state, reason });
     return state;
   },
   next: (_, state) => `/account-changes?notice=account_${state}`,
@@ -52,72 +50,136 @@ const LISTS = {
   all: 'providers.changeLists.all',
 } as const;
 
-const COLUMNS: readonly Column<AccountChange>[] = [
-  { name: 'accepted_date', head: 'days.date', kind: 'date', value: (row) => row.acceptedDate },
+const FORM = 'account-decision';
+
+/** The box of a change that the reader may decide, and the party. */
+function Party(props: { readonly change: AccountChange; readonly isDecidable: boolean }) {
+  const { id, kind, partyKey, partyName, isKeyTaxId, state } = props.change;
+  const { text } = usePage();
+  return (
+    <>
+      {props.isDecidable && state !== 'returned' && (
+        <>
+          <input
+            type="checkbox"
+            form={FORM}
+            name="changes"
+            value={id}
+            aria-label={`${text('providers.choose')}: ${partyKey}`}
+          />{' '}
+        </>
+      )}
+      {isKeyTaxId ? partyKey : <a href={providerHref(partyKey)}>{partyKey}</a>}
+      {partyName !== null && ` ${partyName}`}
+      <br />
+      <span class="quiet small">{text(`providers.kinds.${kind}`)}</span>
+    </>
+  );
+}
+
+function Accounts({ change: { before, after } }: { readonly change: AccountChange }) {
+  const page = usePage();
+  return (
+    <>
+      <del class="before">
+        <span class="sr">{page.text('providers.before')}: </span>
+        {accountText(before, page)}
+      </del>
+      {' → '}
+      <ins class="after">
+        <span class="sr">{page.text('providers.after')}: </span>
+        {accountText(after, page)}
+      </ins>
+    </>
+  );
+}
+
+const stateText = ({ state }: AccountChange, { text }: Pick<PageContext, 'text'>) =>
+  text(state === 'open' ? 'providers.undecided' : `providers.decisions.${state}`);
+
+function Decided({ change }: { readonly change: AccountChange }) {
+  const page = usePage();
+  const { state, decidedBy, decidedAt, reason } = change;
+  return (
+    <>
+      {stateText(change, page)}
+      {state !== 'open' && decidedBy !== null && decidedAt !== null && (
+        <p class="small">
+          {authorText(page.text, decidedBy)}, {page.formats.instant(decidedAt)}
+        </p>
+      )}
+      {reason !== null && <p class="quiet small anywhere">{reason}</p>}
+    </>
+  );
+}
+
+const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
+  {
+    name: 'accepted_date',
+    head: 'days.date',
+    kind: 'date',
+    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
+  },
   {
     name: 'kind',
     head: 'providers.partyKind',
     kind: 'text',
     value: ({ kind }, { text }) => text(`providers.kinds.${kind}`),
+    only: 'file',
   },
-  { name: 'party', head: 'providers.party', kind: 'text', value: ({ partyKey }) => partyKey },
   {
-    name: 'party_name',
-    head: 'providers.partyName',
+    name: 'party',
+    head: 'providers.party',
     kind: 'text',
-    value: ({ partyName }) => partyName,
+    value: ({ partyKey }) => partyKey,
+    cell: (change, page) => (
+      <Party
+        change={change}
+        isDecidable={DECISIONS_OF_LIST[list].length > 0 && DECIDE_CHANGES.isOffered(page)}
+      />
+    ),
+    isHead: true,
   },
+  { name: 'party_name', head: 'providers.partyName', kind: 'text', only: 'file' },
   {
     name: 'before',
     head: 'providers.before',
     kind: 'text',
     value: ({ before }, page) => accountText(before, page),
+    only: 'file',
   },
   {
     name: 'after',
     head: 'providers.after',
     kind: 'text',
     value: ({ after }, page) => accountText(after, page),
-  },
-  { name: 'order_uid', head: 'providers.title_', kind: 'text', value: ({ orderUid }) => orderUid },
-  {
-    name: 'detected_at',
-    head: 'providers.detected',
-    kind: 'instant',
-    value: ({ detectedAt }) => detectedAt,
+    cell: (change) => <Accounts change={change} />,
   },
   {
-    name: 'held_titles',
-    head: 'providers.heldTitles',
-    kind: 'count',
-    value: ({ heldTitles }) => heldTitles,
+    name: 'order_uid',
+    head: 'providers.title_',
+    kind: 'text',
+    cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid ?? titleId}</a>,
   },
-  {
-    name: 'held_value',
-    head: 'providers.heldValue',
-    kind: 'amount',
-    value: ({ heldValue }) => heldValue,
-  },
+  { name: 'detected_at', head: 'providers.detected', kind: 'instant' },
+  { name: 'held_titles', head: 'providers.heldTitles', kind: 'count' },
+  { name: 'held_value', head: 'providers.heldValue', kind: 'amount' },
   {
     name: 'state',
     head: 'providers.changeState',
     kind: 'text',
-    value: ({ state }, { text }) =>
-      text(state === 'open' ? 'providers.undecided' : `providers.decisions.${state}`),
+    value: stateText,
+    cell: (change) => <Decided change={change} />,
   },
   {
     name: 'decided_by',
     head: 'providers.decidedBy',
     kind: 'text',
     value: ({ decidedBy }, { text }) => decidedBy && authorText(text, decidedBy),
+    only: 'file',
   },
-  {
-    name: 'decided_at',
-    head: 'providers.decidedAt',
-    kind: 'instant',
-    value: ({ decidedAt }) => decidedAt,
-  },
-  { name: 'reason', head: 'day.reason', kind: 'text', value: (change) => change.reason },
+  { name: 'decided_at', head: 'providers.decidedAt', kind: 'instant', only: 'file' },
+  { name: 'reason', head: 'day.reason', kind: 'text', only: 'file' },
 ];
 
 /** The changes of bank accounts of all parties, and the form that decides about them. */
@@ -127,8 +189,10 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
   active: '/account-changes',
   filter: {
     state: asTabs(choice('providers.changeState', CHANGE_LISTS, 'open', (list) => LISTS[list])),
+    /** The external id of a provider. */
+    providerKey: asHidden(textField('providers.party', 1000)),
   },
-  columns: COLUMNS,
+  columns: ({ state }) => columnsOf(state),
   total: countAccountChanges,
   read: readAccountChanges,
   mask: (change) => ({
@@ -144,30 +208,30 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
       details: { accountChangeIds: changes.map(({ id }) => id) },
     }),
   },
-  body: (changes, { state }, isRevealed) => <Changes {...{ state, changes, isRevealed }} />,
   api: {
     tag: 'suppliers',
     operationId: 'listAccountChanges',
     summary: 'Changes of bank accounts, the oldest first where all are open',
   },
+  layout:
+    async (_, { state }) =>
+    (page) => (
+      <>
+        {page.head}
+        {page.filter}
+        {page.total.rows > 0 && <DecisionForm decisions={DECISIONS_OF_LIST[state]} />}
+        {page.table}
+      </>
+    ),
 });
 
-function Changes(props: {
-  readonly state: ChangeListName;
-  readonly changes: readonly AccountChange[];
-  readonly isRevealed: boolean;
-}) {
-  const { state, ...list } = props;
-  const page = usePage();
-  const { text } = page;
-  const decisions = DECISIONS_OF_LIST[state];
-  if (decisions.length === 0 || !DECIDE_CHANGES.isOffered(page)) {
-    return <ChangeList {...list} />;
-  }
-  return (
+/** The form of the boxes in the table. */
+function DecisionForm({ decisions }: { readonly decisions: readonly AccountDecision[] }) {
+  const { text } = usePage();
+  return decisions.length === 0 ? null : (
     <DECIDE_CHANGES.Form
+      id={FORM}
       values={{}}
-      class="stack"
       reason={text('providers.finding')}
       button={
         <DecisionButtons
@@ -176,8 +240,6 @@ function Changes(props: {
           text={(decision) => text(`providers.decide.${decision}`)}
         />
       }
-    >
-      <ChangeList {...list} isForm />
-    </DECIDE_CHANGES.Form>
+    />
   );
 }

@@ -9,7 +9,6 @@ export function accountNumber(number: string | null, digit: string | null): stri
   return digit === null || digit === '' || digit === MASKED ? number : `${number}-${digit}`;
 }
 
-/** A bank account in one line. */
 export function accountText(stated: BankAccount, { text }: Pick<Words, 'text'>): string {
   const { bank, agency, agencyDigit, account, accountDigit, destination } = stated;
   const isStated = [bank, agency, agencyDigit, account, accountDigit].some(

@@ -1,23 +1,20 @@
-import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
-import { describe } from '../../../console/api/api-request.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
-import { EVERYBODY, forKeys, REVIEW, STAFF } from '../../../console/shell/route-access.ts';
+import { REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { acknowledgeFindings, readAlertedFindings } from '../../verify/findings.sql.ts';
 import {
   ALERT_STATES,
   AlertRow,
   acknowledgeDrift,
   countAlerts,
-  DriftItem,
+  type Drift,
   type OpenDrift,
   readAlerts,
   readOpenDrift,
@@ -112,25 +109,7 @@ export const ACKNOWLEDGEMENTS = [ACKNOWLEDGE_DRIFT, ACKNOWLEDGE_ALTERED];
 
 const DRIFT_SHOWN = 100;
 
-/** Adds the operation that reads drift. */
-export function addDriftApi(api: FastifyInstance, { database }: ConsoleParts): void {
-  api.get(
-    '/drift',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'alerts',
-      'listDrift',
-      'Fields and values outside the documented interface that wait for a person',
-      { answer: Type.Object({ items: Type.Array(DriftItem) }) },
-    ),
-    async () => {
-      const { items } = await readOpenDrift(database);
-      return { items: items.map(({ value: _, ...item }) => item) };
-    },
-  );
-}
-
-const DRIFT_COLUMNS: readonly Column<DriftItem>[] = [
+const DRIFT_COLUMNS: readonly Column<Drift>[] = [
   {
     name: 'path',
     head: 'drift.path',

@@ -1,33 +1,30 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
-import { InputError } from '../../../base/runtime/errors.ts';
-import { addDays, lastClosedDate, parseCivilDate } from '../../../base/values/business-day.ts';
+import { type Static, Type } from 'typebox';
+import { addDays, lastClosedDate } from '../../../base/values/business-day.ts';
 import { describe, requireId } from '../../../console/api/api-request.ts';
-import { date, IdParameter, id } from '../../../console/api/schema-parts.ts';
-import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { IdParameter, id } from '../../../console/api/schema-parts.ts';
+import { declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Author, authorText, FormFault, Instant } from '../../../console/shell/parts.tsx';
+import { Author, authorText, Instant } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
 import { type Checkpoint, readCheckpoint } from '../../../core/ledger/day-ledger.sql.ts';
 import {
   Backfill,
-  type BackfillProgress,
+  type BackfillRange,
   cancelBackfill,
   createBackfill,
+  MAX_BACKFILL_CONCURRENCY,
+  pauseSchedule,
   readBackfillProgress,
   readBackfills,
-  resumeBackfill,
+  resumeSchedule,
 } from '../backfill-ledger.sql.ts';
-import { type BackfillRange, MAX_BACKFILL_CONCURRENCY } from '../backfill-plan.ts';
-import { pauseSchedule, resumeSchedule } from '../pause.ts';
 
-const DEFAULT_CONCURRENCY = '2';
-/** After so many seconds a browser asks for the page of a running backfill again. */
-const REFRESH_SECONDS = 5;
+const DEFAULT_CONCURRENCY = 2;
 
 /** The newest backfills first, below the form that starts one. */
 export const BACKFILLS = declareList(Backfill, {
@@ -36,13 +33,7 @@ export const BACKFILLS = declareList(Backfill, {
   active: '/backfills',
   filter: {},
   columns: [
-    {
-      name: 'id',
-      head: 'backfills.number',
-      kind: 'count',
-      cell: ({ id }) => <a href={`/backfills/${id}`}>{id}</a>,
-      isHead: true,
-    },
+    { name: 'id', head: 'backfills.number', kind: 'count', isHead: true },
     { name: 'from', head: 'backfills.from', kind: 'date' },
     { name: 'to', head: 'backfills.to', kind: 'date' },
     {
@@ -50,6 +41,19 @@ export const BACKFILLS = declareList(Backfill, {
       head: 'backfills.state',
       kind: 'text',
       value: ({ state }, { text }) => text(`backfills.states.${state}`),
+      cell: ({ id, state }, { text }) => (
+        <>
+          {text(`backfills.states.${state}`)}
+          {state === 'running' && (
+            <CANCEL.Form
+              values={{ id }}
+              button={text('backfills.cancel')}
+              look="danger"
+              help={text('backfills.cancelHelp')}
+            />
+          )}
+        </>
+      ),
     },
     {
       name: 'progress',
@@ -57,10 +61,12 @@ export const BACKFILLS = declareList(Backfill, {
       kind: 'text',
       value: (backfill, { text, formats }) =>
         text('backfills.progressOf', {
-          done: formats.count(endedOf(backfill)),
+          done: formats.count(backfill.done + backfill.failed + backfill.held),
           total: formats.count(backfill.total),
         }),
     },
+    { name: 'held', head: 'backfills.held', kind: 'count' },
+    { name: 'failed', head: 'backfills.failed', kind: 'count' },
     {
       name: 'requested_by',
       head: 'backfills.by',
@@ -68,6 +74,7 @@ export const BACKFILLS = declareList(Backfill, {
       value: ({ requestedBy }, { text }) => authorText(text, requestedBy),
     },
     { name: 'created_at', head: 'backfills.at', kind: 'instant' },
+    { name: 'finished_at', head: 'backfills.finished', kind: 'instant' },
   ],
   total: async (db) => ({ rows: await db.backfill.count() }),
   read: (db, _, place) => readBackfills(db, place),
@@ -75,54 +82,46 @@ export const BACKFILLS = declareList(Backfill, {
   layout: async ({ database, timeZone, now }) => {
     const pause = (await readCheckpoint(database))?.pause;
     const to = lastClosedDate(timeZone, now?.() ?? new Date());
-    const form = { from: addDays(to, -6), to, concurrency: DEFAULT_CONCURRENCY };
     return ({ head, table }) => (
       <>
         {head}
         <Schedule pause={pause} />
-        <StartForm form={form} fault={null} />
+        <StartForm from={addDays(to, -6)} to={to} />
         {table}
       </>
     );
   },
 });
 
-const written = Type.Optional(Type.String());
+const STARTED = {
+  from: ledgerDate,
+  to: ledgerDate,
+  concurrency: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_BACKFILL_CONCURRENCY, default: DEFAULT_CONCURRENCY }),
+  ),
+};
+const Started = Type.Object(STARTED);
 
 const START_BACKFILL = declareAction({
   path: '/backfills',
   who: OPERATE,
-  input: { from: written, to: written, concurrency: written },
+  input: STARTED,
   deed: startBackfill,
-  next: (_, id) => `/backfills/${id}`,
-  refused: ({ text }, fault, form) => ({
-    title: text('lists.backfills.title'),
-    active: '/backfills',
-    body: <StartForm form={form as BackfillForm} fault={fault} />,
-  }),
+  next: () => '/backfills',
 });
 
-/** Cancels or resumes a backfill. */
-const changeOf = (
-  path: `/${string}`,
-  notice: 'backfill_cancelled' | 'backfill_resumed',
-  change: typeof cancelBackfill,
-) =>
-  declareAction({
-    path,
-    who: OPERATE,
-    input: { id },
-    deed: async ({ database, plan }, { id }, by) => {
-      await change(database, BigInt(id), by);
-      plan();
-    },
-    next: ({ id }) => `/backfills/${id}`,
-    notice,
-  });
-const CANCEL = changeOf('/backfills/:id/cancel', 'backfill_cancelled', cancelBackfill);
-const RESUME = changeOf('/backfills/:id/resume', 'backfill_resumed', resumeBackfill);
+const CANCEL = declareAction({
+  path: '/backfills/:id/cancel',
+  who: OPERATE,
+  input: { id },
+  deed: async ({ database, plan }, { id }, by) => {
+    await cancelBackfill(database, BigInt(id), by);
+    plan();
+  },
+  next: () => '/backfills',
+  notice: 'backfill_cancelled',
+});
 
-/** Pauses or resumes the schedule. */
 const scheduleOf = (
   path: `/${string}`,
   notice: 'schedule_paused' | 'schedule_resumed',
@@ -142,34 +141,9 @@ const scheduleOf = (
 const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', pauseSchedule);
 const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', resumeSchedule);
 
-export const BACKFILL_ACTIONS = [
-  ...[START_BACKFILL, CANCEL, RESUME],
-  ...[PAUSE_SCHEDULE, RESUME_SCHEDULE],
-];
+export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
 
-export const BACKFILL = declarePage({
-  path: '/backfills/:id',
-  active: '/backfills',
-  input: { id },
-  read: ({ database }, { id }) => readBackfillProgress(database, BigInt(id)),
-  title: ({ text }, { id }) => `${text('backfills.number')} ${id}`,
-  answer: ({ state }) => (state === 'running' ? { refreshSeconds: REFRESH_SECONDS } : {}),
-  body: (backfill) => <BackfillBody backfill={backfill} />,
-});
-
-/** The fields as they are written. */
-interface BackfillForm {
-  readonly from?: string;
-  readonly to?: string;
-  readonly concurrency?: string;
-}
-
-function StartForm(props: {
-  readonly form: BackfillForm;
-  /** Why the form cannot be carried out; null: it was not sent. */
-  readonly fault: string | null;
-}) {
-  const { form, fault } = props;
+function StartForm({ from, to }: BackfillRange) {
   const { text } = usePage();
   return (
     <START_BACKFILL.Form
@@ -179,10 +153,10 @@ function StartForm(props: {
       look="primary"
     >
       <Field label={text('backfills.from')}>
-        <input type="date" name="from" required value={form.from ?? ''} />
+        <input type="date" name="from" required value={from} />
       </Field>
       <Field label={text('backfills.to')}>
-        <input type="date" name="to" required value={form.to ?? ''} />
+        <input type="date" name="to" required value={to} />
       </Field>
       <Field label={text('backfills.concurrency')}>
         <input
@@ -190,10 +164,9 @@ function StartForm(props: {
           name="concurrency"
           min="1"
           max={MAX_BACKFILL_CONCURRENCY}
-          value={form.concurrency ?? ''}
+          value={DEFAULT_CONCURRENCY}
         />
       </Field>
-      <FormFault fault={fault} />
     </START_BACKFILL.Form>
   );
 }
@@ -221,115 +194,17 @@ function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }
   );
 }
 
-/** The number of dates whose pull has come to an end. */
-const endedOf = ({ done, failed, held }: BackfillProgress) => done + failed + held;
-
-function BackfillBody({ backfill }: { readonly backfill: BackfillProgress }) {
-  const { text, formats } = usePage();
-  const ended = endedOf(backfill);
-  const rows = [
-    ['done', text('backfills.pulled')],
-    ['open', text('backfills.open')],
-    ['held', text('backfills.held')],
-    ['failed', text('backfills.failed')],
-    ['titles', text('backfills.titlesSeen')],
-  ] as const;
-  return (
-    <>
-      <nav class="crumbs" aria-label={text('lists.backfills.title')}>
-        <a href="/backfills">← {text('lists.backfills.title')}</a>
-      </nav>
-      <div class="day-head">
-        <h1>
-          {text('backfills.number')} {backfill.id}
-        </h1>
-        <span class="tag">{text(`backfills.states.${backfill.state}`)}</span>
-      </div>
-      <section class="card stack">
-        <p>
-          {formats.date(backfill.from)} – {formats.date(backfill.to)}
-        </p>
-        <div>
-          <progress max={backfill.total} value={ended} aria-label={text('backfills.progress')} />
-          <p>
-            {text('backfills.progressOf', {
-              done: formats.count(ended),
-              total: formats.count(backfill.total),
-            })}
-          </p>
-        </div>
-        <dl class="fields">
-          {rows.map(([name, label]) => (
-            <>
-              <dt key={`${name} label`}>{label}</dt>
-              <dd key={name}>{formats.count(backfill[name])}</dd>
-            </>
-          ))}
-          <dt>{text('backfills.by')}</dt>
-          <dd>
-            <Author name={backfill.requestedBy} />
-          </dd>
-          <dt>{text('backfills.at')}</dt>
-          <dd>
-            <Instant at={backfill.createdAt} />
-          </dd>
-          <dt>{text('backfills.finished')}</dt>
-          <dd>
-            <Instant at={backfill.finishedAt} />
-          </dd>
-        </dl>
-        {backfill.state === 'running' && (
-          <CANCEL.Form
-            values={{ id: backfill.id }}
-            button={text('backfills.cancel')}
-            look="danger"
-            help={text('backfills.cancelHelp')}
-          />
-        )}
-        {backfill.state === 'cancelled' && (
-          <RESUME.Form values={{ id: backfill.id }} button={text('backfills.resume')} />
-        )}
-      </section>
-    </>
-  );
-}
-
-/** @throws InputError for an invalid range or concurrency */
+/** @throws InputError for an invalid range */
 async function startBackfill(
   parts: ConsoleParts,
-  source: BackfillForm,
+  { concurrency = DEFAULT_CONCURRENCY, ...range }: Static<typeof Started>,
   by: string,
 ): Promise<bigint> {
-  const asked = { ...parseBackfill(source), by };
-  const id = await createBackfill(parts.database, asked, todayOf(parts));
+  const id = await createBackfill(parts.database, { range, concurrency, by }, todayOf(parts));
   parts.plan();
   return id;
 }
 
-function parseBackfill(source: BackfillForm): { range: BackfillRange; concurrency: number } {
-  const from = parseCivilDate(source.from ?? '');
-  const to = parseCivilDate(source.to ?? '');
-  if (from === null || to === null) {
-    throw new InputError('from and to: expected two dates as YYYY-MM-DD', {
-      context: { fault: 'range_missing' },
-    });
-  }
-  const { concurrency = DEFAULT_CONCURRENCY } = source;
-  return {
-    range: { from, to },
-    concurrency: /^\d{1,3}$/.test(concurrency) ? Number(concurrency) : 0,
-  };
-}
-
-const StartedBackfill = Type.Object({
-  from: date,
-  to: date,
-  concurrency: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MAX_BACKFILL_CONCURRENCY, default: 2 }),
-  ),
-});
-
-/** The operations of the API for backfills. */
 export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 
@@ -346,14 +221,16 @@ export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void
   api.post(
     '/backfills',
     describe(forKeys(OPERATE, 'pull'), 'backfills', 'startBackfill', 'Pull a range day by day', {
-      body: StartedBackfill,
+      body: Started,
       status: 201,
       answer: Backfill,
     }),
     async (request, reply) => {
-      const body = request.body as { from: string; to: string; concurrency?: number };
-      const source = { ...body, concurrency: String(body.concurrency ?? 2) };
-      const id = await startBackfill(parts, source, actorOf(request));
+      const id = await startBackfill(
+        parts,
+        request.body as Static<typeof Started>,
+        actorOf(request),
+      );
       return reply.code(201).send(await readBackfillProgress(database, id));
     },
   );

@@ -93,7 +93,6 @@ const COLUMNS: readonly Column<Holiday>[] = [
   },
 ];
 
-/** The national and the own holidays of a year. */
 export const HOLIDAYS = declarePage({
   path: '/holidays',
   active: '/holidays',

@@ -187,7 +187,6 @@ function ResolveForm(props: {
   );
 }
 
-/** The findings of one title, each with a form to resolve it. */
 export function TitleFindings({ findings }: { readonly findings: readonly Finding[] }) {
   const { text } = usePage();
   if (findings.length === 0) return null;
@@ -230,7 +229,6 @@ function fieldName(text: Text, field: string): string {
   return text.find(`title.fields.${column}`) ?? field;
 }
 
-/** The fields and values of a finding. */
 function comparedText({ detail }: Finding, { text, formats }: Words): string {
   const show = (value: string) => {
     const date = parseCivilDate(value);

@@ -43,7 +43,6 @@ const Status = Type.Object({
   ),
 });
 
-/** The operations of the API for home. */
 export function addHomeApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();

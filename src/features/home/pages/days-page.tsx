@@ -6,22 +6,27 @@ import {
   dateIn,
   daysBetween,
   lastClosedDate,
-  parseCivilDate,
   toCivilDate,
 } from '../../../base/values/business-day.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../../console/shell/parts.tsx';
 import { type LedgerDay, readLedgerDays, readLedgerRange } from '../../review/ledger-days.sql.ts';
+import {
+  type CivilMonth,
+  firstDateOf,
+  lastDateOf,
+  monthOf,
+  parseMonth,
+} from '../../review/months/civil-month.ts';
 import { headlineOf, moneyText, taskText } from '../headline.ts';
-import { type OpenItems, readOpenItems, type Task, type TaskKey } from '../open-items.ts';
+import { type OpenItems, readOpenItems, TASKS, type Task } from '../open-items.ts';
 
 const MONTHS_SHOWN = 3;
 
 interface DaysPageData {
   readonly items: OpenItems;
-  /** `YYYY-MM`: the shown months, in order. */
-  readonly months: readonly string[];
+  readonly months: readonly CivilMonth[];
   readonly days: readonly LedgerDay[];
   readonly earlier: string | null;
   readonly later: string | null;
@@ -38,15 +43,15 @@ export const START = declarePage({
     const today = dateIn(timeZone, now);
     const closedDate = lastClosedDate(timeZone, now);
     const range = await readLedgerRange(database, today);
-    const newest = (range?.to ?? closedDate).slice(0, 7);
+    const newest = monthOf(range?.to ?? closedDate);
     const wanted = parseMonth(to ?? '');
     const last = wanted === null || wanted > newest ? newest : wanted;
-    const begin = (range?.from ?? closedDate).slice(0, 7);
+    const begin = monthOf(range?.from ?? closedDate);
     const months = Array.from({ length: MONTHS_SHOWN }, (_, index) =>
       addMonths(last, index + 1 - MONTHS_SHOWN),
     ).filter((month) => month >= begin || month === last);
     const first = months[0] ?? last;
-    const shown = { from: monthStart(first), to: monthStart(addMonths(last, 1)) };
+    const shown = { from: firstDateOf(first), to: lastDateOf(last) };
     const [items, days] = await Promise.all([
       readOpenItems(database, { now, policy: parts }),
       readLedgerDays(database, shown, today),
@@ -54,9 +59,8 @@ export const START = declarePage({
     return {
       items,
       months,
-      days: days.filter((day) => day.date.slice(0, 7) <= last),
-      earlier:
-        range !== null && range.from.slice(0, 7) < first ? addMonths(last, -MONTHS_SHOWN) : null,
+      days,
+      earlier: begin < first ? addMonths(last, -MONTHS_SHOWN) : null,
       later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,
     };
   },
@@ -66,8 +70,8 @@ export const START = declarePage({
 
 /** Months side by side, each day with the colour and shape of its state, and a legend. */
 function Calendar(props: {
-  /** `YYYY-MM`, in order. */
-  readonly months: readonly string[];
+  /** In order. */
+  readonly months: readonly CivilMonth[];
   readonly days: readonly LedgerDay[];
 }) {
   const byDate = new Map(props.days.map((day) => [day.date, day]));
@@ -88,8 +92,8 @@ function Calendar(props: {
 }
 
 /** Weeks from Monday; null for days of another month. */
-function weeksOf(month: string): (CivilDate | null)[][] {
-  const first = toCivilDate(`${month}-01`);
+function weeksOf(month: CivilMonth): (CivilDate | null)[][] {
+  const first = firstDateOf(month);
   // 1970-01-05 was a Monday.
   const monday = toCivilDate('1970-01-05');
   const offset = ((daysBetween(monday, first) % 7) + 7) % 7;
@@ -101,10 +105,8 @@ function weeksOf(month: string): (CivilDate | null)[][] {
   return weeks;
 }
 
-/** A month as a table of weeks, each date with the cell that `cellOf` returns. */
 function MonthTable(props: {
-  /** `YYYY-MM`. */
-  readonly month: string;
+  readonly month: CivilMonth;
   readonly cellOf: (date: CivilDate) => VNode;
 }) {
   const { formats } = usePage();
@@ -217,33 +219,15 @@ function DaysPage({ data }: { data: DaysPageData }) {
   );
 }
 
-const LOOKS: Readonly<Record<TaskKey, DayLook>> = {
-  urgent_breaks: 'failed',
-  account_changes: 'failed',
-  held: 'held',
-  failed: 'failed',
-  missing: 'pending',
-  paused: 'pending',
-  attention: 'attention',
-  breaks: 'attention',
-  unmapped_companies: 'attention',
-  restated: 'restated',
-  equal_titles: 'attention',
-  findings: 'attention',
-  sign_off: 'reconciled',
-  waiting: 'held',
-  alert: 'attention',
-  providers_locked: 'pending',
-};
-
 const DATES_SHOWN = 8;
 
 function TaskLine({ task }: { readonly task: Task }) {
   const { text, language, formats } = usePage();
   const { dates, value } = task;
+  const { look } = TASKS[task.key];
   return (
-    <li class={`task is-${LOOKS[task.key]}`}>
-      <StateIcon look={LOOKS[task.key]} />
+    <li class={`task is-${look}`}>
+      <StateIcon look={look} />
       <p>
         {taskText(task, language)}
         {dates.slice(0, DATES_SHOWN).map((date) => (
@@ -263,20 +247,8 @@ function TaskLine({ task }: { readonly task: Task }) {
   );
 }
 
-/** Returns `YYYY-MM`, or null. Months near the first and last dates of the calendar are refused. */
-function parseMonth(text: string): string | null {
-  const isMonth = parseCivilDate(`${text}-01`) !== null;
-  return isMonth && text > '1900' && text < '9000' ? text : null;
-}
-
-function addMonths(month: string, count: number): string {
+function addMonths(month: CivilMonth, count: number): CivilMonth {
   const index = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1 + count;
   const year = String(Math.floor(index / 12)).padStart(4, '0');
-  return `${year}-${String((index % 12) + 1).padStart(2, '0')}`;
-}
-
-function monthStart(month: string) {
-  const date = parseCivilDate(`${month}-01`);
-  if (date === null) throw new RangeError(`not a month: ${month}`);
-  return date;
+  return `${year}-${String((index % 12) + 1).padStart(2, '0')}` as CivilMonth;
 }

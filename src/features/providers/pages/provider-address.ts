@@ -10,8 +10,8 @@ export const externalId = asWritten(
 );
 
 /** The address of a provider's page. A parameter, because an external id may hold any character. */
-export function providerHref(externalId: string, more: Record<string, string> = {}): string {
-  return `/provider?${new URLSearchParams({ id: externalId, ...more })}`;
+export function providerHref(externalId: string): string {
+  return `/provider?${new URLSearchParams({ id: externalId })}`;
 }
 
 /** The key of a provider in the watch on bank accounts. */

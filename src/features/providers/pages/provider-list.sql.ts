@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { parseTaxId } from '../../../base/values/tax-id.ts';
-import { instant, instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
+import { instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
 import { readFilter } from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
@@ -43,9 +43,13 @@ interface ProviderFilter {
 }
 
 export async function countProviders(db: Transaction, filter: ProviderFilter): Promise<ListTotal> {
-  const [row] = await db.$queryRaw<[ListTotal]>`
-    SELECT count(*)::float8 AS rows FROM conciliation.provider provider WHERE ${await whereOf(db, filter)}`;
-  return row;
+  const [counts] = await db.$queryRaw<[Record<SyncState | 'all', number>]>`
+    SELECT count(*)::float8 AS all, count(*) FILTER (WHERE sync_state = 'pending')::float8 AS pending,
+           count(*) FILTER (WHERE sync_state = 'synced')::float8 AS synced,
+           count(*) FILTER (WHERE sync_state = 'rejected')::float8 AS rejected,
+           count(*) FILTER (WHERE sync_state = 'invalid')::float8 AS invalid
+    FROM conciliation.provider provider WHERE ${await whereOf(db, { ...filter, state: null })}`;
+  return { rows: counts[filter.state ?? 'all'], counts };
 }
 
 /** Returns a part of the selected providers, in the order of their external ids. */
@@ -97,21 +101,16 @@ async function textCondition(db: Transaction, text: string): Promise<Prisma.Sql>
     OR strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${text}::text`)}) > 0)`;
 }
 
-/** What the API says about a provider. */
-export const DescribedProvider = Type.Object({
-  ...Provider.properties,
-  type: orNull('string'),
-  canAnticipate: orNull('boolean'),
-  changedAt: instant,
-  requests: Type.Integer({ minimum: 0, description: 'Requests that had the provider.' }),
-});
-
 /** A provider as the ERP states it. Personal data, except for the states and times. */
-export interface ProviderDetail extends Readonly<Static<typeof DescribedProvider>> {
+export interface ProviderDetail extends Provider {
+  readonly type: string | null;
+  readonly canAnticipate: boolean | null;
+  readonly changedAt: Date;
+  /** The number of requests that had the provider. */
+  readonly requests: number;
   readonly phones: unknown;
   readonly emailAddresses: unknown;
   readonly accounts: unknown;
-  /** The platform's refusal. */
   readonly refusal: string | null;
 }
 
@@ -134,22 +133,22 @@ async function readProviderDetail(
 }
 
 /**
- * Returns a supplier with the numbers of its titles, accounts and changed accounts; null when neither the ERP nor a
+ * Returns a supplier with its accounts, and the numbers of its titles and changed accounts; null when neither the ERP nor a
  * title names it.
  */
 export async function readSupplier({ database }: ConsoleParts, externalId: string) {
   const partyKey = accountPartyKey(externalId);
   const { filter } = readFilter(TITLE_FILTER, { providerId: externalId });
-  const [provider, titleCount, accountCount, changes] = await Promise.all([
+  const [provider, titleCount, accounts, changes] = await Promise.all([
     readProviderDetail(database, externalId),
     readTitleTotals(database.prisma, filter),
-    countSeenAccounts(database, partyKey),
+    readSeenAccounts(database, partyKey),
     countAccountChanges(database.prisma, { state: 'all', providerKey: partyKey }),
   ]);
   const changeCount = changes.rows;
-  return provider === null && titleCount.titles + accountCount + changeCount === 0
+  return provider === null && titleCount.titles + accounts.length + changeCount === 0
     ? null
-    : { partyKey, provider, titleCount, accountCount, changeCount };
+    : { provider, titleCount, accounts, changeCount };
 }
 
 /** A bank account that titles name for a provider. Personal data. */
@@ -158,28 +157,21 @@ export interface SeenAccount extends BankAccount {
   readonly firstSeenAt: Date;
 }
 
-/** The accounts of a provider, each in the writing that was seen last. Titles without an account are left out. */
-const accountsOf = (partyKey: string) => Prisma.sql`
-  SELECT DISTINCT ON (account_hash) *, min(first_seen_at) OVER (PARTITION BY account_hash) AS seen_at
-  FROM conciliation.party_account
-  WHERE kind = 'provider' AND party_key = ${partyKey} AND normal_form <> ${NO_ACCOUNT_FORM}
-  ORDER BY account_hash, last_accepted_date DESC, last_seen_at DESC, writing_hash`;
+const MAX_ACCOUNTS = 100;
 
-async function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
-  const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
-    SELECT count(*)::float8 AS count FROM (${accountsOf(partyKey)}) AS account`;
-  return count;
-}
-
-/** Returns a part of the provider's accounts, the last seen first. */
-export function readSeenAccounts(
-  database: Database,
-  partyKey: string,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<SeenAccount[]> {
+/**
+ * Returns the accounts of a provider, each in the writing that was seen last, the last seen first. Titles without an
+ * account are left out.
+ */
+function readSeenAccounts(database: Database, partyKey: string): Promise<SeenAccount[]> {
   return database.prisma.$queryRaw<SeenAccount[]>`
     SELECT bank, agency, agency_digit AS "agencyDigit", account, account_digit AS "accountDigit", destination,
            last_accepted_date::text AS "lastAcceptedDate", seen_at AS "firstSeenAt"
-    FROM (${accountsOf(partyKey)}) AS account
-    ORDER BY last_accepted_date DESC, account_hash OFFSET ${offset} LIMIT ${limit}`;
+    FROM (
+      SELECT DISTINCT ON (account_hash) *, min(first_seen_at) OVER (PARTITION BY account_hash) AS seen_at
+      FROM conciliation.party_account
+      WHERE kind = 'provider' AND party_key = ${partyKey} AND normal_form <> ${NO_ACCOUNT_FORM}
+      ORDER BY account_hash, last_accepted_date DESC, last_seen_at DESC, writing_hash
+    ) AS account
+    ORDER BY last_accepted_date DESC, account_hash LIMIT ${MAX_ACCOUNTS}`;
 }

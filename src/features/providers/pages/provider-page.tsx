@@ -1,15 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { Text } from '../../../base/texts/texts.ts';
-import { describe } from '../../../console/api/api-request.ts';
-import { amount, count, date, instant } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Pager, type Paging, pagingOf } from '../../../console/shell/paging.tsx';
 import {
   Card,
   DayLink,
@@ -18,27 +12,13 @@ import {
   PlatformValue,
   RevealForm,
 } from '../../../console/shell/parts.tsx';
-import { EVERYBODY, forKeys, STAFF } from '../../../console/shell/route-access.ts';
-import {
-  type AccountChange,
-  bankAccount,
-  readAccountChanges,
-} from '../../accounts/account-changes.sql.ts';
+import { STAFF } from '../../../console/shell/route-access.ts';
+import { ACCOUNT_CHANGES } from '../../accounts/pages/account-changes-page.tsx';
 import { AccountText, accountNumber } from '../../accounts/pages/account-text.tsx';
-import { ChangeList } from '../../accounts/pages/change-list.tsx';
 import { reasonsText } from '../../review/pages/reason-text.ts';
-import { externalId, providerHref } from './provider-address.ts';
-import {
-  DescribedProvider,
-  type ProviderDetail,
-  readSeenAccounts,
-  readSupplier,
-  type SeenAccount,
-} from './provider-list.sql.ts';
-import { LastAnswer, LastSent, maskProvider, ProviderState } from './providers-page.tsx';
-
-const ACCOUNTS_A_PAGE = 20;
-const CHANGES_A_PAGE = 10;
+import { accountPartyKey, externalId, providerHref } from './provider-address.ts';
+import { type ProviderDetail, readSupplier, type SeenAccount } from './provider-list.sql.ts';
+import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
 
 interface ProviderPageData {
   readonly externalId: string;
@@ -47,9 +27,7 @@ interface ProviderPageData {
   /** Null: titles name the provider, and the ERP has not written it. */
   readonly provider: ProviderDetail | null;
   readonly accounts: readonly SeenAccount[];
-  readonly accountPaging: Paging;
-  readonly changes: readonly AccountChange[];
-  readonly changePaging: Paging;
+  readonly changeCount: number;
   readonly titleCount: { readonly titles: number; readonly originalValueSum: string };
 }
 
@@ -63,20 +41,10 @@ export const PROVIDER = declarePage({
   path: '/provider',
   active: '/providers',
   input: { id: externalId },
-  read: async (parts, { id }, { query }): Promise<ProviderPageData | null> => {
-    const { prisma } = parts.database;
+  read: async (parts, { id }): Promise<ProviderPageData | null> => {
     const supplier = await readSupplier(parts, id);
-    if (supplier === null) return null;
-    const { partyKey: providerKey, provider, titleCount, accountCount, changeCount } = supplier;
-    const accountPaging = pagingOf(query, 'accounts', accountCount, ACCOUNTS_A_PAGE);
-    const changePaging = pagingOf(query, 'changes', changeCount, CHANGES_A_PAGE);
     const fingerprint = createHash('sha256').update(id).digest('hex').slice(0, 16);
-    const [accounts, changes] = await Promise.all([
-      readSeenAccounts(parts.database, providerKey, accountPaging),
-      readAccountChanges(prisma, { state: 'all', providerKey }, changePaging),
-    ]);
-    const shown = { provider, accounts, accountPaging, changes, changePaging, titleCount };
-    return { externalId: id, fingerprint, ...shown };
+    return supplier && { externalId: id, fingerprint, ...supplier };
   },
   title: (_, { provider }, { id }) => provider?.name ?? id,
   body: (data, _, isRevealed) => <ProviderBody data={data} isRevealed={isRevealed} />,
@@ -115,18 +83,7 @@ function ProviderBody({ data, isRevealed }: PageProps) {
         <Accounts data={data} isRevealed={isRevealed} />
       </Card>
       <Card title={text('lists.account_changes.title')}>
-        {data.changes.length === 0 ? (
-          <p class="quiet">{text('providers.changesNoneHere')}</p>
-        ) : (
-          <div class="stack">
-            <ChangeList changes={data.changes} isRevealed={isRevealed} />
-            <Pager
-              label={text('lists.account_changes.title')}
-              paging={data.changePaging}
-              hrefOf={(page) => providerHref(externalId, { changes: String(page) })}
-            />
-          </div>
-        )}
+        <Changes data={data} />
       </Card>
       <Card title={text('lists.titles.title')}>
         <Titles data={data} />
@@ -283,19 +240,22 @@ function Accounts({ data, isRevealed }: PageProps) {
     ...account,
     ...(!isRevealed && maskBankAccount(account)),
   }));
+  return <ListTable label={text('providers.accounts')} columns={ACCOUNT_COLUMNS} rows={shown} />;
+}
+
+/** The number of changed accounts, with a link to their list. */
+function Changes({ data }: Pick<PageProps, 'data'>) {
+  const { text, formats } = usePage();
+  const { changeCount, externalId } = data;
+  if (changeCount === 0) return <p class="quiet">{text('providers.changesNoneHere')}</p>;
+  const href = ACCOUNT_CHANGES.href({ state: 'all', providerKey: accountPartyKey(externalId) });
   return (
-    <>
-      <ListTable label={text('providers.accounts')} columns={ACCOUNT_COLUMNS} rows={shown} />
-      <Pager
-        label={text('providers.accounts')}
-        paging={data.accountPaging}
-        hrefOf={(page) => providerHref(data.externalId, { accounts: String(page) })}
-      />
-    </>
+    <p>
+      <a href={href}>{text('lists.account_changes.title')}</a>: {formats.count(changeCount)}
+    </p>
   );
 }
 
-/** The number of titles and their value, with a link to their list. */
 function Titles({ data }: Pick<PageProps, 'data'>) {
   const { text, formats } = usePage();
   const { titles, originalValueSum } = data.titleCount;
@@ -320,67 +280,4 @@ function textOf(item: unknown, name: string): string | null {
   if (typeof item !== 'object' || item === null) return null;
   const value: unknown = Reflect.get(item, name);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
-}
-
-const Provider = Type.Object({
-  externalId: Type.String(),
-  provider: Type.Union([DescribedProvider, Type.Null()], {
-    description: 'Null: titles name the provider, and the ERP has not written it.',
-  }),
-  titles: count,
-  originalValue: amount,
-  accounts: Type.Array(
-    Type.Object({ ...bankAccount, lastAcceptedDate: date, firstSeenAt: instant }),
-    { description: 'Accounts that titles name, at most 500, the last seen first.' },
-  ),
-  accountCount: count,
-  accountChanges: count,
-});
-
-const MAX_ACCOUNTS = 500;
-
-/** A supplier. Identifiers are masked; the page reveals them. */
-export function addSuppliersApi(api: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-
-  api.get(
-    '/provider',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'suppliers',
-      'getProvider',
-      'One supplier with its titles and bank accounts',
-      {
-        querystring: Type.Object({ id: externalId }),
-        answer: Provider,
-      },
-    ),
-    async (request, reply) => {
-      const { id } = request.query as { id: string };
-      const supplier = await readSupplier(parts, id);
-      if (supplier === null) return reply.callNotFound();
-      const { provider, titleCount, accountCount, changeCount, partyKey } = supplier;
-      const page = { offset: 0, limit: MAX_ACCOUNTS };
-      const accounts = await readSeenAccounts(database, partyKey, page);
-      return {
-        externalId: id,
-        provider: provider === null ? null : maskProvider(withoutContacts(provider)),
-        titles: titleCount.titles,
-        originalValue: titleCount.originalValueSum,
-        accounts: accounts.map(({ lastAcceptedDate, firstSeenAt, ...account }) => ({
-          ...maskBankAccount(account),
-          lastAcceptedDate,
-          firstSeenAt,
-        })),
-        accountCount,
-        accountChanges: changeCount,
-      };
-    },
-  );
-}
-
-function withoutContacts(provider: ProviderDetail) {
-  // The refusal of the platform may have personal data.
-  const { phones: _, emailAddresses: __, accounts: ___, refusal: ____, ...rest } = provider;
-  return rest;
 }

@@ -1,13 +1,11 @@
 import type { Column } from '../../../console/list/columns.tsx';
-import { anyOf, searchField } from '../../../console/list/filter.tsx';
+import { anyOf, asTabs, searchField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Banner, Instant, Metric } from '../../../console/shell/parts.tsx';
-import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
+import { Instant } from '../../../console/shell/parts.tsx';
 import { reasonsText } from '../../review/pages/reason-text.ts';
 import { SYNC_STATES } from '../provider.ts';
-import { type ProviderSummary, readProviderSummary } from '../providers.sql.ts';
 import { providerHref } from './provider-address.ts';
 import { countProviders, Provider, readProviders } from './provider-list.sql.ts';
 
@@ -57,11 +55,12 @@ const COLUMNS: readonly Column<Provider>[] = [
   { name: 'taken', head: 'providers.taken', kind: 'instant', value: ({ syncedAt }) => syncedAt },
 ];
 
-/** Masks the tax identifier. The page of a supplier shows it, on the record. */
-export const maskProvider = <Row extends Pick<Provider, 'identification'>>(row: Row): Row => ({
-  ...row,
-  identification: row.identification === null ? null : maskTaxId(row.identification),
-});
+const STATES = {
+  pending: 'providers.states.pending',
+  synced: 'providers.states.synced',
+  rejected: 'providers.states.rejected',
+  invalid: 'providers.states.invalid',
+} as const;
 
 /** The ERP's suppliers, with the newest request of each. */
 export const SUPPLIERS = declareList(Provider, {
@@ -70,82 +69,21 @@ export const SUPPLIERS = declareList(Provider, {
   active: '/providers',
   filter: {
     q: searchField('providers.searchLabel'),
-    state: anyOf('titles.status', SYNC_STATES, (state) => `providers.states.${state}`),
+    state: asTabs(anyOf('titles.status', SYNC_STATES, (state) => STATES[state])),
   },
   columns: COLUMNS,
   total: countProviders,
   read: readProviders,
-  mask: maskProvider,
+  mask: (row) => ({
+    ...row,
+    identification: row.identification === null ? null : maskTaxId(row.identification),
+  }),
   api: {
     tag: 'suppliers',
     operationId: 'listProviders',
     summary: 'Suppliers with their states and newest requests',
   },
-  layout: async ({ database }) => {
-    const [summary, openChanges] = await Promise.all([
-      readProviderSummary(database),
-      countAccountChanges(database.prisma, { state: 'open' }),
-    ]);
-    return ({ head, filter, table }) => (
-      <>
-        <section class="headline">
-          {head}
-          <States summary={summary} />
-        </section>
-        <Changes open={openChanges.rows} />
-        {filter}
-        {table}
-      </>
-    );
-  },
 });
-
-function States({ summary }: { readonly summary: ProviderSummary }) {
-  const { text, formats } = usePage();
-  const warning = (isWarning: boolean) => (isWarning ? 'is-warning' : '');
-  return (
-    <dl class="metrics">
-      {SYNC_STATES.map((state) => (
-        <Metric
-          key={state}
-          label={text(`providers.states.${state}`)}
-          class={warning((state === 'rejected' || state === 'invalid') && summary[state] > 0)}
-          value={formats.count(summary[state])}
-          href={SUPPLIERS.href({ state })}
-        />
-      ))}
-      {summary.lastRequestAt !== null && (
-        <Metric
-          label={text('providers.lastRequest')}
-          value={<Instant at={summary.lastRequestAt} />}
-        />
-      )}
-      {summary.lastErrorCode !== null && (
-        <Metric
-          label={text('providers.lastError')}
-          class="is-warning"
-          value={summary.lastErrorCode}
-        />
-      )}
-    </dl>
-  );
-}
-
-function Changes({ open }: { readonly open: number }) {
-  const { text, formats } = usePage();
-  return open > 0 ? (
-    <Banner look="attention" title={text('days.accountChanges', { count: formats.count(open) })}>
-      <p>
-        {text('days.accountChangesHelp')}{' '}
-        <a href="/account-changes">{text('providers.changesOpen')}</a>
-      </p>
-    </Banner>
-  ) : (
-    <p>
-      <a href="/account-changes?state=all">{text('lists.account_changes.title')}</a>
-    </p>
-  );
-}
 
 export function LastSent({ last }: { readonly last: Provider }) {
   const { text } = usePage();

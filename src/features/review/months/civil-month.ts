@@ -6,7 +6,7 @@ import {
   parseCivilDate,
   toCivilDate,
 } from '../../../base/values/business-day.ts';
-import { date, each, orNull, words } from '../../../console/api/schema-parts.ts';
+import { date, words } from '../../../console/api/schema-parts.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 
 /** A month of the calendar as `YYYY-MM`. Text order is month order. */
@@ -18,6 +18,8 @@ export function parseMonth(text: string): CivilMonth | null {
   const isMonth = parseCivilDate(`${text}-01`) !== null && text > '1900' && text < '9000';
   return isMonth ? (text as CivilMonth) : null;
 }
+
+export const monthOf = (date: CivilDate) => date.slice(0, 7) as CivilMonth;
 
 export function firstDateOf(month: CivilMonth): CivilDate {
   return toCivilDate(`${month}-01`);
@@ -44,8 +46,7 @@ export const SEAL_FIELDS = [
 ] as const;
 
 /** A seal of a day as text: instants in UTC with microseconds, amounts with every stored digit. */
-export const SealRecord = each(SEAL_FIELDS, orNull('string'));
-export type SealRecord = Static<typeof SealRecord>;
+export type SealRecord = Readonly<Record<(typeof SEAL_FIELDS)[number], string | null>>;
 
 /**
  * Returns SHA-256 over the month and the seals of its days in date order, in hexadecimal. Each value is

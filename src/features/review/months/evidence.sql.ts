@@ -35,7 +35,6 @@ type EvidenceDay = SealRecord & {
   readonly content_columns: readonly string[];
 };
 
-/** The content that the newest seal of a month covers. */
 export interface Evidence {
   readonly seal: MonthSeal;
   readonly days: readonly EvidenceDay[];

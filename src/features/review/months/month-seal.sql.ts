@@ -19,7 +19,7 @@ import {
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
-import { DAY_STATES, type DayState } from '../../../core/ledger/day-state.ts';
+import type { DayState } from '../../../core/ledger/day-state.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { SEALED_MEASURES } from '../restated-days.sql.ts';
 import {
@@ -31,7 +31,7 @@ import {
   type MonthFault,
   monthDigest,
   SEAL_FIELDS,
-  SealRecord,
+  type SealRecord,
 } from './civil-month.ts';
 
 const month = Type.Unsafe<CivilMonth>({ type: 'string', examples: ['2026-03'] });
@@ -82,14 +82,12 @@ function stateOf({ days, signed, seal, broken }: Omit<Month, 'state'>): MonthSta
   return seal === null ? 'open' : 'broken';
 }
 
-/** A day that a month seal has to cover. */
-export const MonthDay = Type.Object({
-  date,
-  state: Type.Unsafe<DayState | null>({ type: ['string', 'null'], enum: [...DAY_STATES, null] }),
-  isRestated: Type.Boolean(),
-  seal: Type.Union([SealRecord, Type.Null()], { description: 'The present seal.' }),
-});
-export type MonthDay = Readonly<Static<typeof MonthDay>>;
+export interface MonthDay {
+  readonly date: CivilDate;
+  readonly state: DayState | null;
+  readonly isRestated: boolean;
+  readonly seal: SealRecord | null;
+}
 
 // The names are constants of this program. No input reaches Prisma.raw.
 
@@ -179,7 +177,6 @@ export async function readMonths(
   });
 }
 
-/** Returns all seals, the newest first; `month` selects those of a month. */
 export function readMonthSeals(
   client: QueryClient,
   month: CivilMonth | null,
@@ -265,7 +262,6 @@ export interface BrokenMonth {
   readonly days: readonly BrokenDay[];
 }
 
-/** The months whose newest seal is broken, as `BrokenMonth`, in order. */
 export const BROKEN_MONTHS = Prisma.sql`
   SELECT * FROM (
     SELECT to_char(month, 'YYYY-MM') AS month, id AS "sealId", ${brokenDays} AS days

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, daysBetween, parseCivilDate } from '../../../base/values/business-day.ts';
 import { describe, requireDate } from '../../../console/api/api-request.ts';
-import { DateParameter, date, orNull } from '../../../console/api/schema-parts.ts';
+import { DateParameter, date } from '../../../console/api/schema-parts.ts';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { maskChange } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
@@ -12,28 +12,17 @@ import { EVERYBODY, forKeys, OPERATE, STAFF } from '../../../console/shell/route
 import { DayChanges, readDayChanges } from '../changed-titles.sql.ts';
 import { readLedgerDays } from '../ledger-days.sql.ts';
 import { type CivilMonth, parseMonth } from '../months/civil-month.ts';
-import { Month, MonthDay, MonthSeal } from '../months/month-seal.sql.ts';
 import { JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { requestPull } from './day-actions.ts';
-import { readMonthPage, sendEvidence } from './months-pages.tsx';
+import { sendEvidence } from './months-pages.tsx';
 
 const MAX_DAYS = 1_000;
 const MAX_CHANGES = 1_000;
-
-const MonthDetail = Type.Object({
-  ...Month.properties,
-  presentDigest: orNull('string', {
-    description: 'The digest of a seal over the present seals of the days.',
-  }),
-  seals: Type.Array(MonthSeal),
-  daySeals: Type.Array(MonthDay),
-});
 
 const RangeQuery = Type.Object({ from: date, to: date });
 
 const MonthParameter = Type.Object({ month: Type.String({ examples: ['2026-03'] }) });
 
-/** The operations of the API for review. */
 export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const { bookingsFrom = null, payablesMaxAgeHours } = parts;
@@ -90,30 +79,6 @@ export function addReviewApi(api: FastifyInstance, parts: ConsoleParts): void {
         fields: title.fields.map(maskChange),
       }));
       return { ...changes, titles };
-    },
-  );
-
-  api.get(
-    '/months/:month',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'months',
-      'getMonth',
-      'One month with its days and all its seals',
-      {
-        params: MonthParameter,
-        answer: MonthDetail,
-      },
-    ),
-    async (request, reply) => {
-      const data = await readMonthPage(parts, requireMonth(request));
-      if (data === null) return reply.callNotFound();
-      return {
-        ...data.month,
-        presentDigest: data.presentDigest,
-        seals: data.seals,
-        daySeals: data.days,
-      };
     },
   );
 

@@ -28,7 +28,7 @@ import { type DayMatching, readDayMatching } from '../../matching/match-reads.sq
 import { DayStages } from '../../matching/pages/match-cards.tsx';
 import { type DayChanges, readDayChanges } from '../changed-titles.sql.ts';
 import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
-import { type JudgedDay, readNextToSign, withObstacles } from '../obstacles.sql.ts';
+import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { obstacleRules, readSignOffs, type SignOff } from '../sign-off.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
 import { ACCEPT_REJECTS, PULL_DAY } from './day-actions.ts';
@@ -62,10 +62,8 @@ export const DAY = declarePage({
       (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, [date], parts),
     ]);
     const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
-    const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
-    const nextToSign = isSigned ? await readNextToSign(prisma, date, today, rules) : null;
-    const ofDay = { bookings: bookings?.get(date) ?? null, nextToSign };
-    return { date, day, rejects, pulls, seals, changes, matching, ...ofDay };
+    const released = bookings?.get(date) ?? null;
+    return { date, day, rejects, pulls, seals, changes, matching, bookings: released };
   },
   title: ({ formats }, { date }) => formats.date(date),
   // The page follows a pull to its end.
@@ -88,8 +86,6 @@ interface DayPageData {
   readonly seals: readonly SignOff[];
   /** Null: seals release nothing. */
   readonly bookings: DayBookings | null;
-  /** The next day for a signature of this user; null: none. */
-  readonly nextToSign: CivilDate | null;
 }
 
 function DayPage({ data }: { data: DayPageData }) {
@@ -139,7 +135,7 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
       {day.isRestated && moved}
       <div class="columns wide-first">
         <ControlTotals day={day} />
-        <SignOffCard day={day} seals={data.seals} nextToSign={data.nextToSign} />
+        <SignOffCard day={day} seals={data.seals} />
       </div>
       {data.rejects.length > 0 && (
         <DayRejects
@@ -302,7 +298,6 @@ function ControlTotals({ day }: { day: LedgerDay }) {
   );
 }
 
-/** The pulls of a day and their effects. */
 function PullsTable({ pulls }: { pulls: readonly DayPull[] }) {
   const { text, formats } = usePage();
   if (pulls.length === 0) return <p class="quiet">{text('day.pullsEmpty')}</p>;
@@ -439,7 +434,6 @@ function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay |
   );
 }
 
-/** The head of the pages of a day. */
 export function DayHead(props: {
   readonly date: CivilDate;
   readonly day: LedgerDay | null;
@@ -485,7 +479,6 @@ export function DayHead(props: {
   );
 }
 
-/** The pulls of a date, newest first. */
 async function readDayPulls(database: Database, date: CivilDate, limit: number) {
   const pulls = await database.prisma.pull.findMany({
     where: { date },

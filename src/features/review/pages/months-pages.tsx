@@ -37,12 +37,10 @@ import {
   type ErpStage,
   Month,
   type MonthDay,
-  type MonthSeal,
   type MonthState,
   type MonthTotals,
   readErpStages,
   readMonthDays,
-  readMonthSeals,
   readMonths,
   sealMonth,
 } from '../months/month-seal.sql.ts';
@@ -185,27 +183,21 @@ export function sendEvidence(
 }
 
 /** Returns the data of a month; null: the ledger does not have the month. */
-export async function readMonthPage(
-  parts: ConsoleParts,
-  name: CivilMonth,
-): Promise<MonthPageData | null> {
+async function readMonthPage(parts: ConsoleParts, name: CivilMonth): Promise<MonthPageData | null> {
   const { database } = parts;
   const [month] = await readMonths(database.prisma, todayOf(parts), name);
   if (month === undefined) return null;
-  const [days, seals, stages] = await Promise.all([
+  const [days, stages] = await Promise.all([
     readMonthDays(database.prisma, month),
-    readMonthSeals(database.prisma, name),
     readErpStages(database, month),
   ]);
-  return { month, days, seals, stages, presentDigest: digestOfDays(name, days) };
+  return { month, days, stages, presentDigest: digestOfDays(name, days) };
 }
 
 interface MonthPageData {
   readonly month: Month;
   readonly days: readonly MonthDay[];
   readonly stages: readonly ErpStage[];
-  /** All seals of the month, the newest first. */
-  readonly seals: readonly MonthSeal[];
   /** The digest of a seal over the present seals of the days; null: a day cannot be covered. */
   readonly presentDigest: string | null;
 }
@@ -242,30 +234,6 @@ function MonthBody({ data }: { readonly data: MonthPageData }) {
       <Card title={text('months.days')}>
         <DaysTable days={data.days} stages={data.stages} />
       </Card>
-      {data.seals.length > 1 && (
-        <Card title={text('months.earlier')}>
-          <ul class="small">
-            {data.seals.slice(1).map((seal) => (
-              <li key={seal.id}>
-                {text('months.sealedByAt', {
-                  name: authorText(text, seal.sealedBy),
-                  at: formats.instant(seal.sealedAt),
-                })}
-                {seal.reason !== null && <span class="quiet"> ({seal.reason})</span>}
-                <br />
-                <span class="quiet">
-                  {text('day.sealedTitles', {
-                    titles: countOf(context, seal.totals.title_count),
-                    sum: formats.amount(seal.totals.original_value_sum),
-                  })}
-                </span>
-                <br />
-                <span class="mono">{seal.digest}</span>
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
     </>
   );
 }
@@ -449,21 +417,15 @@ function Totals({ totals }: { totals: MonthTotals }) {
     ['rejected_count', text('days.rejected')],
   ] as const;
   return (
-    <DataTable
-      label={text('months.sealedTotals')}
-      heads={[text('day.amount'), right(text('day.sum'))]}
-    >
-      <tr>
-        <th scope="row">{text('amounts.original_value')}</th>
-        <td class="right number">{formats.amount(totals.original_value_sum)}</td>
-      </tr>
+    <dl class="metrics">
+      <Metric
+        label={text('amounts.original_value')}
+        value={formats.amount(totals.original_value_sum)}
+      />
       {counts.map(([measure, label]) => (
-        <tr key={measure}>
-          <th scope="row">{label}</th>
-          <td class="right number">{countOf(context, totals[measure])}</td>
-        </tr>
+        <Metric key={measure} label={label} value={countOf(context, totals[measure])} />
       ))}
-    </DataTable>
+    </dl>
   );
 }
 

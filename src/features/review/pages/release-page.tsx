@@ -9,7 +9,7 @@ import { AmountCell, Card } from '../../../console/shell/parts.tsx';
 import { DECIDE } from '../../../console/shell/route-access.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
 import { releasePull } from '../../../core/merge/decisions.sql.ts';
-import { implausibleText, isImplausible } from '../hold-text.ts';
+import { implausibleText, isImplausible } from '../day-alerts.sql.ts';
 import type { Hold } from '../ledger-days.sql.ts';
 import { previewRelease, type ReleasePreview } from '../release-preview.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
@@ -26,11 +26,11 @@ export const RELEASE_PAGE = declarePage({
   input: { id },
   read: async (parts, { id }) => {
     const preview = await previewRelease(parts, BigInt(id), MOVED_SHOWN);
+    if (preview === null) return null;
     const heldRun = await readHeldRun(parts.database, BigInt(id));
     return { pullId: id, preview, others: Math.max(0, heldRun.length - 1) };
   },
   title: ({ text }, { pullId }) => text('release.title', { pull: String(pullId) }),
-  answer: ({ preview }) => (preview === null ? { status: 404 } : {}),
   body: (data) => <ReleaseBody {...data} />,
 });
 
@@ -49,24 +49,13 @@ export const RELEASE = declareAction({
 
 function ReleaseBody(props: {
   readonly pullId: number;
-  readonly preview: ReleasePreview | null;
+  readonly preview: ReleasePreview;
   /** Other held pulls of the run that one decision can release. */
   readonly others: number;
 }) {
   const context = usePage();
   const { preview } = props;
   const { text, formats } = context;
-  if (preview === null) {
-    return (
-      <>
-        <nav class="crumbs" aria-label={text('nav.days')}>
-          <a href="/">← {text('nav.days')}</a>
-        </nav>
-        <h1>{text('release.title', { pull: String(props.pullId) })}</h1>
-        <p>{text('release.gone')}</p>
-      </>
-    );
-  }
   const hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'> = {
     reason: preview.holdReason,
     detail: preview.holdDetail,
@@ -158,7 +147,6 @@ function ReleaseBody(props: {
   );
 }
 
-/** The next steps, by what a response would do. */
 const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
   changed_share: 'changed',
   value_jump: 'changed',
@@ -168,13 +156,7 @@ const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
 
 /** Why a response is held, with its numbers and, masked, the buyer that they are about, and what a person does next. */
 export function holdText(
-  {
-    text,
-    language,
-    formats,
-  }: Pick<PageContext, 'text' | 'language'> & {
-    readonly formats: Pick<PageContext['formats'], 'count'>;
-  },
+  { text, language, formats }: PageContext,
   hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'>,
   currentTitles: number,
 ): string {

@@ -1,13 +1,11 @@
-import type { CivilDate } from '../../../base/values/business-day.ts';
 import type { DayObstacle } from '../../../console/day-obstacle.ts';
 import type { Words } from '../../../console/list/columns.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { authorText, Card, DayLink } from '../../../console/shell/parts.tsx';
+import { authorText, Card } from '../../../console/shell/parts.tsx';
 import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
 import { REOPEN_DAY, SIGN_DAY } from './day-actions.ts';
 
-/** The text of an obstacle, with its number and value. */
 export function obstacleText(
   { code, kind, found, value }: Obstacle,
   { text, formats }: Words,
@@ -23,10 +21,8 @@ export function obstacleText(
 }
 
 /** What a person should know about a day before the sign-off, or why the day cannot be signed off. */
-export function Remarks(props: {
-  readonly day: { readonly date: CivilDate; readonly obstacles?: readonly Obstacle[] };
-}) {
-  const { date, obstacles = [] } = props.day;
+export function Remarks(props: { readonly day: Pick<JudgedDay, 'date' | 'obstacles'> }) {
+  const { date, obstacles } = props.day;
   const page = usePage();
   if (obstacles.length === 0) return <span class="quiet">–</span>;
   return (
@@ -50,7 +46,6 @@ export function Remarks(props: {
 export function SignOffCard(props: {
   readonly day: JudgedDay;
   readonly seals: readonly SignOff[];
-  readonly nextToSign: CivilDate | null;
 }) {
   const context = usePage();
   const { day, seals } = props;
@@ -86,9 +81,8 @@ export function SignOffCard(props: {
             otherwise={text('day.reviewersSign')}
           />
         )}
-        {!isOpen && mayReview && props.nextToSign !== null && (
+        {!isOpen && mayReview && (
           <p>
-            {text('signOffs.next')}: <DayLink date={props.nextToSign} /> ·{' '}
             <a href="/sign-offs">{text('lists.signOffs.title')}</a>
           </p>
         )}

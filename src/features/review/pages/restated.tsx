@@ -1,55 +1,23 @@
 import { Type } from 'typebox';
-import type { TextKey } from '../../../base/texts/texts.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import { declareAction } from '../../../console/declare.tsx';
 import { type Column, dayColumn } from '../../../console/list/columns.tsx';
-import { choice, readFilter, textField } from '../../../console/list/filter.tsx';
+import { readFilter, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
-import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY } from '../../../console/shell/route-access.ts';
-import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 import {
   countRestated,
   RestatedDay,
   readRestated,
   readRestatedTitles,
-  SEALED_MEASURES,
-  type SealedMeasure,
 } from '../restated-days.sql.ts';
 import { sendMoved } from './restated-export.ts';
 
-const COUNTS: Readonly<Record<string, TextKey>> = {
-  title_count: 'days.titles',
-  withdrawn_count: 'days.withdrawn',
-  rejected_count: 'days.rejected',
-};
-
-const measureText = (measure: SealedMeasure | 'all'): TextKey => {
-  if (measure === 'all') return 'filter.all';
-  const column = AMOUNT_COLUMNS.find((name) => measure === `${name}_sum`);
-  return column === undefined ? (COUNTS[measure] ?? 'days.titles') : `title.fields.${column}`;
-};
-
-const FILTER = {
-  measure: choice('day.amount', [...SEALED_MEASURES, 'all'], 'original_value_sum', measureText),
-  by: textField('months.daySignedBy'),
-};
-
-/** A count has no decimals. */
-const compared = (
-  name: 'sealed' | 'present' | 'difference',
-  head: TextKey,
-): Column<RestatedDay> => ({
-  name,
-  head,
-  kind: 'amount',
-  value: (row) => row[name],
-  cell: ({ measure, [name]: value }, { formats }: PageContext) =>
-    measure in COUNTS ? formats.count(Number(value)) : formats.amount(value),
-});
+const FILTER = { by: textField('months.daySignedBy') };
 
 const COLUMNS: readonly Column<RestatedDay>[] = [
   { ...dayColumn('days.date'), isHead: true },
@@ -61,14 +29,15 @@ const COLUMNS: readonly Column<RestatedDay>[] = [
   },
   { name: 'signed_off_at', head: 'audit.at', kind: 'instant' },
   {
-    name: 'measure',
-    head: 'day.amount',
+    name: 'titles',
+    head: 'days.titles',
     kind: 'text',
-    value: ({ measure }, { text }) => text(measureText(measure)),
+    value: ({ sealedTitles, titles }, { formats }) =>
+      `${formats.count(sealedTitles)} → ${formats.count(titles)}`,
   },
-  compared('sealed', 'restated.sealed'),
-  compared('present', 'restated.present'),
-  compared('difference', 'restated.difference'),
+  { name: 'sealed', head: 'restated.sealed', kind: 'amount' },
+  { name: 'present', head: 'restated.present', kind: 'amount' },
+  { name: 'difference', head: 'restated.difference', kind: 'amount' },
 ];
 
 /** The days that changed after their sign-off: what was sealed, what is present, and the difference. */

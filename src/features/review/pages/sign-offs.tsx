@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { InputError } from '../../../base/runtime/errors.ts';
-import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
-import { dateIn, declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { asHidden, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
 import { textParameter, usePage } from '../../../console/shell/page-context.ts';
-import { Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
+import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.ts';
@@ -15,50 +14,25 @@ import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import {
   isKept,
-  isOneOf,
   isSignable,
   JudgedDay,
-  type Obstacle,
   readDays,
   readDayTotals,
-  SIGN_OBSTACLES,
-  type SignableTotals,
   withObstacles,
 } from '../obstacles.sql.ts';
 import {
-  faultOf,
-  MAX_DAYS_TO_SIGN,
   obstacleRules,
   readNewestSeals,
   type SeenDay,
   type SignOff,
+  type SignOffOutcome,
   signingRules,
   signOffDays,
 } from '../sign-off.sql.ts';
-import type { SignOffRefusal } from '../sign-off.ts';
 import { obstacleText, Remarks } from './remarks.tsx';
 
 const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
 type SignableDay = Readonly<Static<typeof SignableDay>>;
-
-const DAY_COLUMNS: readonly Column<JudgedDay>[] = [
-  { name: 'titles', head: 'days.titles', kind: 'count' },
-  {
-    name: 'original_value',
-    head: 'amounts.original_value',
-    kind: 'amount',
-    value: ({ sums }) => sums.original_value,
-  },
-  {
-    name: 'reservations',
-    head: 'signOffs.remarks',
-    kind: 'text',
-    value: ({ obstacles }, words) =>
-      obstacles.map((obstacle) => obstacleText(obstacle, words)).join('; '),
-    cell: (day) => <Remarks day={day} />,
-  },
-];
-const DATE_COLUMN: Column<JudgedDay> = { ...dayColumn('days.date'), isHead: true };
 
 const FORM = 'days-to-sign';
 
@@ -77,15 +51,16 @@ export const SIGN_OFFS = declareList(SignableDay, {
   },
   columns: [
     {
-      ...DATE_COLUMN,
-      cell: (day: SignableDay, page) => (
+      ...dayColumn<SignableDay>('days.date'),
+      isHead: true,
+      cell: (day, page) => (
         <span class="tight">
           {!isKept(day) && SIGN_DAYS.isOffered(page) && (
             <input
               type="checkbox"
               form={FORM}
               name="day"
-              value={day.date}
+              value={`${day.date}:${day.contentDigest}`}
               checked={day.isSelected}
               aria-label={page.text('signOffs.select', { date: page.formats.date(day.date) })}
             />
@@ -94,7 +69,21 @@ export const SIGN_OFFS = declareList(SignableDay, {
         </span>
       ),
     },
-    ...DAY_COLUMNS,
+    { name: 'titles', head: 'days.titles', kind: 'count' },
+    {
+      name: 'original_value',
+      head: 'amounts.original_value',
+      kind: 'amount',
+      value: ({ sums }) => sums.original_value,
+    },
+    {
+      name: 'reservations',
+      head: 'signOffs.remarks',
+      kind: 'text',
+      value: ({ obstacles }, words) =>
+        obstacles.map((obstacle) => obstacleText(obstacle, words)).join('; '),
+      cell: (day) => <Remarks day={day} />,
+    },
   ],
   rowsPerPage: 100,
   async total(db, { clean }, { parts, actor }) {
@@ -131,7 +120,6 @@ export const SIGN_OFFS = declareList(SignableDay, {
   },
 });
 
-/** The form of the boxes in the table. */
 function SelectForm(props: {
   readonly isClean: boolean;
   readonly isAll: boolean;
@@ -140,63 +128,37 @@ function SelectForm(props: {
   const page = usePage();
   const { text } = page;
   return (
-    <form id={FORM} method="get" action="/sign-offs/preview" class="stack">
+    <section class="stack">
       {props.isClean && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
-      {SIGN_DAYS.isOffered(page) ? (
-        <div class="buttons">
-          <Submit class="primary">{text('signOffs.toPreview')}</Submit>
+      {SIGN_DAYS.isOffered(page) && (
+        <p>
           <a class="button" href={props.other}>
             {props.isAll ? text('signOffs.selectNone') : text('signOffs.selectAll')}
           </a>
-        </div>
-      ) : (
-        <p class="quiet">{text('day.reviewersSign')}</p>
+        </p>
       )}
-    </form>
+      <SIGN_DAYS.Form
+        id={FORM}
+        values={{}}
+        reason={text('signOffs.note')}
+        button={text('signOffs.sign')}
+        look="primary"
+        help={text('day.signHelp')}
+        otherwise={text('day.reviewersSign')}
+      />
+    </section>
   );
 }
 
-export const SIGN_OFF_PREVIEW = declarePage({
-  path: '/sign-offs/preview',
-  who: REVIEW,
-  active: '/sign-offs',
-  input: { day: Type.Optional(Type.Array(Type.String())) },
-  read: async (parts, { day = [] }, request) => {
-    const { prisma } = parts.database;
-    const dates = datesOf(day);
-    if (dates.length > MAX_DAYS_TO_SIGN) {
-      throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {
-        context: { fault: 'days_to_sign', max: MAX_DAYS_TO_SIGN },
-      });
-    }
-    const rules = obstacleRules(parts, actorOf(request));
-    const chosen = await withObstacles(prisma, await readDays(prisma, isOneOf(dates)), rules);
-    const judged = dates.map((date): JudgedDate => {
-      const day = chosen.find((known) => known.date === date);
-      if (day === undefined) return { date, refusal: 'not_in_ledger', obstacles: [] };
-      const candidate = { ...day, isSignedOff: day.signedOffAt !== null };
-      const refusal = faultOf(candidate, day.obstacles, parts, day.contentDigest ?? '');
-      const isKept = SIGN_OBSTACLES.some((code) => code === refusal);
-      return { date, refusal, obstacles: isKept ? day.obstacles : [] };
-    });
-    const refused = judged.filter(({ refusal }) => refusal !== null);
-    const days = chosen.filter(({ date }) => refused.every((other) => other.date !== date));
-    const totals = await readDayTotals(prisma, isOneOf(days.map(({ date }) => date)));
-    return { days, totals, refused };
-  },
-  title: ({ text }) => text('signOffs.previewTitle'),
-  body: (data) => <SignOffPreview {...data} />,
-});
-
-/** Signs off the days as the preview has shown them. The answer is what became of each. */
+/** Signs off the selected days as the list has shown them. The answer is what became of each. */
 export const SIGN_DAYS = declareAction({
   path: '/sign-offs',
   who: REVIEW,
   input: {
-    day: Type.Array(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d:.' })),
+    day: Type.Optional(Type.Array(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d:.' }))),
     reason: Type.Optional(reason),
   },
-  answer: async (request, reply, parts, { day, reason = null }) => {
+  answer: async (request, reply, parts, { day = [], reason = null }) => {
     const { database } = parts;
     const outcomes = await signOffDays(database, day.map(parseSeenDay), {
       by: actorOf(request),
@@ -218,74 +180,17 @@ export const SIGN_DAYS = declareAction({
   },
 });
 
-/** The dates among the texts, each once, newest first. */
-function datesOf(texts: readonly string[]): CivilDate[] {
-  const dates = texts.map(parseCivilDate).filter((date) => date !== null);
-  return [...new Set(dates)].sort().reverse();
-}
-
 /** Parses `2026-03-02:<digest>`. */
 function parseSeenDay(text: string): SeenDay {
   const [date = '', seenDigest = ''] = text.split(':');
   return { date: dateIn(date), seenDigest };
 }
 
-/** A chosen date, and why it is not signed off; null: it is, or can be. */
-interface JudgedDate {
-  readonly date: CivilDate;
-  readonly refusal: SignOffRefusal | null;
-  readonly obstacles?: readonly Obstacle[];
-}
-
-/** The chosen days that can be signed off, with the sum of all, and the others. The form has the digest of each. */
-function SignOffPreview(props: {
-  readonly days: readonly JudgedDay[];
-  readonly totals: SignableTotals;
-  readonly refused: readonly JudgedDate[];
-}) {
-  const { days, totals, refused } = props;
-  const { text } = usePage();
-  const intro =
-    days.length > 0
-      ? 'signOffs.previewIntro'
-      : refused.length > 0
-        ? 'signOffs.noneSignable'
-        : 'signOffs.nothingChosen';
-  return (
-    <>
-      <div>
-        <h1>{text('signOffs.previewTitle')}</h1>
-        <p class="quiet">{text(intro)}</p>
-      </div>
-      {days.length > 0 && (
-        <section class="card stack">
-          <ListTable
-            label={text('signOffs.previewTitle')}
-            columns={[DATE_COLUMN, ...DAY_COLUMNS]}
-            rows={days}
-            sums={{ titles: totals.titles, original_value: totals.originalValueSum }}
-          />
-          <SIGN_DAYS.Form
-            values={{ day: days.map(({ date, contentDigest }) => `${date}:${contentDigest}`) }}
-            reason={text('signOffs.note')}
-            button={text('signOffs.sign', { days: days.length })}
-            look="primary"
-            help={text('day.signHelp')}
-          />
-        </section>
-      )}
-      <Refused title={text('signOffs.cannot')} refused={refused} />
-    </>
-  );
-}
-
 interface ResultPageData {
-  /** The seals of the days that were signed off, newest first. */
   readonly seals: readonly SignOff[];
   /** What each of them released; null: seals release nothing. */
   readonly bookings: ReadonlyMap<CivilDate, DayBookings> | null;
-  readonly refused: readonly JudgedDate[];
-  /** The number of days that can still be signed off. */
+  readonly refused: readonly SignOffOutcome[];
   readonly remaining: number;
 }
 
@@ -319,7 +224,11 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
           days: formats.count(seals.length + refused.length),
         })}
       </h1>
-      <Refused title={text('signOffs.refused')} refused={refused} />
+      {refused.length > 0 && (
+        <Card title={text('signOffs.refused')}>
+          <ListTable label={text('signOffs.refused')} columns={REFUSED_COLUMNS} rows={refused} />
+        </Card>
+      )}
       {seals.length > 0 && (
         <Card title={text('signOffs.signed')}>
           <ListTable
@@ -339,29 +248,12 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
   );
 }
 
-const REFUSED_COLUMNS: readonly Column<JudgedDate>[] = [
+const REFUSED_COLUMNS: readonly Column<SignOffOutcome>[] = [
   { ...dayColumn('days.date'), isHead: true },
   {
     name: 'reason',
     head: 'signOffs.reason',
     kind: 'text',
-    value: () => null,
-    cell: ({ date, refusal, obstacles = [] }, { text }) => {
-      const others = obstacles.filter(({ code, found }) => code !== refusal || found !== null);
-      return (
-        <>
-          {refusal !== null && <p>{text(`signOffs.refusals.${refusal}`)}</p>}
-          {others.length > 0 && <Remarks day={{ date, obstacles: others }} />}
-        </>
-      );
-    },
+    value: ({ refusal }, { text }) => refusal && text(`signOffs.refusals.${refusal}`),
   },
 ];
-
-function Refused(props: { readonly title: string; readonly refused: readonly JudgedDate[] }) {
-  return props.refused.length === 0 ? null : (
-    <Card title={props.title}>
-      <ListTable label={props.title} columns={REFUSED_COLUMNS} rows={props.refused} />
-    </Card>
-  );
-}

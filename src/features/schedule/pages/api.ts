@@ -6,8 +6,7 @@ import { FILE_FORMATS } from '../../../console/list/file.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskPayee } from '../../../console/shell/masking.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
-import { dueRangeParameters } from '../due-range.ts';
-import { readSchedule, Schedule } from '../read-schedule.sql.ts';
+import { dueRangeParameters, readSchedule, Schedule } from '../read-schedule.sql.ts';
 import { sendScheduleFile } from '../schedule-file.tsx';
 
 const ScheduleQuery = Type.Object({ dueFrom: date, dueTo: date, ...pageOfList });
@@ -21,7 +20,6 @@ const ScheduleExportQuery = Type.Object({
 
 const PaymentSchedule = Type.Object({ dueFrom: date, dueTo: date, ...Schedule.properties });
 
-/** The operations of the API for schedule. */
 export function addScheduleApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 

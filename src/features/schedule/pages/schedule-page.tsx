@@ -19,17 +19,18 @@ import { EVERYBODY, forPeople, mayUse, STAFF } from '../../../console/shell/rout
 import { sendPage } from '../../../console/shell/send-page.ts';
 import {
   DUE_VIEWS,
+  type DueRange,
   type DueView,
   dueRangeOf,
   dueRangeParameters,
   neighbour,
-} from '../due-range.ts';
-import { type DueRange, readSchedule, type Schedule } from '../read-schedule.sql.ts';
+  readSchedule,
+  type Schedule,
+} from '../read-schedule.sql.ts';
 import { dateColumns, groupColumns, sendScheduleFile } from '../schedule-file.tsx';
 
 interface SchedulePageData {
   readonly view: DueView;
-  /** A date in the span that is shown. */
   readonly date: CivilDate;
   readonly today: CivilDate;
   readonly isDateBad: boolean;
@@ -43,7 +44,6 @@ interface SchedulePageData {
 const scheduleHref = (view: DueView, date: CivilDate, page = 1) =>
   `/schedule?${new URLSearchParams({ view, date, ...(page > 1 && { page: String(page) }) })}`;
 
-/** The list of the titles of a due date or a group. */
 const titlesHref = (range: DueRange, payeeOf: number | null) =>
   `/titles?${new URLSearchParams({
     dueFrom: range.from,
@@ -114,7 +114,6 @@ function spanTitle({ formats }: PageContext, { view, range }: SchedulePageData):
   return view === 'day' ? formats.longDate(range.from) : formats.month(range.from.slice(0, 7));
 }
 
-/** A number of titles and their value. */
 const figure = ({ text, formats }: PageContext, titles: number, value: string) =>
   text('schedule.titlesAndValue', {
     titles: text('schedule.titleCount', { count: titles }),
@@ -223,7 +222,6 @@ function Download({ data }: PageProps) {
 
 const GROUPS_A_PAGE = 50;
 
-/** Routes of the payment schedule. */
 export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, timeZone } = parts;
 

@@ -20,7 +20,6 @@ const ExportQuery = Type.Object({
   includeWithdrawn: Type.Optional(words(['true', 'false'])),
 });
 
-/** The operations of the API for titles. */
 export function addTitlesApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 

@@ -65,7 +65,6 @@ export const Title = Type.Object({
   revisions: Type.Array(Revision),
 });
 
-/** A title with all its columns and the pulls that changed it. */
 export interface TitleDetail extends Readonly<Omit<Static<typeof Title>, 'revisions'>> {
   readonly contentHash: string;
   readonly first: ChangingPull;

@@ -47,7 +47,7 @@ export async function sendTitleFile(
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
       await recordExport(database, actorOf(request), { from, to, format, rows, ...file.noted });
       const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
-      const { bytes } = encodeTitles(
+      const bytes = encodeTitles(
         { ...snapshot, titles, ledger: daysUntil(snapshot.ledger, today) },
         format,
         locale,

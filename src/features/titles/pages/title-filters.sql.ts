@@ -35,7 +35,6 @@ const amountField = (label: TextKey): FilterField<WrittenAmount | null> => ({
 const FIRST_DATE = toCivilDate('0001-01-01');
 const LAST_DATE = toCivilDate('9999-12-31');
 
-/** The columns by which titles are sorted. */
 const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
@@ -45,13 +44,8 @@ export const TITLE_FILTER = {
   search: searchField('titles.search'),
   from: dateField('titles.from'),
   to: dateField('titles.to'),
-  /** The order's identifier, or a part of one where no order has it. */
-  order: textField('titles.orderFilter'),
-  /** The provider's identifier in the ERP, or a part of the provider's name. */
-  provider: textField('titles.providerFilter'),
   /** The provider's identifier in the ERP, as it is. */
   providerId: asHidden(textField('titles.provider')),
-  agent: textField('titles.agent'),
   status: anyOf('titles.status', STATUSES, (status) => `title.status.${status}`),
   dueFrom: dateField('titles.dueFrom'),
   dueTo: dateField('titles.dueTo'),
@@ -88,10 +82,7 @@ const CONDITIONS: {
   search: searchCondition,
   from: (date) => Prisma.sql`accepted_date >= ${date}::date`,
   to: (date) => Prisma.sql`accepted_date <= ${date}::date`,
-  order: orderCondition,
-  provider: providerCondition,
   providerId: (id) => Prisma.sql`provider_external_id = ${id}`,
-  agent: agentCondition,
   status: (status) => Prisma.sql`status = ${status}`,
   dueFrom: (date) => Prisma.sql`anticipated_due_date >= ${date}::date`,
   dueTo: (date) => Prisma.sql`anticipated_due_date <= ${date}::date`,
@@ -101,7 +92,6 @@ const CONDITIONS: {
   maxValue: ({ decimal }) => Prisma.sql`original_value <= ${decimal}::numeric`,
 };
 
-/** The condition for the titles that a filter selects. */
 export async function whereOf(tx: QueryClient, filter: TitleFilter): Promise<Prisma.Sql> {
   const due = dueOf(filter);
   const stated = Object.entries(CONDITIONS).flatMap(([name, condition]) => {

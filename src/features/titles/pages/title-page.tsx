@@ -33,7 +33,6 @@ import { TITLES } from './titles-page.tsx';
 
 const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
 
-/** Within a group, the columns are shown in this order. */
 const GROUP_OF: Readonly<Record<TitleColumn, (typeof GROUPS)[number]>> = {
   order_uid: 'obligation',
   accepted_date: 'obligation',
