@@ -6,7 +6,6 @@ import type { PullParts } from '../../../src/core/work/pull-parts.ts';
 import { pullToEnd } from '../../../src/core/work/run-pull.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
-import type { GatedAnswer } from '../../support/gated-platform.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -196,58 +195,20 @@ test('a process that is interrupted in the middle of an answer says so, ends and
   expect(await countStaged()).toBe(0);
 });
 
-describe('a connection to the database that is lost', () => {
-  async function pullWithLoss(parts: PullParts, date: CivilDate, lose: () => Promise<void>) {
-    const pullId = await world.newPull(date);
-    const losses: string[] = [];
-    const pulling = pullToEnd(parts, pullId, endless(), ({ error }) => losses.push(error.code));
-    await lose();
-    return { outcome: await pulling, losses, pull: await readPull(pullId) };
-  }
-
-  test.each([
-    ['costs a retry and no title', (first: GatedAnswer) => first.release()],
-    ['is noticed although the platform is silent', () => {}],
-  ])('while titles are staged %s', async (_, go) => {
-    const date = freshDay();
-    gate.next(textsOf(date, '1.00'));
-    const { outcome, losses, pull } = await pullWithLoss(gated(), date, async () => {
-      const first = await gate.begun();
-      await terminate(await backendThat(COPYING));
-      gate.next(textsOf(date, '2.00'));
-      go(first);
-      (await gate.begun()).release();
-    });
-    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
-    expect(pull).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
-    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
-    expect(await countStaged()).toBe(0);
-  });
-
-  test.each([
-    ['before it wrote anything', 'SELECT FROM conciliation.day FOR UPDATE'],
-    ['before it changed titles', 'LOCK conciliation.title IN SHARE ROW EXCLUSIVE MODE'],
-    [
-      'before its closing phase',
-      "SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
-    ],
-    ['in its closing phase', 'LOCK conciliation.title_change IN SHARE ROW EXCLUSIVE MODE'],
-  ])('in the middle of a merge, %s, costs a retry and no title', async (_, lock) => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-    const { outcome, losses, pull } = await pullWithLoss(world.parts, date, async () => {
-      await administrator.query('BEGIN');
-      await administrator.query(lock);
-      await terminate(await backendThat(`wait_event_type = 'Lock'`));
-      await administrator.query('ROLLBACK');
-    });
-    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
-    expect(pull).toMatchObject({ state: 'merged', changed: 20, attempts: 1 });
-    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
-    expect(await countStaged()).toBe(0);
-  });
+// test/faults ends the sessions in each step of a pull.
+test('a connection to the database that is lost is noticed although the platform is silent', async () => {
+  const date = freshDay();
+  gate.next(textsOf(date, '1.00'));
+  const pullId = await world.newPull(date);
+  const losses: string[] = [];
+  const pulling = pullToEnd(gated(), pullId, endless(), ({ error }) => losses.push(error.code));
+  await gate.begun();
+  await terminate(await backendThat(COPYING));
+  gate.next(textsOf(date, '2.00'));
+  (await gate.begun()).release();
+  expect(await pulling).toMatchObject({ kind: 'done', report: { state: 'merged' } });
+  expect(losses).toEqual(['STAGING_UNAVAILABLE']);
+  expect(await readPull(pullId)).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
+  expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+  expect(await countStaged()).toBe(0);
 });

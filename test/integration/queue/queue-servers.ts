@@ -8,8 +8,6 @@ import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 export interface QueueServer {
   readonly redisUrl: string | null;
   readonly databaseUrl: string;
-  /** Deletes every job without the knowledge of the queue's users. */
-  loseJobs(): Promise<void>;
   /** Cuts every connection and takes no further one, until `goUp`. The jobs may be lost with it. */
   goDown(): Promise<void>;
   goUp(): Promise<void>;
@@ -55,7 +53,6 @@ async function startOnPostgres(): Promise<QueueServer> {
   return {
     redisUrl: null,
     databaseUrl: database.url,
-    loseJobs: () => run(database.url, 'TRUNCATE conciliation_queue.job CASCADE'),
     async goDown() {
       await run(inject('serverUrl'), `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
       await run(
@@ -76,7 +73,6 @@ async function startOnRedis(): Promise<QueueServer> {
   return {
     redisUrl: server.url,
     databaseUrl: NO_DATABASE,
-    loseJobs: () => flush(server.url),
     goDown: () => server.kill(),
     goUp: () => server.restart(),
     stop: () => server.stop(),
@@ -94,7 +90,6 @@ async function startOnSharedRedis(): Promise<QueueServer> {
   return {
     redisUrl: url.href,
     databaseUrl: NO_DATABASE,
-    loseJobs: () => flush(url.href),
     goDown: notOurs,
     goUp: notOurs,
     stop: () => flush(url.href),

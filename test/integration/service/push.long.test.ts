@@ -8,12 +8,11 @@ import {
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
-// The queue has no part in what a push does: test/integration/queue tries both.
 describe('a service', () => {
   const inWorld = (
     use: (world: ServiceWorld) => Promise<void>,
     environment: Readonly<Record<string, string>> = nothingDue(),
-  ) => inServiceWorld('PostgreSQL', { redisDatabase: 9, environment }, use);
+  ) => inServiceWorld({ environment }, use);
 
   test('waits as long as the platform says, also where all jobs are lost meanwhile', () =>
     inWorld(async (world) => {
