@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { pullToEnd } from '../../../src/core/work/run-pull.ts';
-import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
-import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
 import {
   BEFORE,
   type ExpectedTitle,
   GONE,
+  HOSTILE_RESPONSES,
   type HostileResponse,
   toTexts,
 } from '../../support/hostile-responses.ts';
-import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
 import {
   DAY,
   daysFrom,
@@ -86,11 +84,6 @@ async function expectRecovery(date: CivilDate) {
   expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });
 }
 
-const RESPONSES: readonly HostileResponse[] = [
-  ...HOSTILE_DOCUMENTS,
-  ...HOSTILE_FIELDS,
-  ...HOSTILE_TITLES,
-];
 /** One attempt, which asks once and leaves nothing staged. */
 async function attemptOnce(date: CivilDate, body: HostileResponse['body']) {
   const requestsBefore = requestsFor(date);
@@ -102,7 +95,7 @@ async function attemptOnce(date: CivilDate, body: HostileResponse['body']) {
 }
 
 test.each(
-  RESPONSES.flatMap(({ name, body, expected }) =>
+  HOSTILE_RESPONSES.flatMap(({ name, body, expected }) =>
     expected.kind === 'merged' ? [{ name, body, expected }] : [],
   ),
 )('$name', async ({ body, expected }) => {
@@ -139,7 +132,7 @@ describe('a response that is refused leaves the day as it was', () => {
   });
 
   test.each(
-    RESPONSES.flatMap(({ name, body, expected }) =>
+    HOSTILE_RESPONSES.flatMap(({ name, body, expected }) =>
       expected.kind === 'retry' ? [{ name, body, expected }] : [],
     ),
   )('$name', async ({ body, expected }) => {
