@@ -55,8 +55,6 @@ export interface ServiceWorld {
   spawn(options?: Partial<ServiceStart>): ServiceProcess;
   /** Puts a whole file in a folder of this world, at once; returns its path. */
   writeFile(name: string, text: string): Promise<string>;
-  /** Deletes every job without the knowledge of the service. */
-  loseJobs(): Promise<void>;
   /** Kills every process that still runs. */
   close(): Promise<void>;
 }
@@ -142,9 +140,6 @@ export async function openServiceWorld(options: ServiceWorldOptions): Promise<Se
       return process;
     },
     writeFile: write,
-    async loseJobs() {
-      await database.pool.query('TRUNCATE conciliation_queue.job CASCADE');
-    },
     async close() {
       await Promise.all(processes.map((process) => process.kill()));
       await sandbox.close();
