@@ -201,7 +201,13 @@ describe('answers', () => {
     ['401', status(401, { body: 'no' }), 'unauthorized', 401, 'AUTH', { answer: 'no' }],
     ['429', status(429, { headers: { 'retry-after': '77' } }), 'retry', 429, 'RATE_LIMITED'],
     ['404', status(404), 'retry', 404, 'CONTRACT'],
-    ['a redirect', { kind: 'redirect', to: 'https://example.com/' }, 'retry', 302, 'CONTRACT'],
+    [
+      'a redirect',
+      status(302, { headers: { location: 'https://example.com/' } }),
+      'retry',
+      302,
+      'CONTRACT',
+    ],
     ['a web page', page, 'retry', 200, 'CONTRACT', { answer: '<html>' }],
     [
       'silence',

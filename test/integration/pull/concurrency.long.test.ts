@@ -2,19 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import type { PullParts } from '../../../src/core/work/pull-parts.ts';
 import { pullToEnd } from '../../../src/core/work/run-pull.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
-import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
-const gate = gateOfFile();
 const administrator = clientOfFile(() => world.databaseUrl);
 const freshDay = freshDays();
-/** Asks the gated platform instead of the sandbox. */
-const gated = (): PullParts => ({ ...world.parts, platform: gate.platform });
 
 const uids = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);
 const textsOf = (date: CivilDate, discount: string, count = 20) =>
@@ -150,25 +146,26 @@ test('a fetch that began earlier and ends later leaves a newer one that waits fo
   const date = freshDay();
   world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
   await world.pull(date);
-  gate.next(textsOf(date, '1.50'));
-  const slow = world.run(await world.newPull(date), gated());
-  const answer = await gate.begun();
-
-  world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}']);
-  const held = await world.pull(date);
+  world.sandbox.setDayTexts(date, textsOf(date, '1.50'));
+  let held: Awaited<ReturnType<typeof world.pull>> | undefined;
+  const slow = await world.run(
+    await world.newPull(date),
+    world.meanwhile(async () => {
+      const texts = [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}'];
+      held = await world.serve(date, texts);
+    }),
+  );
   expect(held).toMatchObject({ state: 'held', rejected: 1 });
-  answer.release();
-
-  expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
+  expect(slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
   expect(await rowsOf(date)).toEqual(contentOf('1.00'));
-  expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held.pullId }]);
+  expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held?.pullId }]);
   expect(await countStaged()).toBe(6);
 
   // Only a newer pull removes the held pull and its staged rows.
   world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
   await world.pull(date);
   expect(await rowsOf(date)).toEqual(contentOf('3.00'));
-  expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
+  expect(await readPull(held?.pullId ?? 0n)).toMatchObject({ state: 'superseded' });
   expect(await countStaged()).toBe(0);
 });
 
@@ -176,13 +173,10 @@ test('a process that is interrupted in the middle of an answer says so, ends and
   const date = freshDay();
   world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
   await world.pull(date);
-  gate.next(textsOf(date, '2.00', 25));
+  world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
+  world.sandbox.faults.add({ kind: 'stall', afterBytes: 5_000, date });
   const before = await dayOf(date);
-  const child = startCommand(['pull', date], {
-    ...environmentOf(world),
-    PLATFORM_BASE_URL: gate.baseUrl.href,
-  });
-  await gate.begun();
+  const child = startCommand(['pull', date], environmentOf(world));
   await backendThat(COPYING);
   child.kill('SIGINT');
   const { exit, stdout, stderr } = await child.ended;
@@ -198,17 +192,15 @@ test('a process that is interrupted in the middle of an answer says so, ends and
 // test/faults ends the sessions in each step of a pull.
 test('a connection to the database that is lost is noticed although the platform is silent', async () => {
   const date = freshDay();
-  gate.next(textsOf(date, '1.00'));
+  world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+  world.sandbox.faults.add({ kind: 'stall', afterBytes: 5_000, date });
   const pullId = await world.newPull(date);
   const losses: string[] = [];
-  const pulling = pullToEnd(gated(), pullId, endless(), ({ error }) => losses.push(error.code));
-  await gate.begun();
+  const pulling = pullToEnd(world.parts, pullId, endless(), ({ error }) => losses.push(error.code));
   await terminate(await backendThat(COPYING));
-  gate.next(textsOf(date, '2.00'));
-  (await gate.begun()).release();
   expect(await pulling).toMatchObject({ kind: 'done', report: { state: 'merged' } });
   expect(losses).toEqual(['STAGING_UNAVAILABLE']);
   expect(await readPull(pullId)).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
-  expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+  expect(await rowsOf(date)).toEqual(contentOf('1.00'));
   expect(await countStaged()).toBe(0);
 });

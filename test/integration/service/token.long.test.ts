@@ -63,7 +63,7 @@ describe('a refused token stays alerted', () => {
       const tokenFile = await world.writeFile('token', world.sandbox.issueToken());
       const underWay = new EventEmitter();
       const until = once(underWay, 'end');
-      world.sandbox.faults.add({ kind: 'hold', until, date: YESTERDAY });
+      world.sandbox.faults.add({ kind: 'stall', afterBytes: 1, until, date: YESTERDAY });
       world.sandbox.faults.add({ kind: 'status', status: 401, date: FIRST });
       const service = await world.start({
         overrides: PROMPT,

@@ -176,7 +176,7 @@ describe('a sweep that fails', () => {
     ],
     [
       'whose document is cut',
-      { kind: 'close-delimited', cutAfterBytes: 5000, date: DAY, times: 1 },
+      { kind: 'body', body: '{"titles":[{}', date: DAY, times: 1 },
       'PLATFORM_UNAVAILABLE',
     ],
     [
