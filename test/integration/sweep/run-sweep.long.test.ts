@@ -179,11 +179,6 @@ describe('a sweep that fails', () => {
       { kind: 'body', body: '{"titles":[{}', date: DAY, times: 1 },
       'PLATFORM_UNAVAILABLE',
     ],
-    [
-      'that refuses the request',
-      { kind: 'status', status: 400, date: DAY, times: 1 },
-      'PLATFORM_REQUEST',
-    ],
   ] as const)('compares nothing: an answer %s', async (_, fault, code) => {
     setDay(DAY, ['a']);
     world.sandbox.faults.add(fault);

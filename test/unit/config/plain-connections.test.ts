@@ -37,7 +37,6 @@ describe.each(VARIABLES)('a plain connection %s', (name, address, expected) => {
     ['[2001:db8::1]', '2001:db8::1'],
     // Where clouds serve the credentials of a machine. Only TLS decides: SECURITY.md.
     ['[::ffff:0:a9fe:a9fe]', '::ffff:0:a9fe:a9fe'],
-    ['metadata.google.internal', 'metadata.google.internal'],
   ])('to "%s" is refused', (host, shown) => {
     const problems = problemsOf({ [name]: addressOf(host) });
     expect(problems).toEqual([
