@@ -1,10 +1,7 @@
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-random.ts';
 import { SyntheticTitles } from '../../src/demo/synthetic-titles.ts';
-import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
-import { HOSTILE_FIELDS } from '../support/hostile-fields.ts';
-import type { HostileResponse } from '../support/hostile-responses.ts';
-import { HOSTILE_TITLES } from '../support/hostile-titles.ts';
+import { HOSTILE_RESPONSES, type HostileResponse } from '../support/hostile-responses.ts';
 import { READABLE, REFUSED } from '../unit/reader/answer-corpus.ts';
 import { TITLES_OF_EVERY_KIND } from '../unit/reader/title-corpus.ts';
 
@@ -45,9 +42,7 @@ export function answerCorpus(date: CivilDate): readonly Buffer[] {
     ...TITLES_OF_EVERY_KIND.map(({ text }) => document([text, SMALL_TITLE])),
     ...Object.values(READABLE).map((answer) => Buffer.from(answer)),
     ...Object.values(REFUSED).map((answer) => Buffer.from(answer.document)),
-    ...[...HOSTILE_DOCUMENTS, ...HOSTILE_TITLES, ...HOSTILE_FIELDS].flatMap((line) =>
-      bodyOf(line, date, MAX_CORPUS_BYTES),
-    ),
+    ...HOSTILE_RESPONSES.flatMap((line) => bodyOf(line, date)),
   ];
   return documents.filter((bytes) => bytes.length > 0 && bytes.length <= MAX_CORPUS_BYTES);
 }
@@ -57,14 +52,14 @@ function document(titles: readonly string[]): Buffer {
 }
 
 /** The body that a line of the hostile tables serves; none where it is longer. */
-export function bodyOf(line: HostileResponse, date: CivilDate, maxBytes = Infinity): Buffer[] {
+function bodyOf(line: HostileResponse, date: CivilDate): Buffer[] {
   const body = line.body(date);
   const pieces: Uint8Array[] = [];
   let size = 0;
   for (const piece of typeof body === 'function' ? body() : [Buffer.from(body)]) {
     pieces.push(piece);
     size += piece.length;
-    if (size > maxBytes) return [];
+    if (size > MAX_CORPUS_BYTES) return [];
   }
   return [Buffer.concat(pieces)];
 }

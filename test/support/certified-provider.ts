@@ -11,7 +11,7 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
-import type { Adapter, AdapterPayload, Configuration, Provider } from 'oidc-provider';
+import type { Adapter, AdapterPayload, Configuration } from 'oidc-provider';
 import { createClient } from './console-client.ts';
 
 export interface Account {
@@ -29,18 +29,12 @@ export interface CertifiedProvider {
   addAccount(account: Account): void;
   /** Answers everything with 502. */
   isDown: boolean;
-  /** Signs with the key from before the last rotation, as a server that did not get the new one. */
-  signsWithRemovedKey: boolean;
   /** What a faulty or forged provider makes of the claims of an ID token. */
   forge: ((claims: JWTPayload) => JWTPayload) | null;
   /** Signs what it forges with a key that was never published. */
   hasForeignKey: boolean;
   /** Why codes were not exchanged, as `error: detail`. */
   readonly refusals: string[];
-  /** How often the signing keys were asked for. */
-  readonly keyRequests: () => number;
-  /** Another signing key; the one before is published no more. Codes and sessions stay. */
-  rotateKeys(): Promise<void>;
   /**
    * Goes to an address of the provider as the person with that account; null: one who says no.
    * @returns where the provider sends the browser, which is a new one, in the end
@@ -76,21 +70,14 @@ export async function startCertifiedProvider(
   const accounts = new Map<string, Account>();
   const stored = new Map<string, AdapterPayload>();
   const refusals: string[] = [];
-  let keyRequests = 0;
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.writeHead(500).end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const createInstance = (jwk: JWK): Provider => {
-    const provider = new Provider(issuer, configurationOf(jwk));
-    provider.on('grant.error', (_context, error) =>
-      refusals.push(`${error.error}: ${error.error_detail ?? error.error_description ?? ''}`),
-    );
-    return provider;
-  };
-  const configurationOf = (jwk: JWK): Configuration => ({
+  const jwk = await FIRST_KEY;
+  const configuration: Configuration = {
     adapter: (kind) => adapterOf(stored, kind),
     clients: [
       {
@@ -137,20 +124,20 @@ export async function startCertifiedProvider(
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
     },
-  });
+  };
 
-  let current = createInstance(await FIRST_KEY);
-  let former = current;
+  const current = new Provider(issuer, configuration);
+  current.on('grant.error', (_context, error) =>
+    refusals.push(`${error.error}: ${error.error_detail ?? error.error_description ?? ''}`),
+  );
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '/', issuer);
-    if (pathname === '/jwks') keyRequests += 1;
     if (provider.isDown) response.writeHead(502).end('Bad Gateway');
     else if (pathname.startsWith('/interaction/')) await interact(request, response);
     else {
-      const isStale = provider.signsWithRemovedKey && pathname === '/token';
       if (provider.forge !== null && pathname === '/token') forgeAnswer(response, provider.forge);
-      await (isStale ? former : current).callback()(request, response);
+      await current.callback()(request, response);
     }
   }
 
@@ -159,11 +146,11 @@ export async function startCertifiedProvider(
     const end = response.end.bind(response) as (text: string) => void;
     const forged = async (text: string) => {
       const { id_token: idToken, ...others } = JSON.parse(text);
-      const jwk = provider.hasForeignKey ? await newKey() : await FIRST_KEY;
+      const key = provider.hasForeignKey ? await newKey() : jwk;
       const { kid } = decodeProtectedHeader(idToken);
       const signed = await new SignJWT(forge(decodeJwt(idToken)))
         .setProtectedHeader({ alg: 'RS256', ...(kid !== undefined && { kid }) })
-        .sign(await importJWK(jwk, 'RS256'));
+        .sign(await importJWK(key, 'RS256'));
       const body = JSON.stringify({ ...others, id_token: signed });
       response.setHeader('content-length', Buffer.byteLength(body));
       end(body);
@@ -197,16 +184,10 @@ export async function startCertifiedProvider(
     clientId: CLIENT_ID,
     clientSecret: CLIENT_SECRET,
     isDown: false,
-    signsWithRemovedKey: false,
     forge: null,
     hasForeignKey: false,
     refusals,
-    keyRequests: () => keyRequests,
     addAccount: (account) => void accounts.set(account.sub, account),
-    async rotateKeys() {
-      former = current;
-      current = createInstance(await newKey());
-    },
     async visit(url, account) {
       const browser = createClient(issuer);
       if (account !== null) provider.addAccount(account);
@@ -249,7 +230,7 @@ async function loadModule(): Promise<typeof import('oidc-provider')> {
   }
 }
 
-/** Keeps what a provider stores, for several instances. Nothing expires; the models check that. */
+/** Keeps what a provider stores. Nothing expires; the models check that. */
 function adapterOf(stored: Map<string, AdapterPayload>, kind: string): Adapter {
   const find = (isIt: (payload: AdapterPayload) => boolean) =>
     [...stored].find(([key, payload]) => key.startsWith(`${kind} `) && isIt(payload))?.[1];

@@ -5,7 +5,6 @@ import { migrate } from '../../src/base/database/migrate.ts';
 import { setConsumer } from '../../src/features/bookings/consumers.ts';
 import { createRoleUsers, type RoleUsers } from './database-roles.ts';
 import { forFile, forTest } from './for-tests.ts';
-import { type GatedPlatform, openGatedPlatform } from './gated-platform.ts';
 import { openPullWorld, type PullWorld, type PullWorldOptions } from './pull-world.ts';
 import { openPushWorld, type PushWorld, type PushWorldOptions } from './push-world.ts';
 
@@ -47,8 +46,6 @@ export function clientOfFile(urlOf: () => string): FileClient {
   afterAll(() => client.end());
   return file;
 }
-
-export const gateOfFile = (): GatedPlatform => forFile(openGatedPlatform);
 
 /** The world of all tests of a file. Its platform is another one after each `begin`. */
 export function pushWorldOfFile(options: PushWorldOptions = {}): PushWorld {

@@ -1,9 +1,7 @@
 /**
  * One PostgreSQL for the whole integration project: the server of TEST_DATABASE_URL, or an embedded
  * one in a temporary folder. Each test file takes separate databases from this server, see database.ts.
- *
- * One Redis as well: that of TEST_REDIS_URL, or a `redis-server` on the PATH; without either, what
- * needs it is skipped and says so. Test files that stop their Redis start one themselves, see redis.ts.
+ * What needs a Redis starts one, see redis.ts, and is skipped and says so where no `redis-server` is on the PATH.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
@@ -19,7 +17,6 @@ import {
 } from '../../src/base/embedded/embedded-postgres.ts';
 import { withClient } from './client.ts';
 import { readTemplateState, type TemplateState } from './database.ts';
-import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -27,8 +24,6 @@ declare module 'vitest' {
     serverUrl: string;
     /** The database that migrated databases are copied from. */
     migratedTemplate: TemplateState;
-    /** A Redis that test files share; null where there is none. */
-    redisUrl: string | null;
   }
 }
 
@@ -41,10 +36,8 @@ const logger = pino({ level: 'silent' });
 
 let server: TestServer | undefined;
 let template: { readonly name: string; readonly serverUrl: string } | undefined;
-let redis: RedisServer | undefined;
 
 export async function setup(project: TestProject): Promise<void> {
-  project.provide('redisUrl', await openRedis());
   const given = process.env['TEST_DATABASE_URL'];
   const isGiven = given !== undefined && given !== '';
   const serverUrl = isGiven ? given : await openServer();
@@ -79,17 +72,7 @@ async function createTemplate(serverUrl: string): Promise<TemplateState> {
   return readTemplateState(url.href);
 }
 
-async function openRedis(): Promise<string | null> {
-  const given = process.env['TEST_REDIS_URL'];
-  if (given !== undefined && given !== '') return given;
-  if (findRedisServer() === null) return null;
-  redis = await startRedisServer();
-  return redis.url;
-}
-
 export async function teardown(): Promise<void> {
-  await redis?.stop();
-  redis = undefined;
   const made = template;
   template = undefined;
   if (made !== undefined) {

@@ -1,7 +1,7 @@
 /**
- * The answers of a platform or a gateway in place of the documented response, and what
- * has to become of each. The table is data: `hostile-responses.test.ts` runs every line in the same
- * way against a day that holds `BEFORE`.
+ * The answers of a platform or a gateway in place of the documented response, and what has to become of each, one of
+ * each class: test/unit/reader and test/unit/platform have the others. `hostile-responses.long.test.ts` runs every line
+ * in the same way against a day that holds `BEFORE`.
  */
 
 import type { ErrorCode } from '../../src/base/runtime/errors.ts';
@@ -16,7 +16,7 @@ export interface ExpectedTitle {
   readonly [column: string]: unknown;
 }
 
-export type Expected =
+type Expected =
   | {
       readonly kind: 'merged';
       /** The day's current titles afterwards, by order. */
@@ -48,7 +48,7 @@ export const BEFORE: readonly ExpectedTitle[] = [
 ];
 
 /** The expected titles after a response with the valid titles `goodTitles`: one restated, one kept, one withdrawn, one new. */
-export const AFTER: readonly ExpectedTitle[] = [
+const AFTER: readonly ExpectedTitle[] = [
   { order_uid: 'new-1', discount: '1.00' },
   { order_uid: 'old-1', discount: '2.50' },
   { order_uid: 'old-2', discount: '1.00' },
@@ -62,12 +62,12 @@ export function toTexts(titles: readonly ExpectedTitle[], date: CivilDate): stri
 }
 
 /** `{"titles":[…]}` with the good titles, and `others` between them. */
-export function documentWith(date: CivilDate, others: readonly string[] = []): string {
+function documentWith(date: CivilDate, others: readonly string[] = []): string {
   const [first = '', ...rest] = toTexts(AFTER, date);
   return `{"titles":[${[first, ...others, ...rest].join(',')}]}`;
 }
 
-export function merged(
+function merged(
   outcome: {
     readonly also?: readonly ExpectedTitle[];
     readonly rejects?: readonly RegExp[];
@@ -81,12 +81,169 @@ export function merged(
 }
 
 /** Not the documented answer; asked again a few times. */
-export function breaksContract(message: RegExp): Expected {
+function breaksContract(message: RegExp): Expected {
   return { kind: 'retry', code: 'PLATFORM_CONTRACT', message };
 }
 
-export const sends = (
+const sends = (
   name: string,
   body: HostileResponse['body'],
   expected: Expected,
 ): HostileResponse => ({ name, body, expected });
+
+const text = (body: string) => () => body;
+const good = (date: CivilDate) => toTexts(AFTER, date).join(',');
+const between = (before: string, after: string) => (date: CivilDate) =>
+  `${before}${good(date)}${after}`;
+
+/** `size` bytes of `filler` between two texts, a piece at a time. */
+function* padded(before: string, filler: string, size: number, after: string) {
+  yield Buffer.from(before);
+  const piece = Buffer.from(filler.repeat(1024));
+  for (let sent = 0; sent < size; sent += piece.length) yield piece;
+  yield Buffer.from(after);
+}
+
+const unknownField = (name: string, type: string) => `${name} unknown_field ${type}`;
+
+/** Responses whose frame, the text around the titles, is not the documented one. */
+const DOCUMENTS: readonly HostileResponse[] = [
+  sends('an empty body', text(''), breaksContract(/ends early, at byte 0/)),
+  sends('white space alone', text(' \n\t '), {
+    kind: 'retry',
+    code: 'PLATFORM_UNAVAILABLE',
+    message: /still open after 4 bytes/,
+  }),
+  sends(
+    'HTML that calls itself JSON',
+    text('<!DOCTYPE html><p>Bad gateway'),
+    breaksContract(/not a JSON object/),
+  ),
+  sends(
+    'another titles deeper, before and after',
+    between('{"meta":{"titles":[{"order":{"uid":"no"}}]},"titles":[', '],"page":[{"titles":[1]}]}'),
+    merged({ drift: [unknownField('meta', 'unknown'), unknownField('page', 'unknown')] }),
+  ),
+  sends(
+    'titles after 1,000 KiB of another field',
+    (date) => () => padded('{"padding":"', 'x', 1000 * 1024, `","titles":[${good(date)}]}`),
+    merged({ drift: [unknownField('padding', 'unknown')] }),
+  ),
+  sends(
+    'titles after 5 MB of another field',
+    (date) => () => padded('{"padding":"', 'x', 5 * 1024 * 1024, `","titles":[${good(date)}]}`),
+    breaksContract(/more than 1048576 bytes outside of the titles/),
+  ),
+  sends(
+    '5 MB of white space between two titles',
+    (date) => () => {
+      const [first = '', ...rest] = toTexts(AFTER, date);
+      return padded(`{"titles":[${first}`, ' \n', 5 * 1024 * 1024, `,${rest.join(',')}]}`);
+    },
+    merged(),
+  ),
+  sends(
+    '__proto__ and constructor as fields of the document',
+    between('{"__proto__":{"titles":[]},"constructor":{},"titles":[', ']}'),
+    merged({
+      drift: [unknownField('__proto__', 'unknown'), unknownField('constructor', 'unknown')],
+    }),
+  ),
+];
+
+/** The good titles with one hostile title among them. */
+function hostileTitle(
+  name: string,
+  title: (date: CivilDate) => string | Buffer,
+  expected: Expected,
+): HostileResponse {
+  return sends(
+    name,
+    (date) => {
+      const [before = '', after = ''] = documentWith(date, ['@']).split('@');
+      return Buffer.concat([Buffer.from(before), Buffer.from(title(date)), Buffer.from(after)]);
+    },
+    expected,
+  );
+}
+
+/** Rejects that may be any title, since their order cannot be read: none is withdrawn because of them. */
+const unplaceable = (...reasons: RegExp[]) => merged({ rejects: reasons, also: [GONE] });
+const accepted = (row: Partial<ExpectedTitle> = {}, drift: readonly string[] = []) =>
+  merged({ also: [{ order_uid: 'hostile', discount: '1.25', ...row }], drift });
+const hostile = (date: CivilDate, more = '') =>
+  titleText({ date, uid: 'hostile', discount: '1.25', more });
+const withMore = (more: string) => (date: CivilDate) => hostile(date, more);
+
+/** Answers whose frame is good and of whose titles one or more are not. */
+const TITLES: readonly HostileResponse[] = [
+  hostileTitle(
+    'a lone surrogate in a field name',
+    withMore(',"\\udfff":1'),
+    accepted({ extra: { '(further fields)': '"\\udfff":1' } }, [
+      'titles[].(further fields) unknown_field string',
+    ]),
+  ),
+  hostileTitle(
+    'invalid UTF-8 inside a title',
+    (date) => Buffer.from(titleText({ date, uid: 'hostile', name: 'J\xf3se' }), 'latin1'),
+    unplaceable(/\(title\): expected valid UTF-8/),
+  ),
+  hostileTitle(
+    'a title of 5 MB',
+    (date) => hostile(date).replace('0.5%', 'c'.repeat(5 * 1024 * 1024)),
+    unplaceable(/the title is 524\d{4} bytes long, expected at most 1048576/),
+  ),
+  hostileTitle(
+    '__proto__ fields',
+    withMore(',"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}'),
+    accepted(
+      {
+        extra: {
+          ['__proto__']: { polluted: true },
+          constructor: { prototype: { polluted: true } },
+        },
+      },
+      ['titles[].__proto__ unknown_field object'],
+    ),
+  ),
+  hostileTitle(
+    'unknown fields inside known objects',
+    (date) => hostile(date).replace('"bank":"341"', '"bank":"341","pix":{"key":[1.10,null]}'),
+    accepted({ extra: { financialAgent: { payment: { pix: { key: [1.1, null] } } } } }, [
+      'titles[].financialAgent.payment.pix unknown_field object',
+    ]),
+  ),
+  sends(
+    'an unknown value of an enumeration, three times',
+    (date) =>
+      documentWith(
+        date,
+        ['a', 'b', 'c'].map((uid) =>
+          titleText({ date, uid, discount: '1.25' }).replace('INDIVIDUAL', 'COMPANY'),
+        ),
+      ),
+    merged({
+      also: ['a', 'b', 'c'].map((order_uid) => ({
+        order_uid,
+        discount: '1.25',
+        financial_agent_type: 'COMPANY',
+      })),
+      drift: ['titles[].financialAgent.type unknown_value COMPANY'],
+    }),
+  ),
+  sends(
+    'one good title among 2,000 bad ones',
+    (date) =>
+      documentWith(
+        date,
+        Array.from({ length: 2000 }, () => '{"order":{"uid":1}}'),
+      ),
+    merged({
+      also: [GONE],
+      rejects: Array.from({ length: 2000 }, () => /order\.uid: expected a string, got a number/),
+    }),
+  ),
+];
+
+export const HOSTILE_RESPONSES: readonly HostileResponse[] = [...DOCUMENTS, ...TITLES];

@@ -36,6 +36,15 @@ export function freshDays(last: CivilDate = DAY): () => CivilDate {
   };
 }
 
+/** What a stalled answer waits for, and what lets it go on. */
+export function pause(): [until: Promise<void>, release: () => void] {
+  let release = () => {};
+  const until = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return [until, () => release()];
+}
+
 /** A sandbox, a separate migrated database, and an engine between them. All parts are real. */
 export interface PullWorld {
   readonly sandbox: Sandbox;

@@ -1,8 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
-import { describe, inject, vi } from 'vitest';
+import { vi } from 'vitest';
 import type { Database } from '../../src/base/database/database.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { startWebhook, type Webhook } from '../integration/alerts/webhook.ts';
@@ -10,42 +9,8 @@ import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { daysFrom, TODAY } from './pull-world.ts';
-import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
 import { type ServiceProcess, type ServiceStart, spawnService } from './service-process.ts';
-
-/** The storage of the queue of a service. */
-export interface ServiceQueue {
-  readonly name: 'PostgreSQL' | 'Redis';
-  /** Null where there is one. */
-  readonly missing: string | null;
-}
-
-/** Needed where a test stops its Redis, or empties all of it. */
-export const hasRedisServer = findRedisServer() !== null;
-
-const SERVICE_QUEUES: readonly [ServiceQueue, ServiceQueue] = [
-  { name: 'PostgreSQL', missing: null },
-  {
-    name: 'Redis',
-    missing:
-      hasRedisServer || inject('redisUrl') !== null
-        ? null
-        : 'there is no TEST_REDIS_URL and no redis-server on the PATH',
-  },
-];
-
-/**
- * Declares the tests of each queue, whose name follows `name`. Those of a queue that is missing are skipped, and their
- * name says why.
- */
-export function onEachQueue(name: string, tests: (queue: ServiceQueue['name']) => void): void {
-  for (const { name: queue, missing } of SERVICE_QUEUES) {
-    const title = `${name} ${queue}`;
-    if (missing === null) describe.concurrent(title, { timeout: 900_000 }, () => tests(queue));
-    else describe.skip(`${title}, skipped because ${missing}`, () => tests(queue));
-  }
-}
 
 /** Synthetic titles that never change, few enough for many days. */
 export const SANDBOX = { seed: 'service', titlesPerDay: 20, restate: false } as const;
@@ -79,40 +44,22 @@ export const FAST = {
   reports: { intervalMs: 300 },
 } satisfies ServiceStart['overrides'];
 
-/**
- * For tests that end a worker. Not for tests that count requests: on a busy machine a worker may
- * well be silent for that long, and then another has its pull too, as it should.
- */
-export const IMPATIENT = {
-  ...FAST,
-  planner: { grace: { runningMs: 3_000, requestedQueuedMs: 3_000, requestedRunningMs: 3_000 } },
-  worker: { lockMs: 1_500 },
-} satisfies ServiceStart['overrides'];
-
-/** A sandbox, a migrated database, a queue, and as many processes of the service as a test starts. */
+/** A sandbox, a migrated database, which has the queue, and as many processes of the service as a test starts. */
 export interface ServiceWorld {
   readonly sandbox: Sandbox;
   readonly database: Database;
   readonly databaseUrl: string;
-  /** Null where the queue is in the database. */
-  readonly redisUrl: string | null;
-  /** Where the queue is on a Redis of this test's own, else null. */
-  readonly redis: RedisServer | null;
   /** Resolves once the process has started every part. */
   start(options?: Partial<ServiceStart>): Promise<ServiceProcess>;
   /** Does not wait for it: for a start that is expected to fail. */
   spawn(options?: Partial<ServiceStart>): ServiceProcess;
   /** Puts a whole file in a folder of this world, at once; returns its path. */
   writeFile(name: string, text: string): Promise<string>;
-  /** Deletes every job without the knowledge of the service. */
-  loseJobs(): Promise<void>;
   /** Kills every process that still runs. */
   close(): Promise<void>;
 }
 
 interface ServiceWorldOptions {
-  /** On a Redis that files share: no other file's. */
-  readonly redisDatabase: number;
   /** The current time of the sandbox and of every process; the real time by default. */
   readonly now?: Date;
   readonly environment?: Readonly<Record<string, string>>;
@@ -120,11 +67,10 @@ interface ServiceWorldOptions {
 
 /** A world for `use`, which is closed afterwards. */
 export async function inServiceWorld(
-  queue: ServiceQueue['name'],
   options: ServiceWorldOptions,
   use: (world: ServiceWorld) => Promise<void>,
 ): Promise<void> {
-  const world = await openServiceWorld(queue, options);
+  const world = await openServiceWorld(options);
   try {
     await use(world);
   } finally {
@@ -134,23 +80,19 @@ export async function inServiceWorld(
 
 /** The same, with a receiver of its alerts. */
 export async function inAlertingWorld(
-  queue: ServiceQueue['name'],
   options: ServiceWorldOptions,
   use: (world: ServiceWorld, webhook: Webhook) => Promise<void>,
 ): Promise<void> {
   const webhook = await startWebhook();
   const environment = { ALERT_WEBHOOK_URL: webhook.url.href, ...options.environment };
   try {
-    await inServiceWorld(queue, { ...options, environment }, (world) => use(world, webhook));
+    await inServiceWorld({ ...options, environment }, (world) => use(world, webhook));
   } finally {
     await webhook.close();
   }
 }
 
-export async function openServiceWorld(
-  queue: ServiceQueue['name'],
-  options: ServiceWorldOptions,
-): Promise<ServiceWorld> {
+export async function openServiceWorld(options: ServiceWorldOptions): Promise<ServiceWorld> {
   const { url, database, drop } = await createMigratedDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-service-'));
   const write = async (name: string, text: string) => {
@@ -162,16 +104,12 @@ export async function openServiceWorld(
   const { now } = options;
   const clockFile = now && (await write('clock', now.toISOString()));
   const sandbox = await startSandbox({ ...SANDBOX, now: () => now ?? new Date() });
-  const redis = queue === 'Redis' && hasRedisServer ? await startRedisServer() : null;
-  const redisUrl = queue === 'Redis' ? (redis?.url ?? sharedRedis(options.redisDatabase)) : null;
-  if (redis === null && redisUrl !== null) await flush(redisUrl, 'FLUSHDB');
   const environment = {
     DATABASE_URL: url,
     PLATFORM_BASE_URL: sandbox.baseUrl,
     PULL_BACKOFF_SECONDS: '1',
     CONSOLE_PORT: '0',
     ...ANY_DAY_ENVIRONMENT,
-    ...(redisUrl !== null && { REDIS_URL: redisUrl }),
     ...options.environment,
   };
 
@@ -195,8 +133,6 @@ export async function openServiceWorld(
     sandbox,
     database,
     databaseUrl: url,
-    redisUrl,
-    redis,
     spawn,
     async start(start) {
       const process = spawn(start);
@@ -204,30 +140,13 @@ export async function openServiceWorld(
       return process;
     },
     writeFile: write,
-    async loseJobs() {
-      if (redisUrl !== null) await flush(redisUrl, redis === null ? 'FLUSHDB' : 'FLUSHALL');
-      else await database.pool.query('TRUNCATE conciliation_queue.job CASCADE');
-    },
     async close() {
       await Promise.all(processes.map((process) => process.kill()));
       await sandbox.close();
-      await redis?.stop();
       await drop();
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function sharedRedis(databaseNumber: number): string {
-  const url = new URL(inject('redisUrl') ?? '');
-  url.pathname = `/${databaseNumber}`;
-  return url.href;
-}
-
-async function flush(redisUrl: string, command: 'FLUSHALL' | 'FLUSHDB'): Promise<void> {
-  const client = new Redis(redisUrl);
-  await client.call(command);
-  client.disconnect();
 }
 
 /** The pulls in the order of their dates. */

@@ -99,7 +99,7 @@ const CONTEXT = { context: { httpStatus: 200 } };
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 
 /** @throws PlatformContractError unless the header says JSON in UTF-8 */
-export function requireJson(header: string | undefined): void {
+function requireJson(header: string | undefined): void {
   const text = header ?? '';
   const mediaType = text.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (!JSON_MEDIA_TYPE.test(mediaType)) {

@@ -142,18 +142,6 @@ const ofAgent = (name: string) => (date: CivilDate, agentId: string, account: st
   return JSON.stringify(stated);
 };
 
-test('the way back to an account is a change in any writing of the tax identifier', () =>
-  follow<[string, string]>(
-    [
-      ['11.222.333/0001-81', '111', 0],
-      ['11222333000181', '111', 0],
-      ['11222333000181', '222', 1],
-      ['11.222.333/0001-81', '111', 1],
-      ['11222333000181', '111', 0],
-    ],
-    ofAgent('writings'),
-  ));
-
 test('an agent with lost zeros is the agent of before', () =>
   follow<[string, string]>(
     [

@@ -162,21 +162,6 @@ test('an alert that ends during its delivery is delivered again, as over', async
   expect(webhook.received.map(({ body }) => body.resolvedAt === null)).toEqual([true, false]);
 });
 
-test('two deliverers at once deliver every alert once', async () => {
-  const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
-  for (const dedupeKey of keys) await raiseAlert(table.database, { ...held, dedupeKey });
-  const delivered = await Promise.all([
-    deliver(),
-    deliver({ database: table.other }),
-    deliver(),
-    deliver({ database: table.other }),
-  ]);
-  expect(delivered.reduce((sum, count) => sum + count)).toBe(20);
-  const idempotencyKeys = webhook.received.map(({ headers }) => headers['idempotency-key']);
-  expect(idempotencyKeys).toHaveLength(20);
-  expect(new Set(idempotencyKeys).size).toBe(20);
-});
-
 test('the claim of a deliverer that died runs out, and its late record changes nothing', async () => {
   await raiseAlert(table.database, held);
   await announceAlerts(table.other, ['webhook']);

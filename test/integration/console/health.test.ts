@@ -8,17 +8,23 @@ import {
   queueCheck,
   schedulerCheck,
 } from '../../../src/features/alerts/health.sql.ts';
+import { startTcpProxy } from '../../faults/tcp-proxy.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { createTestLog, startConsole } from './console-world.ts';
-import { startDatabaseProxy } from './database-proxy.ts';
 
 const testDatabase = forFile(async () => {
   const created = await createTestDatabase();
   return { ...created, close: () => created.drop() };
 });
-const proxy = forFile(() => startDatabaseProxy(testDatabase.url));
+const proxy = forFile(async () => {
+  const url = new URL(testDatabase.url);
+  const opened = await startTcpProxy(Number(url.port));
+  url.hostname = '127.0.0.1';
+  url.port = String(opened.port);
+  return { ...opened, url: url.href };
+});
 afterEach(() => proxy.set('pass'));
 
 function open(databaseUrl: string, logger = pino({ level: 'silent' })): Database {

@@ -144,20 +144,6 @@ test.skipIf(promtool === null)(
   },
 );
 
-test('scrapes at the same time and soon after share one read of the ledger', async () => {
-  let reads = 0;
-  const read = () => {
-    reads += 1;
-    return readLedger();
-  };
-  const { scrape } = await open(read, { keepMs: PATIENCE_MS, timeoutMs: PATIENCE_MS });
-  const [first, second] = await Promise.all([scrape(), scrape()]);
-  await scrape();
-  expect(reads).toBe(1);
-  expect(first?.get('conciliation_checkpoint_lag_dates')).toBe(3);
-  expect(second?.get('conciliation_checkpoint_lag_dates')).toBe(3);
-});
-
 test.each(['fails', 'hangs'])(
   'where the database %s, a scrape answers with the rest, and not with old numbers',
   async (fault) => {

@@ -11,12 +11,11 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { signDay } from '../../support/days.ts';
-import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();
-const gate = gateOfFile();
 const reader = clientOfFile(() => world.databaseUrl);
 let documented: string;
 
@@ -172,18 +171,18 @@ test('a merge that began before the sign-off and was committed after it', async 
   await pull(title('a'), title('b'), title('gone', { discount: '7.00' }));
   const sealed = await titlesNow();
 
-  gate.next([
+  world.sandbox.setDayTexts(date, [
     title('a', { discount: '12.35' }),
     title('b', { discount: '0.01' }),
     title('gone', { discount: '7.00' }),
     title('new'),
   ]);
-  const pulling = world.pull(date, { platform: gate.platform });
-  const answer = await gate.begun();
   const blocker = new Client({ connectionString: world.databaseUrl });
   await blocker.connect();
-  await blocker.query(`BEGIN; SELECT FROM conciliation.pull WHERE state = 'running' FOR UPDATE`);
-  answer.release();
+  const block = world.meanwhile(() =>
+    blocker.query(`BEGIN; SELECT FROM conciliation.pull WHERE state = 'running' FOR UPDATE`),
+  );
+  const pulling = world.pull(date, block);
   // The merge's transaction has begun, and its now() is constant. It has not locked the day yet.
   await someoneWaits();
   await sign();

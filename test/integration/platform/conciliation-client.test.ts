@@ -186,13 +186,22 @@ describe('an answer with status 200', () => {
 
   test.each([
     ['without a media type', []],
-    ['in another charset', ['content-type: application/json; charset=iso-8859-1']],
+    ['with a media type that is no JSON', ['content-type: application/json-seq']],
+    ['with a media type that is none', ['content-type: <script>/json']],
+    ['in another charset', ['content-type: application/json; charset="iso-8859-1"']],
     ['that is a part of the document', [JSON_TYPE, 'content-range: bytes 0-1/4']],
   ])('%s is refused', async (_, fields) => {
     const server = await serving(answer('200 OK', '{}', ...fields));
     const failure = await failureOf(fetchDay(openClient(server.url)));
     expect(failure).toBeInstanceOf(PlatformContractError);
     expect(failure.context).toEqual({ httpStatus: 200 });
+    expect(failure.message).not.toContain('script');
+  });
+
+  test('may have a JSON type of its own, in UTF-8', async () => {
+    const type = 'content-type: application/vnd.platform.v2+json; charset=UTF-8';
+    const server = await serving(answer('200 OK', '{}', type));
+    expect(await fetchText(openClient(server.url))).toBe('{}');
   });
 });
 

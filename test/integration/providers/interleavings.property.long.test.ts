@@ -78,7 +78,7 @@ const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   // The platform takes the providers, and its answer is lost.
   { kind: 'cut', afterBytes: 0, how: 'reset' },
   { kind: 'cut', afterBytes: 1, how: 'end' },
-  { kind: 'content-type', contentType: 'text/html' },
+  { kind: 'body', body: '<html>', contentType: 'text/html' },
 );
 
 const faults = fc.array(fc.record({ after: fc.nat({ max: 3 }), fault }), { maxLength: 2 });

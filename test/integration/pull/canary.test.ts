@@ -188,7 +188,11 @@ describe('an answer that is not the documented one', () => {
   const faults: readonly (readonly [string, Fault, string])[] = [
     ['status 400', status(400), 'PLATFORM_REQUEST'],
     ['status 401', status(401, { 'www-authenticate': 'Bearer kanari' }), 'PLATFORM_AUTH'],
-    ['a redirect', { kind: 'redirect', to: 'https://kanari.example/?kanari' }, 'PLATFORM_CONTRACT'],
+    [
+      'a redirect',
+      status(302, { location: 'https://kanari.example/?kanari' }),
+      'PLATFORM_CONTRACT',
+    ],
     ['a cut transfer', { kind: 'cut', afterBytes: 900, how: 'end' }, 'PLATFORM_UNAVAILABLE'],
   ];
   test.each(faults)('as %s', async (_, fault, code) => {

@@ -2,20 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import type { PullParts } from '../../../src/core/work/pull-parts.ts';
 import { pullToEnd } from '../../../src/core/work/run-pull.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
-import { clientOfFile, gateOfFile, worldOfFile } from '../../support/file-world.ts';
-import type { GatedAnswer } from '../../support/gated-platform.ts';
+import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
-const gate = gateOfFile();
 const administrator = clientOfFile(() => world.databaseUrl);
 const freshDay = freshDays();
-/** Asks the gated platform instead of the sandbox. */
-const gated = (): PullParts => ({ ...world.parts, platform: gate.platform });
 
 const uids = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);
 const textsOf = (date: CivilDate, discount: string, count = 20) =>
@@ -151,25 +146,26 @@ test('a fetch that began earlier and ends later leaves a newer one that waits fo
   const date = freshDay();
   world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
   await world.pull(date);
-  gate.next(textsOf(date, '1.50'));
-  const slow = world.run(await world.newPull(date), gated());
-  const answer = await gate.begun();
-
-  world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}']);
-  const held = await world.pull(date);
+  world.sandbox.setDayTexts(date, textsOf(date, '1.50'));
+  let held: Awaited<ReturnType<typeof world.pull>> | undefined;
+  const slow = await world.run(
+    await world.newPull(date),
+    world.meanwhile(async () => {
+      const texts = [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}'];
+      held = await world.serve(date, texts);
+    }),
+  );
   expect(held).toMatchObject({ state: 'held', rejected: 1 });
-  answer.release();
-
-  expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
+  expect(slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
   expect(await rowsOf(date)).toEqual(contentOf('1.00'));
-  expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held.pullId }]);
+  expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held?.pullId }]);
   expect(await countStaged()).toBe(6);
 
   // Only a newer pull removes the held pull and its staged rows.
   world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
   await world.pull(date);
   expect(await rowsOf(date)).toEqual(contentOf('3.00'));
-  expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
+  expect(await readPull(held?.pullId ?? 0n)).toMatchObject({ state: 'superseded' });
   expect(await countStaged()).toBe(0);
 });
 
@@ -177,13 +173,10 @@ test('a process that is interrupted in the middle of an answer says so, ends and
   const date = freshDay();
   world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
   await world.pull(date);
-  gate.next(textsOf(date, '2.00', 25));
+  world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
+  world.sandbox.faults.add({ kind: 'stall', afterBytes: 5_000, date });
   const before = await dayOf(date);
-  const child = startCommand(['pull', date], {
-    ...environmentOf(world),
-    PLATFORM_BASE_URL: gate.baseUrl.href,
-  });
-  await gate.begun();
+  const child = startCommand(['pull', date], environmentOf(world));
   await backendThat(COPYING);
   child.kill('SIGINT');
   const { exit, stdout, stderr } = await child.ended;
@@ -196,58 +189,18 @@ test('a process that is interrupted in the middle of an answer says so, ends and
   expect(await countStaged()).toBe(0);
 });
 
-describe('a connection to the database that is lost', () => {
-  async function pullWithLoss(parts: PullParts, date: CivilDate, lose: () => Promise<void>) {
-    const pullId = await world.newPull(date);
-    const losses: string[] = [];
-    const pulling = pullToEnd(parts, pullId, endless(), ({ error }) => losses.push(error.code));
-    await lose();
-    return { outcome: await pulling, losses, pull: await readPull(pullId) };
-  }
-
-  test.each([
-    ['costs a retry and no title', (first: GatedAnswer) => first.release()],
-    ['is noticed although the platform is silent', () => {}],
-  ])('while titles are staged %s', async (_, go) => {
-    const date = freshDay();
-    gate.next(textsOf(date, '1.00'));
-    const { outcome, losses, pull } = await pullWithLoss(gated(), date, async () => {
-      const first = await gate.begun();
-      await terminate(await backendThat(COPYING));
-      gate.next(textsOf(date, '2.00'));
-      go(first);
-      (await gate.begun()).release();
-    });
-    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
-    expect(pull).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
-    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
-    expect(await countStaged()).toBe(0);
-  });
-
-  test.each([
-    ['before it wrote anything', 'SELECT FROM conciliation.day FOR UPDATE'],
-    ['before it changed titles', 'LOCK conciliation.title IN SHARE ROW EXCLUSIVE MODE'],
-    [
-      'before its closing phase',
-      "SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
-    ],
-    ['in its closing phase', 'LOCK conciliation.title_change IN SHARE ROW EXCLUSIVE MODE'],
-  ])('in the middle of a merge, %s, costs a retry and no title', async (_, lock) => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pull(date);
-    world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
-    const { outcome, losses, pull } = await pullWithLoss(world.parts, date, async () => {
-      await administrator.query('BEGIN');
-      await administrator.query(lock);
-      await terminate(await backendThat(`wait_event_type = 'Lock'`));
-      await administrator.query('ROLLBACK');
-    });
-    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
-    expect(pull).toMatchObject({ state: 'merged', changed: 20, attempts: 1 });
-    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
-    expect(await countStaged()).toBe(0);
-  });
+// test/faults ends the sessions in each step of a pull.
+test('a connection to the database that is lost is noticed although the platform is silent', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+  world.sandbox.faults.add({ kind: 'stall', afterBytes: 5_000, date });
+  const pullId = await world.newPull(date);
+  const losses: string[] = [];
+  const pulling = pullToEnd(world.parts, pullId, endless(), ({ error }) => losses.push(error.code));
+  await terminate(await backendThat(COPYING));
+  expect(await pulling).toMatchObject({ kind: 'done', report: { state: 'merged' } });
+  expect(losses).toEqual(['STAGING_UNAVAILABLE']);
+  expect(await readPull(pullId)).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
+  expect(await rowsOf(date)).toEqual(contentOf('1.00'));
+  expect(await countStaged()).toBe(0);
 });

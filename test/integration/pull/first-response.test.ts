@@ -2,17 +2,24 @@
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
-import { gateOfFile, worldOfFile } from '../../support/file-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { freshDays } from '../../support/pull-world.ts';
+import { freshDays, pause } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();
-const gate = gateOfFile();
 const freshDay = freshDays();
 
-const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
+/** All rows that a pull leaves behind of a date. */
+async function outcomeOf(date: CivilDate) {
+  const read = async (from: string) =>
+    (await world.database.pool.query(`SELECT * FROM conciliation.${from}`, [date])).rows;
+  return {
+    titles: await read('title WHERE accepted_date = $1 ORDER BY id'),
+    rejects: await read('rejected_title WHERE date = $1'),
+    day: await read('day WHERE date = $1'),
+  };
+}
 
 test('a response of many megabytes is merged with one number for each title', async () => {
   const date = freshDay();
@@ -33,7 +40,7 @@ test('a response of many megabytes is merged with one number for each title', as
 });
 
 describe('an attempt leaves no row', () => {
-  const emptied = { titles: [], occurrences: [], rejects: [], day: [] };
+  const emptied = { titles: [], rejects: [], day: [] };
 
   test('where the document breaks in its middle', async () => {
     const date = freshDay();
@@ -48,7 +55,7 @@ describe('an attempt leaves no row', () => {
 
   test('where PostgreSQL took another number of titles', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, mixedTexts(date));
+    world.sandbox.setDayTexts(date, [...titleTexts(10, { date }), '{"order":{}}']);
     await world.database.pool.query(`
       CREATE FUNCTION lose_a_row() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN IF NEW.order_uid = 't7' THEN RETURN NULL; END IF; RETURN NEW; END $$;
@@ -73,9 +80,10 @@ const copying = () =>
 test('a platform that pauses in the middle of an answer keeps no date waiting', async () => {
   const [slow, other] = [freshDay(), freshDay()];
   const texts = titleTexts(30, { date: slow });
-  gate.next(texts);
-  const reading = world.pull(slow, { platform: gate.platform });
-  const answer = await gate.begun();
+  world.sandbox.setDayTexts(slow, texts);
+  const [until, release] = pause();
+  world.sandbox.faults.add({ kind: 'stall', afterBytes: 5_000, until, date: slow });
+  const reading = world.pull(slow);
   await copying();
   world.sandbox.setDayTexts(other, [titleText({ date: other })]);
   expect(await world.pull(other)).toMatchObject({ state: 'merged' });
@@ -85,7 +93,7 @@ test('a platform that pauses in the middle of an answer keeps no date waiting', 
   expect(await world.pull(slow)).toMatchObject({ state: 'merged', inserted: 29 });
   const newer = await outcomeOf(slow);
   expect(newer.titles).toHaveLength(29);
-  answer.release();
+  release();
   expect(await reading).toMatchObject({ state: 'superseded', inserted: 0 });
   expect(await outcomeOf(slow)).toEqual(newer);
 });

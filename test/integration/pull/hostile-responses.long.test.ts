@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { pullToEnd } from '../../../src/core/work/run-pull.ts';
-import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
-import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
 import {
   BEFORE,
   type ExpectedTitle,
   GONE,
+  HOSTILE_RESPONSES,
   type HostileResponse,
   toTexts,
 } from '../../support/hostile-responses.ts';
-import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
 import {
   DAY,
   daysFrom,
@@ -18,7 +16,6 @@ import {
   openPullWorld,
   type PullWorld,
 } from '../../support/pull-world.ts';
-import type { Fault } from '../../support/sandbox/faults.ts';
 
 let world: PullWorld;
 const freshDay = freshDays(daysFrom(-2000, DAY));
@@ -86,11 +83,6 @@ async function expectRecovery(date: CivilDate) {
   expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });
 }
 
-const RESPONSES: readonly HostileResponse[] = [
-  ...HOSTILE_DOCUMENTS,
-  ...HOSTILE_FIELDS,
-  ...HOSTILE_TITLES,
-];
 /** One attempt, which asks once and leaves nothing staged. */
 async function attemptOnce(date: CivilDate, body: HostileResponse['body']) {
   const requestsBefore = requestsFor(date);
@@ -102,7 +94,7 @@ async function attemptOnce(date: CivilDate, body: HostileResponse['body']) {
 }
 
 test.each(
-  RESPONSES.flatMap(({ name, body, expected }) =>
+  HOSTILE_RESPONSES.flatMap(({ name, body, expected }) =>
     expected.kind === 'merged' ? [{ name, body, expected }] : [],
   ),
 )('$name', async ({ body, expected }) => {
@@ -139,7 +131,7 @@ describe('a response that is refused leaves the day as it was', () => {
   });
 
   test.each(
-    RESPONSES.flatMap(({ name, body, expected }) =>
+    HOSTILE_RESPONSES.flatMap(({ name, body, expected }) =>
       expected.kind === 'retry' ? [{ name, body, expected }] : [],
     ),
   )('$name', async ({ body, expected }) => {
@@ -159,62 +151,7 @@ describe('a response that is refused leaves the day as it was', () => {
   test('and the next response that is not updates the day', () => expectRecovery(date));
 });
 
-describe('a document that is cut', () => {
-  /** Short, and with every kind of token: what matters is where it ends. */
-  const documentOn = (date: CivilDate) =>
-    ` {"page":{"n":-1.5e2,"of":[true,null]},"titles":[{},` +
-    `{"order":{"uid":"a\\n\\u00e9é"},"acceptedDate":"${date}","originalValue":10.50}]}`;
-
-  /** Before and after each structural byte, and inside every number, word, escape and character. */
-  function cutPoints(document: Buffer): number[] {
-    const points = new Set<number>();
-    document.forEach((byte, index) => {
-      if ('{}[]:,"\\.-etfn'.includes(String.fromCharCode(byte)) || byte > 0x7f) {
-        points.add(index).add(index + 1);
-      }
-    });
-    return [...points].filter((point) => point > 0 && point < document.length);
-  }
-
-  const cut = (how: 'end' | 'reset', framing: 'chunked' | 'length') => (afterBytes: number) =>
-    ({ kind: 'cut', afterBytes, how, framing }) as const;
-  test.each<[string, (afterBytes: number) => Fault]>([
-    ['in chunks, by a close', cut('end', 'chunked')],
-    ['short of its length, by a reset', cut('reset', 'length')],
-    [
-      'where nothing but the document tells',
-      (cutAfterBytes) => ({ kind: 'close-delimited', cutAfterBytes }),
-    ],
-  ])('at any structural point, %s, changes nothing', async (_, faultAt) => {
-    const date = await openDay();
-    const dayBefore = await readDay(date);
-    const document = Buffer.from(documentOn(date));
-    world.sandbox.setRawBody(date, { body: document });
-    const points = cutPoints(document);
-    expect(points.length).toBeGreaterThan(80);
-
-    const outcomes = await Promise.all(
-      Array.from({ length: 4 }, async (_, lane) => {
-        const seen: string[] = [];
-        for (const point of points.filter((_, index) => index % 4 === lane)) {
-          // Faults are taken in order, so which of the lanes meets which does not matter.
-          world.sandbox.faults.add({ ...faultAt(point), date });
-          const outcome = await world.attempt(date);
-          seen.push(outcome.kind === 'retry' ? outcome.error.code : `${outcome.kind} at ${point}`);
-        }
-        return seen;
-      }),
-    );
-
-    expect(new Set(outcomes.flat())).toEqual(new Set(['PLATFORM_UNAVAILABLE']));
-    expect(world.sandbox.faults.pending).toEqual([]);
-    expect(await readTitles(date)).toMatchObject(BEFORE);
-    expect(await readDay(date)).toEqual(dayBefore);
-    expect(await countStaged()).toEqual(NOTHING_STAGED);
-    await expectRecovery(date);
-  });
-});
-
+// test/unit/reader cuts documents at each byte, and test/integration/platform/transfer.test.ts each kind of transfer.
 describe('a platform that does not recover', () => {
   test.each([
     ['is asked as often as the configuration says', { kind: 'status', status: 500 }, 5],

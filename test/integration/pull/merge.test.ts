@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
-import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
+import { daysFrom, freshDays } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();
@@ -42,27 +42,6 @@ async function titles(date: CivilDate) {
 const decision = { by: 'tester', reason: 'asked the platform' };
 
 describe('a day', () => {
-  test('is reconciled with its titles, sums and counts', async () => {
-    const date = freshDay();
-    const report = await world.serve(date, [
-      titleText({ date, uid: 'a', value: '0.10' }),
-      titleText({ date, uid: 'b', value: '0.20' }),
-    ]);
-    expect(report).toMatchObject({ date, state: 'merged', titles: 2, inserted: 2 });
-    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 2, sum: '0.30' });
-  });
-
-  test('without titles is reconciled too', async () => {
-    const date = freshDay();
-    expect((await world.serve(date, [])).state).toBe('unchanged');
-    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 0, sum: '0' });
-  });
-
-  test('that is not over yet takes its titles and stays pending', async () => {
-    await world.serve(TODAY, [titleText({ date: TODAY })]);
-    expect(await dayRow(TODAY)).toMatchObject({ state: 'pending', title_count: 1 });
-  });
-
   test.each([1000, 0])(
     'keeps two identical titles as two rows, and withdraws one when one is missing, with %i texts known',
     async (maxKnownTitles) => {
@@ -104,14 +83,6 @@ describe('a day', () => {
         after: { platform_discounted_value: 12.35 },
       },
     ]);
-  });
-
-  test('whose amounts are only written differently does not change', async () => {
-    const date = freshDay();
-    await world.serve(date, [titleText({ date, value: '100', discount: '1.10' })]);
-    expect(
-      (await world.serve(date, [titleText({ date, value: '1e2', discount: '1.1' })])).state,
-    ).toBe('unchanged');
   });
 });
 
@@ -162,17 +133,6 @@ describe('a hold', () => {
     });
   });
 
-  test('is void once a newer pull is merged', async () => {
-    const date = freshDay();
-    await world.serve(date, [titleText({ date })]);
-    const held = await world.serve(date, []);
-    expect((await world.serve(date, [titleText({ date })])).state).toBe('unchanged');
-    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 1, held: null });
-    const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: held.pullId } });
-    expect(pull.state).toBe('superseded');
-    await expect(releasePull(world.parts, held.pullId, decision)).rejects.toThrow(/holds no date/);
-  });
-
   test('whose staged titles a crash has emptied cannot be released', async () => {
     const date = freshDay();
     const ten = titleTexts(10, { date });
@@ -206,13 +166,6 @@ describe('rejected titles', () => {
     });
     expect(rejects).toMatchObject([{ status: 'open', ordinal: 1, raw: bad(date) }]);
     expect(rejects[0]?.reasons.join()).toMatch(/originalValue/);
-  });
-
-  test('are resolved by a clean pull', async () => {
-    const date = freshDay();
-    await world.serve(date, [bad(date)]);
-    await world.serve(date, [titleText({ date })]);
-    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', rejected_count: 0 });
   });
 
   test('once accepted stay accepted when they come again', async () => {

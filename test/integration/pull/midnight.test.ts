@@ -3,14 +3,13 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import type { PullReport } from '../../../src/core/merge/merge.sql.ts';
-import { gateOfFile, worldOfFile } from '../../support/file-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const DECISION = { by: 'ana', reason: 'asked' };
 
 const world = worldOfFile();
-const gate = gateOfFile();
 
 /** Each test has a separate date, which is long over. */
 let date = DAY;
@@ -31,15 +30,13 @@ async function pullAt(at: Hour, texts: readonly string[]): Promise<PullReport> {
   return world.serve(date, texts, { now });
 }
 
-/** The request is sent before midnight, and the last title of its response comes after. */
+/** The request is sent before midnight, and its response is read after it. */
 async function pullOverMidnight(texts: readonly string[]): Promise<PullReport> {
   hour = 'before midnight';
-  gate.next(texts);
-  const ended = world.pull(date, { now, platform: gate.platform });
-  const response = await gate.begun();
-  hour = 'after midnight';
-  response.release();
-  return ended;
+  const platform = world.meanwhile(async () => {
+    hour = 'after midnight';
+  });
+  return world.serve(date, texts, { now, ...platform });
 }
 
 async function dayOf(of: CivilDate) {
@@ -86,12 +83,9 @@ test('a date that was requested before midnight, and whose rejects are accepted 
 
 test('a date is over by the clock of the database, not by the clock of the process', async () => {
   const text = titleText({ date: TODAY, uid: 'early' });
-  gate.next([text]);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
   try {
-    const ended = world.pull(TODAY, { platform: gate.platform });
-    (await gate.begun()).release();
-    await ended;
+    await world.serve(TODAY, [text]);
   } finally {
     vi.useRealTimers();
   }

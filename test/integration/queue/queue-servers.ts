@@ -1,6 +1,5 @@
-import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { describe, inject } from 'vitest';
+import { withClient } from '../../support/client.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 
@@ -8,8 +7,6 @@ import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 export interface QueueServer {
   readonly redisUrl: string | null;
   readonly databaseUrl: string;
-  /** Deletes every job without the knowledge of the queue's users. */
-  loseJobs(): Promise<void>;
   /** Cuts every connection and takes no further one, until `goUp`. The jobs may be lost with it. */
   goDown(): Promise<void>;
   goUp(): Promise<void>;
@@ -20,24 +17,15 @@ export interface QueueServerKind {
   readonly name: string;
   /** Null where there is one. */
   readonly missing: string | null;
-  /** Whether it is ours to stop. */
-  readonly canGoDown: boolean;
   readonly start: () => Promise<QueueServer>;
 }
 
-/** A Redis of the tests' own where one can be started, else the one they share. */
-const startsRedis = findRedisServer() !== null;
-
 const QUEUE_SERVERS: readonly QueueServerKind[] = [
-  { name: 'PostgreSQL', missing: null, canGoDown: true, start: startOnPostgres },
+  { name: 'PostgreSQL', missing: null, start: startOnPostgres },
   {
     name: 'Redis',
-    missing:
-      inject('redisUrl') === null
-        ? 'there is no TEST_REDIS_URL and no redis-server on the PATH'
-        : null,
-    canGoDown: startsRedis,
-    start: startsRedis ? startOnRedis : startOnSharedRedis,
+    missing: findRedisServer() === null ? 'there is no redis-server on the PATH' : null,
+    start: startOnRedis,
   },
 ];
 
@@ -52,18 +40,17 @@ export function describeOnEachServer(name: string, tests: (kind: QueueServerKind
 async function startOnPostgres(): Promise<QueueServer> {
   const database = await createTestDatabase();
   const name = new URL(database.url).pathname.slice(1);
+  const run = async (statement: string) => {
+    await withClient(inject('serverUrl'), (client) => client.query(statement));
+  };
   return {
     redisUrl: null,
     databaseUrl: database.url,
-    loseJobs: () => run(database.url, 'TRUNCATE conciliation_queue.job CASCADE'),
     async goDown() {
-      await run(inject('serverUrl'), `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-      await run(
-        inject('serverUrl'),
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
-      );
+      await run(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
     },
-    goUp: () => run(inject('serverUrl'), `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
+    goUp: () => run(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
     stop: () => database.drop(),
   };
 }
@@ -76,43 +63,8 @@ async function startOnRedis(): Promise<QueueServer> {
   return {
     redisUrl: server.url,
     databaseUrl: NO_DATABASE,
-    loseJobs: () => flush(server.url),
     goDown: () => server.kill(),
     goUp: () => server.restart(),
     stop: () => server.stop(),
   };
-}
-
-/** Of the sixteen that a Redis has; test files that run at the same time differ in it. */
-const SHARED_DATABASE_NUMBER = Number(process.env['VITEST_POOL_ID'] ?? 0) % 16;
-
-async function startOnSharedRedis(): Promise<QueueServer> {
-  const url = new URL(inject('redisUrl') ?? '');
-  url.pathname = `/${SHARED_DATABASE_NUMBER}`;
-  await flush(url.href);
-  const notOurs = () => Promise.reject(new Error('this Redis is not ours to stop'));
-  return {
-    redisUrl: url.href,
-    databaseUrl: NO_DATABASE,
-    loseJobs: () => flush(url.href),
-    goDown: notOurs,
-    goUp: notOurs,
-    stop: () => flush(url.href),
-  };
-}
-
-async function flush(redisUrl: string): Promise<void> {
-  const client = new Redis(redisUrl);
-  await client.flushdb();
-  client.disconnect();
-}
-
-async function run(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

@@ -13,8 +13,7 @@ import { errorsOf } from '../../support/service-process.ts';
 import { dueSince, eventually, openServiceWorld } from '../../support/service-world.ts';
 
 test('the service and every command do all their work as the worker’s user, who owns nothing', async () => {
-  const world = await openServiceWorld('PostgreSQL', {
-    redisDatabase: 15,
+  const world = await openServiceWorld({
     environment: dueSince(daysFrom(-3, TODAY)),
   });
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-roles-'));

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { errorsOf } from '../../support/service-process.ts';
 import {
   eventually,
   inServiceWorld,
@@ -8,30 +7,11 @@ import {
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
-// The queue has no part in what a push does: test/integration/queue tries both.
 describe('a service', () => {
   const inWorld = (
     use: (world: ServiceWorld) => Promise<void>,
     environment: Readonly<Record<string, string>> = nothingDue(),
-  ) => inServiceWorld('PostgreSQL', { redisDatabase: 9, environment }, use);
-
-  test('waits as long as the platform says, also where all jobs are lost meanwhile', () =>
-    inWorld(async (world) => {
-      const headers = { 'retry-after': '6' };
-      world.sandbox.faults.add({ kind: 'status', status: 429, headers });
-      world.sandbox.faults.add({ kind: 'status', status: 500 });
-      const service = await world.start();
-      await write(world, 100);
-      await eventually(() => expect(service.logged('provider request failed')).not.toEqual([]));
-      await world.loseJobs();
-      await expectStates(world, { synced: 100 });
-      const [first = 0, second = 0, third = 0, ...more] = pushRequests(world).map((at) => +at);
-      expect(second - first).toBeGreaterThanOrEqual(6_000);
-      const [, retry] = service.logged('provider request failed');
-      expect(third - second).toBeGreaterThanOrEqual(Number(retry?.['retryDelayMs']));
-      expect(more).toEqual([]);
-      expect(errorsOf(service)).toEqual([]);
-    }));
+  ) => inServiceWorld({ environment }, use);
 
   test('keeps the data of the providers out of the log, the jobs, the metrics and the alerts', () =>
     inWorld(
@@ -129,10 +109,6 @@ async function expectStates(
       SELECT sync_state AS state, count(*)::int AS providers FROM conciliation.provider GROUP BY 1`;
     expect(Object.fromEntries(rows.map((row) => [row.state, row.providers]))).toEqual(states);
   }, 900_000);
-}
-
-function pushRequests(world: ServiceWorld): Date[] {
-  return world.sandbox.requests.filter(({ path }) => path === '/api/providers').map(({ at }) => at);
 }
 
 async function openAlerts(world: ServiceWorld): Promise<string[]> {

@@ -10,7 +10,7 @@ interface Scope {
 export type Operation = 'conciliation' | 'providers';
 
 /**
- * A fault of one answer. `status`, `redirect` and `body` replace the answer, and the request has no effect.
+ * A fault of one answer. `status` and `body` replace the answer, and the request has no effect.
  * The other faults change the regular answer as networks and gateways do; a provider batch is still applied.
  */
 export type Fault = Scope &
@@ -22,38 +22,27 @@ export type Fault = Scope &
         readonly body?: string;
         readonly contentType?: string;
       }
-    | { readonly kind: 'redirect'; readonly to: string; readonly status?: number }
     /** 200 with this body. */
     | {
         readonly kind: 'body';
         readonly body: string;
         readonly contentType?: string;
       }
-    | { readonly kind: 'content-type'; readonly contentType: string }
     /** Silence for this time, then the regular answer. */
     | { readonly kind: 'latency'; readonly latencyMs: number }
-    /** Silence until then, then the regular answer. */
-    | { readonly kind: 'hold'; readonly until: Promise<unknown> }
-    /** The head and this many bytes, then silence on an open connection. */
-    | { readonly kind: 'stall'; readonly afterBytes: number }
+    /** The head and this many bytes, then silence on an open connection, and the rest once `until` is resolved. */
+    | { readonly kind: 'stall'; readonly afterBytes: number; readonly until?: Promise<unknown> }
     /**
      * The connection ends after this many bytes, or at the end of the body: `end` closes it in order
-     * (FIN), `reset` does not (RST). In both cases the framing announces more: chunks without the
-     * last one, or with `framing: 'length'` a Content-Length that is too large.
+     * (FIN), `reset` does not (RST). In both cases the last chunk is missing.
      */
     | {
         readonly kind: 'cut';
         readonly afterBytes: number;
         readonly how: 'reset' | 'end';
-        readonly framing?: 'chunked' | 'length';
       }
     /** This many bytes at a time, with a pause in between. */
     | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
-    /**
-     * Neither a length nor chunks: the end of the connection is the end of the body. With
-     * `cutAfterBytes` it comes too early, and only the incomplete document shows that.
-     */
-    | { readonly kind: 'close-delimited'; readonly cutAfterBytes?: number }
   );
 
 /** The faults in the order in which requests use them. */

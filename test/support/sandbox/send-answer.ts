@@ -3,8 +3,6 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { type Answer, bytesAnswer, JSON_TYPE } from '../../../src/demo/sandbox.ts';
 import type { Fault } from './faults.ts';
 
-/** The bytes that a `cut` with `framing: 'length'` announces and does not send. */
-const MISSING_BYTES = 65_536;
 /**
  * A reset discards data that the client has not read yet, and libuv reports a reset together with
  * data as an orderly end. The delay lets the client read first.
@@ -13,7 +11,7 @@ const RESET_DELAY_MS = 50;
 
 /** Whether the fault replaces the answer, so that the request must have no effect. */
 export function standsIn(fault: Fault | null): boolean {
-  return fault?.kind === 'status' || fault?.kind === 'redirect' || fault?.kind === 'body';
+  return fault?.kind === 'status' || fault?.kind === 'body';
 }
 
 /**
@@ -31,9 +29,9 @@ export async function sendAnswer(
   response.once('close', () => gone.abort());
   try {
     if (fault?.kind === 'latency') await delay(fault.latencyMs, undefined, { signal: gone.signal });
-    if (fault?.kind === 'hold') await fault.until;
     const spoilt = withFault(answer, fault, gone.signal);
-    writeHead(response, spoilt, fault);
+    response.writeHead(spoilt.status, spoilt.headers);
+    response.flushHeaders();
     onHead(spoilt.status);
     await writeBody(response, spoilt.body, byteLimit(fault), gone.signal);
     await finish(response, fault);
@@ -45,8 +43,7 @@ export async function sendAnswer(
 }
 
 /**
- * Applies the fault to the content of the answer. `writeHead` and `finish` apply it to the framing
- * and the end.
+ * Applies the fault to the head and the content of the answer, and `finish` to its end.
  */
 function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): Answer {
   switch (fault?.kind) {
@@ -56,36 +53,23 @@ function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): An
       const headers = { ...contentType, ...lowerCaseNames(fault.headers ?? {}) };
       return bytesAnswer(fault.status, fault.body ?? message, headers);
     }
-    case 'redirect':
-      return bytesAnswer(fault.status ?? 302, '', { location: fault.to });
     case 'body': {
       const bytes = Buffer.from(fault.body);
       return bytesAnswer(200, bytes, { 'content-type': fault.contentType ?? JSON_TYPE });
     }
-    case 'content-type':
-      return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } };
     case 'drip':
       return { ...answer, body: drip(answer.body, fault.bytes, fault.everyMs, signal) };
+    case 'stall':
+      return fault.until === undefined
+        ? answer
+        : { ...answer, body: pausing(answer.body, fault.afterBytes, fault.until) };
     case 'cut': {
-      const length = { 'content-length': String(fault.afterBytes + MISSING_BYTES) };
-      const headers = withoutLength(answer.headers);
-      return {
-        ...answer,
-        headers: fault.framing === 'length' ? { ...headers, ...length } : headers,
-      };
+      const { 'content-length': _, ...headers } = answer.headers;
+      return { ...answer, headers };
     }
-    case 'close-delimited':
-      return { ...answer, headers: { ...withoutLength(answer.headers), connection: 'close' } };
     default:
       return answer;
   }
-}
-
-function writeHead(response: ServerResponse, answer: Answer, fault: Fault | null): void {
-  // Node sends a body without a length in chunks, unless the header is removed before.
-  if (fault?.kind === 'close-delimited') response.removeHeader('transfer-encoding');
-  response.writeHead(answer.status, answer.headers);
-  response.flushHeaders();
 }
 
 async function finish(response: ServerResponse, fault: Fault | null): Promise<void> {
@@ -96,15 +80,15 @@ async function finish(response: ServerResponse, fault: Fault | null): Promise<vo
     }
     await delay(RESET_DELAY_MS);
     response.socket?.resetAndDestroy();
-  } else if (fault?.kind !== 'stall') {
+  } else if (fault?.kind !== 'stall' || fault.until !== undefined) {
     // A stalled answer stays open until the client or the sandbox closes it.
     response.end();
   }
 }
 
 function byteLimit(fault: Fault | null): number {
-  if (fault?.kind === 'stall' || fault?.kind === 'cut') return fault.afterBytes;
-  if (fault?.kind === 'close-delimited') return fault.cutAfterBytes ?? Number.POSITIVE_INFINITY;
+  if (fault?.kind === 'cut') return fault.afterBytes;
+  if (fault?.kind === 'stall' && fault.until === undefined) return fault.afterBytes;
   return Number.POSITIVE_INFINITY;
 }
 
@@ -140,6 +124,25 @@ function write(response: ServerResponse, bytes: Uint8Array, signal: AbortSignal)
   });
 }
 
+async function* pausing(
+  body: Answer['body'],
+  afterBytes: number,
+  until: Promise<unknown>,
+): AsyncGenerator<Uint8Array, void> {
+  let leftBytes = afterBytes;
+  for await (const chunk of body) {
+    if (chunk.length <= leftBytes) {
+      yield chunk;
+      leftBytes -= chunk.length;
+      continue;
+    }
+    yield chunk.subarray(0, leftBytes);
+    await until;
+    yield chunk.subarray(leftBytes);
+    leftBytes = Number.POSITIVE_INFINITY;
+  }
+}
+
 async function* drip(
   body: Answer['body'],
   bytes: number,
@@ -158,9 +161,4 @@ function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
-}
-
-function withoutLength(headers: Answer['headers']): Record<string, string> {
-  const { 'content-length': _, ...rest } = headers;
-  return rest;
 }

@@ -19,13 +19,6 @@ test('a hash names the bytes of a text, and nothing else', () => {
   expect(hashOf('{"a":1}')).not.toEqual(hashOf('{"a": 1}'));
 });
 
-test('copies are taken one by one, and the remaining ones are missing', () => {
-  const known = new KnownTitles(3);
-  for (const text of ['a', 'b', 'a']) addTo(known, text);
-  expect(['a', 'c', 'a', 'a'].map((text) => takeFrom(known, text))).toEqual(['a', null, 'a', null]);
-  expect([...known.missing()]).toEqual([{ rawHash: hashOf('b').toString('hex'), copies: 1 }]);
-});
-
 test('it is the added multiset without the taken texts', () => {
   const text = fc.integer({ min: 0, max: 60 }).map(String);
   fc.assert(

@@ -42,17 +42,13 @@ it.each([
   expect(rows).toMatchObject([{ payable: { openValue, status: 'open' } }]);
 });
 
-it.each([
-  '31-03-2026',
-  '31.03.2026',
-  '20260331',
-  '2026-03-31 00:00:00',
-  '2026-03-31T00:00:00.000',
-  '31/03/2026 00:00',
-])('reads the date %s', async (cell) => {
-  const rows = await read('date.csv', `${HEAD}\n1;F1;${cell};1;PAGO`);
-  expect(rows).toMatchObject([{ payable: { dueDate: '2026-03-31', status: 'paid' } }]);
-});
+it.each(['31-03-2026', '20260331', '2026-03-31T00:00:00.000', '31/03/2026 00:00'])(
+  'reads the date %s',
+  async (cell) => {
+    const rows = await read('date.csv', `${HEAD}\n1;F1;${cell};1;PAGO`);
+    expect(rows).toMatchObject([{ payable: { dueDate: '2026-03-31', status: 'paid' } }]);
+  },
+);
 
 it.each([
   ['sep=;', `sep=;\r\n${HEAD}\r\n1;F1;;2;\r\n`],
