@@ -19,10 +19,14 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
-// On a phone the navigation scrolls: the page that is shown is in sight.
-document
-  .querySelector('.nav [aria-current]')
-  ?.scrollIntoView({ block: 'nearest', inline: 'center' });
+// On a phone the navigation scrolls: the page that is shown is in sight. Not scrollIntoView, because Chromium 150 moves
+// focus from there on, past the link that skips to the content.
+const nav = document.querySelector('.nav');
+const shown = nav?.querySelector('[aria-current]');
+if (nav && shown) {
+  const [frame, link] = [nav, shown].map((element) => element.getBoundingClientRect());
+  nav.scrollLeft += link.left + link.width / 2 - frame.left - frame.width / 2;
+}
 
 // A disclosed form is there to be filled in.
 for (const details of document.querySelectorAll('details.disclosure')) {
