@@ -116,6 +116,7 @@ test('no route gives a role more rights than documented', () => {
       .sort(),
   ).toEqual([
     // An administrator decides nothing about money.
+    'GET /matching-rules',
     'GET /pulls/:id/release',
     'GET /sign-offs/preview',
     'POST /account-changes/decide',
@@ -136,7 +137,9 @@ test('no route gives a role more rights than documented', () => {
     'POST /holidays',
     'POST /holidays/:id/end',
     'POST /matches/:id/undo',
+    'POST /matching-rules',
     'POST /months/:month/seal',
+    'POST /proposals/confirm',
     'POST /pulls/:id/release',
     'POST /sign-offs',
   ]);

@@ -1,0 +1,132 @@
+import { type Static, Type } from 'typebox';
+import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { Field } from '../../../console/shell/layout.tsx';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
+import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { REVIEW } from '../../../console/shell/route-access.ts';
+import { MAX_MOVE_DAYS } from '../../calendar/holidays.ts';
+import {
+  type MatchingRules,
+  type RuleEffect,
+  readRules,
+  setRules,
+  tryRules,
+} from '../matching-rules.ts';
+
+const PATH = '/matching-rules';
+const value = Type.String({ pattern: '^\\d{1,6}([.]\\d{1,2})?$' });
+const RULES = {
+  dueDays: Type.Integer({ minimum: 0, maximum: MAX_MOVE_DAYS }),
+  valueTolerance: value,
+  alertDays: Type.Integer({ minimum: 1, maximum: 3_650 }),
+  alertValue: Type.String({ pattern: '^\\d{1,15}([.]\\d{1,2})?$' }),
+};
+const NAMES = ['dueDays', 'valueTolerance', 'alertDays', 'alertValue'] as const;
+const TRIED = Type.Partial(Type.Object(RULES)).properties;
+
+export const SET_RULES = declareAction({
+  path: PATH,
+  who: REVIEW,
+  input: { ...RULES, reason },
+  deed: ({ database, fourEyes }, { reason, ...rules }, by) =>
+    setRules(database, rules, { by, reason, fourEyes }),
+  next: () => PATH,
+  notice: 'confirmed',
+});
+
+/** The rules that count; and for others, what they would change, before a person sets them. */
+export const MATCHING_RULES = declarePage({
+  path: PATH,
+  active: '/breaks',
+  who: REVIEW,
+  input: TRIED,
+  read: async (
+    { database, timeZone },
+    input: Static<Type.TPartial<Type.TObject<typeof RULES>>>,
+    request,
+  ) => {
+    const present = await readRules(database);
+    const rules: MatchingRules = { ...present, ...input };
+    const isTried = Object.keys(input).length > 0;
+    const by = actorOf(request);
+    return { rules, effects: isTried ? await tryRules(database, rules, { by, timeZone }) : null };
+  },
+  title: ({ text }) => text('matching.rulesTitle'),
+  body: (data) => <RulesBody {...data} />,
+});
+
+const COLUMNS: readonly Column<RuleEffect>[] = [
+  {
+    name: 'effect',
+    head: 'matching.effect',
+    kind: 'text',
+    value: ({ effect }, { text }) => text(`matching.effects.${effect}`),
+  },
+  {
+    name: 'order_uid',
+    head: 'matching.order',
+    kind: 'text',
+    cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
+    isHead: true,
+  },
+  {
+    name: 'accepted_date',
+    head: 'matching.date',
+    kind: 'date',
+    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
+  },
+  { name: 'value', head: 'matching.value', kind: 'amount' },
+];
+
+const SHOWN = 200;
+
+function RulesBody(props: {
+  readonly rules: MatchingRules;
+  /** Null: nothing is tried. */
+  readonly effects: readonly RuleEffect[] | null;
+}) {
+  const { rules, effects } = props;
+  const { text } = usePage();
+  const counts = { closes: 0, proposed: 0, ambiguous: 0 };
+  for (const { effect } of effects ?? []) counts[effect] += 1;
+  const label = text('matching.dryRun');
+  return (
+    <>
+      <div>
+        <h1>{text('matching.rulesTitle')}</h1>
+        <p class="quiet">{text('matching.rulesHelp')}</p>
+      </div>
+      <Card title={text('matching.rulesTitle')}>
+        <form method="get" action={PATH} class="filters">
+          {NAMES.map((name) => (
+            <Field key={name} label={text(`matching.ruleNames.${name}`)}>
+              <input
+                type="number"
+                name={name}
+                value={rules[name]}
+                step={name.endsWith('Days') ? '1' : '0.01'}
+                min={name === 'alertDays' ? 1 : 0}
+                max={name === 'dueDays' ? MAX_MOVE_DAYS : undefined}
+                required
+              />
+            </Field>
+          ))}
+          <div class="buttons">
+            <Submit>{label}</Submit>
+          </div>
+        </form>
+      </Card>
+      {effects !== null && (
+        <Card title={label}>
+          <p>{text('matching.dryRunResult', counts)}</p>
+          {effects.length > 0 && (
+            <ListTable label={label} columns={COLUMNS} rows={effects.slice(0, SHOWN)} />
+          )}
+          <SET_RULES.Form values={rules} button={text('matching.setRules')} look="primary" />
+        </Card>
+      )}
+    </>
+  );
+}
