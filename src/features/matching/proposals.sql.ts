@@ -81,7 +81,7 @@ export const Proposal = Type.Object({
   place: Type.Integer({ minimum: 1, description: 'Among the proposals of the title.' }),
   isClear: Type.Boolean({
     description:
-      'The first of its title, no other is as good, and no other title has one of the payables first.',
+      'The only one of its title, or the first by the order, and no other title has one of the payables first.',
   }),
   sameOrder: Type.Boolean(),
   erpKeys: Type.Array(text),
@@ -206,6 +206,7 @@ const proposalsOf = (scope: Scope) => Prisma.sql`
     SELECT ranked.*, title.order_uid, title.accepted_date, title.anticipated_due_date, title.original_value,
            title.supplier, title.kind AS break_kind, title.erp_key AS break_key,
            rank = 1 AND count(*) OVER (PARTITION BY title_id, rank) = 1 AND ranked.kind <> 'other'
+             AND (same_order OR count(*) FILTER (WHERE ranked.kind <> 'other' OR difference = 0) OVER (PARTITION BY title_id) = 1)
              AND title.kind <> ${CONTESTED} AND NOT erp_keys && ARRAY(SELECT key FROM wanted) AS is_clear
     FROM ranked JOIN waiting AS title ON title.id = title_id WHERE place <= ${PLACES}
   )`;

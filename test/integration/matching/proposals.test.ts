@@ -8,11 +8,7 @@ import {
   matchByPerson,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
-import {
-  readRules,
-  setRules,
-  tryRules,
-} from '../../../src/features/matching/matching-rules.ts';
+import { readRules, setRules, tryRules } from '../../../src/features/matching/matching-rules.ts';
 import {
   type ProposalFilter,
   type ProposalList,
@@ -133,7 +129,7 @@ test('the page of a title shows what is beyond the tolerances, last', async () =
   ]);
   const rows = await readTitleProposals(world.database, await currentTitleId(world.database, 'a'));
   expect(namesOf(rows)).toEqual([
-    'a 1 value! k1 -0.01 0',
+    'a 1 value k1 -0.01 0',
     ...['a 2 other k3 0 0', 'a 3 other k4 0 32', 'a 4 other k2 2 0'],
   ]);
 });
