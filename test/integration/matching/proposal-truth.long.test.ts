@@ -150,7 +150,6 @@ test.each([
         count.clearWrong += 1;
       counts.set(fault, count);
     }
-    process.stderr.write(`${JSON.stringify(Object.fromEntries(counts))}\n`);
     for (const fault of ['cent', 'cent with order', 'parts', 'parts less a cent']) {
       const { left: all = 0, first = 0 } = counts.get(fault) ?? {};
       expect(all, fault).toBeGreaterThan(20);

@@ -140,10 +140,10 @@ const PAYABLE_COLUMNS: readonly Column<Proposal>[] = [
     name: 'grounds',
     head: 'matching.proposalReason',
     kind: 'text',
-    value: ({ kind, sameOrder, days, isClear }, { text }) =>
+    value: ({ kind, sameOrder, isClear }, { text }) =>
       [
         ...(sameOrder ? [text('matching.sameOrder')] : []),
-        text(`matching.proposalReasons.${kind}`, { days: String(days ?? 0) }),
+        text(`matching.proposalReasons.${kind}`),
         ...(isClear ? [] : [text('matching.unclear')]),
       ].join('; '),
   },
