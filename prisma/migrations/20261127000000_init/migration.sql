@@ -2424,7 +2424,7 @@ COMMENT ON COLUMN conciliation.match_run.states_paid IS
 COMMENT ON COLUMN conciliation.match_run.unmapped_companies IS
   'Companies of the payables that stand for no known buyer, although there are several companies or buyers. A person confirms their buyers.';
 COMMENT ON COLUMN conciliation.match_run.breaks IS
-  'The breaks after the run: for each accepted date and kind their number, their value, whether they are urgent, and how many others have the age and the value of the alert. AUTO_SIGN_OFF signs none of the dates.';
+  'The breaks after the run: for each accepted date and kind their number, their value, whether they are urgent, and how many others are old and large. AUTO_SIGN_OFF signs none of the dates.';
 COMMENT ON COLUMN conciliation.match_run.breaks_known IS
   'Whether the run has counted the breaks, and no person has decided about a match or a break since.';
 COMMENT ON COLUMN conciliation.match_run.agreed IS
@@ -2556,29 +2556,22 @@ CREATE TABLE conciliation.matching_rule (
   id              bigserial   PRIMARY KEY,
   due_days        smallint    NOT NULL,
   value_tolerance numeric     NOT NULL,
-  alert_days      integer     NOT NULL,
-  alert_value     numeric     NOT NULL,
   confirmed_at    timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   confirmed_by    text        NOT NULL,
   reason          text        NOT NULL,
 
   CONSTRAINT matching_rule_due_days_check CHECK (due_days BETWEEN 0 AND 10),
-  CONSTRAINT matching_rule_value_tolerance_check CHECK (value_tolerance BETWEEN 0 AND 1000000),
-  CONSTRAINT matching_rule_alert_check CHECK (alert_days BETWEEN 1 AND 3650 AND alert_value BETWEEN 0 AND 1e18)
+  CONSTRAINT matching_rule_value_tolerance_check CHECK (value_tolerance BETWEEN 0 AND 1000000)
 );
 
 COMMENT ON TABLE conciliation.matching_rule IS
-  'The tolerances of the matching and the limits of its alert, as persons have set them. The newest row counts.';
+  'The tolerances of the matching, as persons have set them. The newest row counts.';
 COMMENT ON COLUMN conciliation.matching_rule.id IS
   'Key of the row.';
 COMMENT ON COLUMN conciliation.matching_rule.due_days IS
   'The most days between the due dates of a title and a payable that fit.';
 COMMENT ON COLUMN conciliation.matching_rule.value_tolerance IS
   'The greatest difference in value of a proposal. The program makes no match with a difference.';
-COMMENT ON COLUMN conciliation.matching_rule.alert_days IS
-  'A break of this age raises an alert, if it has alert_value.';
-COMMENT ON COLUMN conciliation.matching_rule.alert_value IS
-  'A break of at least this value raises an alert, if it has alert_days.';
 COMMENT ON COLUMN conciliation.matching_rule.confirmed_at IS
   'When the person set the values.';
 COMMENT ON COLUMN conciliation.matching_rule.confirmed_by IS
@@ -2614,7 +2607,7 @@ CREATE TABLE conciliation.title_match (
   CONSTRAINT title_match_sum_check
     CHECK (CASE rule WHEN 'sum' THEN sum_id IS NOT NULL WHEN 'person' THEN true ELSE sum_id IS NULL END),
   CONSTRAINT title_match_code_check
-    CHECK (code IS NULL OR code IN ('rounding', 'due_date', 'instalments', 'agreed', 'other') AND rule = 'person'),
+    CHECK (code IS NULL OR code IN ('corrected', 'booked_outside', 'agreed', 'accepted', 'other') AND rule = 'person'),
   CONSTRAINT title_match_difference_check CHECK (difference = 0 OR rule = 'person'),
   -- One side of a sum is one title or one payable.
   CONSTRAINT title_match_part_check
@@ -2660,7 +2653,7 @@ COMMENT ON COLUMN conciliation.title_match.made_at IS
 COMMENT ON COLUMN conciliation.title_match.made_by IS
   'The person who made the match, or requested the run.';
 COMMENT ON COLUMN conciliation.title_match.code IS
-  'rounding: the values differ by a rounding. due_date: the ERP has another due date. instalments: the ERP has the title in parts. agreed: settled with the other party. other: see the reason. Null: the program made the match.';
+  'Why the person matched the two, as break_decision.code. Null: the program made the match.';
 COMMENT ON COLUMN conciliation.title_match.reason IS
   'The reason of the person. Null: the program made the match.';
 COMMENT ON COLUMN conciliation.title_match.title_ground IS

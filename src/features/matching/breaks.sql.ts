@@ -22,9 +22,10 @@ import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_DAYS,
   IS_COMPARED,
-  IS_OLD,
   IS_SETTLED,
   isEnteredAgain,
+  LARGE_VALUE,
+  OLD_DAYS,
   PAYABLE_GROUND,
   PAYABLE_VALUE,
   SAME_DUE as SAME_DUE_BY_HASH,
@@ -1017,7 +1018,7 @@ export const COUNTED_BREAKS = Prisma.sql`
                                                 'breaks', breaks, 'value', value, 'old', old)
                              ORDER BY severity DESC, place, accepted_date), '[]')
    FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value,
-                count(*) FILTER (WHERE severity < 2 AND ${IS_OLD}) AS old
+                count(*) FILTER (WHERE severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric) AS old
          FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
 
 export const matchingObstacles = {

@@ -11,22 +11,16 @@ export const RULE_VERSION = 5;
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
 
 /** What counts until a person sets something else. */
-export const DEFAULT_RULES = {
-  dueDays: 5,
-  valueTolerance: '0.01',
-  alertDays: 30,
-  alertValue: '10000.00',
-};
+export const DEFAULT_RULES = { dueDays: 5, valueTolerance: '0.01' };
 const NEWEST = Prisma.sql`FROM conciliation.matching_rule ORDER BY id DESC LIMIT 1`;
 /** Days between two due dates that the rules `order` and `tolerance` accept. */
 export const DUE_DAYS = Prisma.sql`coalesce((SELECT due_days ${NEWEST}), ${DEFAULT_RULES.dueDays}::smallint)`;
 /** The greatest difference in value of a proposal. The rules accept none. */
 export const VALUE_TOLERANCE = Prisma.sql`
   coalesce((SELECT value_tolerance ${NEWEST}), ${DEFAULT_RULES.valueTolerance}::numeric)`;
-/** Of a break with `age` and `value`: whether it is old and large. */
-export const IS_OLD = Prisma.sql`
-  (age >= coalesce((SELECT alert_days ${NEWEST}), ${DEFAULT_RULES.alertDays}::int)
-   AND value >= coalesce((SELECT alert_value ${NEWEST}), ${DEFAULT_RULES.alertValue}::numeric))`;
+/** A break that is not urgent raises an alert from this age and value on. */
+export const OLD_DAYS = 30;
+export const LARGE_VALUE = '10000.00';
 
 const root = (taxId: Prisma.Sql) => Prisma.sql`left(${taxId}, 8)`;
 

@@ -41,10 +41,6 @@ export const WAITS = Prisma.sql`
 /** The greatest number of breaks that one decision resolves, and of matches that it makes. */
 export const MAX_BREAKS_TO_RESOLVE = 1_000;
 
-/** Why a person matches what the rules have left. */
-export const MATCH_CODES = ['rounding', 'due_date', 'instalments', 'agreed', 'other'] as const;
-export type MatchCode = (typeof MATCH_CODES)[number];
-
 /** A person's decision about matches. The person does not sign the days of the titles off. */
 export interface MatchDecision extends Decision {
   /** Whether the person who signed a day off may not decide what its bookings wait for. Absent: no. */
@@ -56,7 +52,7 @@ export interface ChosenPayables {
   readonly titleId: bigint;
   readonly erpKeys: readonly string[];
 }
-type CodedDecision = MatchDecision & { readonly code: MatchCode };
+type CodedDecision = MatchDecision & { readonly code: BreakCode };
 
 /**
  * Matches a title with payables. The program never changes such a match. The difference in value is confirmed with it.

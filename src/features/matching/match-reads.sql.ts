@@ -1,8 +1,7 @@
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { type BreakPayable, PAYABLE_JSON } from './breaks.sql.ts';
+import { type BreakCode, type BreakPayable, PAYABLE_JSON } from './breaks.sql.ts';
 import type { RULES } from './candidates.sql.ts';
-import type { MatchCode } from './match-decisions.sql.ts';
 import { arePayablesStale, hasPayables } from './payables/payable-state.sql.ts';
 
 type MatchRule = (typeof RULES)[number] | 'inherited' | 'person';
@@ -43,7 +42,7 @@ export interface TitleMatch {
   readonly madeAt: Date;
   readonly madeBy: string;
   /** Of a person. */
-  readonly code: MatchCode | null;
+  readonly code: BreakCode | null;
   readonly reason: string | null;
   readonly endedAt: Date | null;
   readonly endedBy: string | null;

@@ -12,9 +12,7 @@ export type MatchingRules = typeof DEFAULT_RULES;
 export async function readRules({ prisma }: Database): Promise<MatchingRules> {
   const row = await prisma.matchingRule.findFirst({ orderBy: { id: 'desc' } });
   if (row === null) return DEFAULT_RULES;
-  const { dueDays, valueTolerance, alertDays, alertValue } = row;
-  const [tolerance, limit] = [valueTolerance.toFixed(2), alertValue.toFixed(2)];
-  return { dueDays, valueTolerance: tolerance, alertDays, alertValue: limit };
+  return { dueDays: row.dueDays, valueTolerance: row.valueTolerance.toFixed(2) };
 }
 
 /** Records rules. The next run of the matching uses them. */

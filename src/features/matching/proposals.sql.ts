@@ -1,6 +1,6 @@
 /** Payables that a person may match with a title that the rules leave: ranked, with the difference and the reason. */
 import { type Static, Type } from 'typebox';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
@@ -16,7 +16,6 @@ import {
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
-  BREAK_KINDS,
   type BreakKind,
   breakScope,
   breaksOf,
@@ -46,7 +45,7 @@ import { isDeclined } from './run-matching.sql.ts';
 import { combinations, SUM_CANDIDATES } from './sums.sql.ts';
 
 /** The kinds of proposals, the best first. `other` is shown for one title only, and not confirmed with others. */
-export const PROPOSAL_KINDS = ['same', 'date', 'value', 'sum', 'other'] as const;
+const PROPOSAL_KINDS = ['same', 'date', 'value', 'sum', 'other'] as const;
 type ProposalKind = (typeof PROPOSAL_KINDS)[number];
 export const LISTED_KINDS = ['same', 'date', 'value', 'sum'] as const satisfies ProposalKind[];
 
@@ -63,7 +62,7 @@ const ANSWERED = [
 const CONTESTED = 'anticipated_twice' satisfies BreakKind;
 
 /** The most payables of a sum that is proposed. */
-const ITEMS = 3;
+const SUM_MOST = 3;
 
 /** The most proposals of a title. */
 const PLACES = 12;
@@ -75,8 +74,6 @@ export const Proposal = Type.Object({
   dueDate: dateOrNull,
   value: amount,
   supplier: textOrNull,
-  breakKind: words(BREAK_KINDS),
-  breakKey: orNull('string', { description: 'The payable of the break. Null: it has none.' }),
   kind: words(PROPOSAL_KINDS),
   place: Type.Integer({ minimum: 1, description: 'Among the proposals of the title.' }),
   isClear: Type.Boolean({
@@ -94,6 +91,8 @@ export const Proposal = Type.Object({
 export type Proposal = Readonly<Static<typeof Proposal>>;
 
 export interface ProposalFilter {
+  /** 0: all titles. Of one title, the list has also what is beyond the tolerances. */
+  readonly title: number;
   readonly kind: (typeof LISTED_KINDS)[number] | null;
   readonly date: CivilDate | null;
   readonly supplier: string | null;
@@ -103,24 +102,23 @@ const KIND_PLACE = Prisma.sql`array_position(${[...PROPOSAL_KINDS]}::text[], kin
 
 /** The width of the classes of values in which pairs are looked for. */
 const WIDTH = Prisma.sql`greatest(${VALUE_TOLERANCE}, 0.01)`;
-const classOf = (value: Prisma.Sql) => Prisma.sql`floor(${value} / ${WIDTH})`;
 
-/** Open payables with the supplier and the due date, and another value, of titles `waiting`. */
-const otherValues = (isWhole: boolean) =>
-  isWhole
-    ? pairsOfSupplier(
-        Prisma.sql`title.id AS title_id, payable.erp_key`,
-        Prisma.sql`(SELECT *, ${classOf(Prisma.sql`open_value`)} AS class FROM free WHERE status = 'open')`,
-        Prisma.sql`payable.class = title.class AND ${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
-        Prisma.sql`(SELECT waiting.*, ${classOf(Prisma.sql`original_value`)} + step AS class
-                    FROM waiting CROSS JOIN generate_series(-1, 1) AS step)`,
-      )
-    : pairsOfSupplier(
-        Prisma.sql`title.id AS title_id, payable.erp_key`,
-        Prisma.sql`free`,
-        Prisma.sql`payable.status = 'open' AND ${SAME_DUE} AND payable.open_value <> title.original_value`,
-        Prisma.sql`waiting`,
-      );
+/** Open payables with the supplier and the due date, and nearly the value, of titles `waiting`. */
+const NEAR_VALUES = pairsOfSupplier(
+  Prisma.sql`title.id AS title_id, payable.erp_key, true AS is_alone`,
+  Prisma.sql`(SELECT *, floor(open_value / ${WIDTH}) AS class FROM offered)`,
+  Prisma.sql`payable.class = title.class AND ${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
+  Prisma.sql`(SELECT waiting.*, floor(original_value / ${WIDTH}) + step AS class
+              FROM waiting CROSS JOIN generate_series(-1, 1) AS step)`,
+);
+
+/** Those that may be items of a sum. */
+const ITEMS = pairsOfSupplier(
+  Prisma.sql`title.id AS title_id, payable.erp_key, false`,
+  Prisma.sql`offered`,
+  Prisma.sql`${SAME_DUE_BY_HASH} AND payable.is_item`,
+  Prisma.sql`waiting`,
+);
 
 /**
  * The proposals of the titles of a scope that have a break and no match, as `proposal`. For a statement with WITH,
@@ -139,12 +137,7 @@ const proposalsOf = (scope: Scope) => Prisma.sql`
            count(*) OVER (PARTITION BY coalesce(supplier_external_id, left(supplier_tax_id, 8)), business_day)
              <= ${SUM_CANDIDATES} AS is_item
     FROM free AS payable ${COMPANY_NAME} WHERE status = 'open'
-  ), item AS (${pairsOfSupplier(
-    Prisma.sql`title.id AS title_id, payable.erp_key`,
-    Prisma.sql`offered`,
-    Prisma.sql`${SAME_DUE_BY_HASH} AND payable.is_item`,
-    Prisma.sql`waiting`,
-  )}), near_pair AS MATERIALIZED (
+  ), near_pair AS MATERIALIZED (
     SELECT title.id AS title_id, payable.erp_key, payable.document, payable.due_date, payable.open_value,
            title.original_value, payable.open_value - title.original_value AS difference,
            (payable.order_uid = title.order_uid) IS TRUE AS same_order, ${SAME_DUE} IS TRUE AS same_due,
@@ -157,8 +150,9 @@ const proposalsOf = (scope: Scope) => Prisma.sql`
     FROM (
       SELECT title_id, erp_key, bool_or(is_alone) AS is_alone, bool_or(NOT is_alone) AS is_item FROM (
         SELECT title_id, erp_key, true AS is_alone FROM related WHERE status = 'open' AND same_supplier
-        UNION ALL SELECT title_id, erp_key, true FROM (${otherValues(scope.isWhole)}) AS other
-        UNION ALL SELECT title_id, erp_key, false FROM item
+        -- The payable of the break may be beyond the tolerances.
+        UNION ALL SELECT id, erp_key, true FROM waiting
+        UNION ALL ${NEAR_VALUES} UNION ALL ${ITEMS}
       ) AS named GROUP BY 1, 2
     ) AS choice
     JOIN waiting AS title ON title.id = choice.title_id JOIN offered AS payable ON payable.erp_key = choice.erp_key
@@ -173,7 +167,7 @@ const proposalsOf = (scope: Scope) => Prisma.sql`
       value: Prisma.sql`open_value`,
       among: Prisma.sql`true`,
       slack: VALUE_TOLERANCE,
-      most: ITEMS,
+      most: SUM_MOST,
     })}
     SELECT owner AS title_id, items, total - target AS difference
     FROM walk WHERE abs(total - target) <= ${VALUE_TOLERANCE} AND cardinality(items) > 1
@@ -204,7 +198,7 @@ const proposalsOf = (scope: Scope) => Prisma.sql`
     GROUP BY key HAVING count(DISTINCT title_id) > 1
   ), proposal AS MATERIALIZED (
     SELECT ranked.*, title.order_uid, title.accepted_date, title.anticipated_due_date, title.original_value,
-           title.supplier, title.kind AS break_kind, title.erp_key AS break_key,
+           title.supplier,
            rank = 1 AND count(*) OVER (PARTITION BY title_id, rank) = 1 AND ranked.kind <> 'other'
              AND (same_order OR count(*) FILTER (WHERE ranked.kind <> 'other' OR difference = 0) OVER (PARTITION BY title_id) = 1)
              AND title.kind <> ${CONTESTED} AND NOT erp_keys && ARRAY(SELECT key FROM wanted) AS is_clear
@@ -215,25 +209,12 @@ const ORDER = Prisma.sql`original_value DESC, title_id, place`;
 
 const ROW = Prisma.sql`jsonb_build_object(
   'titleId', title_id, 'orderUid', order_uid, 'acceptedDate', accepted_date, 'dueDate', anticipated_due_date,
-  'value', original_value::text, 'supplier', supplier, 'breakKind', break_kind, 'breakKey', break_key, 'kind', kind, 'place', place,
+  'value', original_value::text, 'supplier', supplier, 'kind', kind, 'place', place,
   'isClear', is_clear, 'sameOrder', same_order, 'erpKeys', erp_keys, 'documents', documents, 'erpDueDate', due_date,
   'erpValue', erp_value::text, 'difference', difference::text, 'days', days)`;
 
-/** Returns the proposals of a title, the best first. */
-export const readTitleProposals = (
-  { prisma }: Pick<Database, 'prisma'>,
-  titleId: bigint,
-): Promise<Proposal[]> =>
-  prisma.$transaction(async (tx) => {
-    const companies = await readCompanyFacts(tx);
-    const rows = await tx.$queryRaw<{ row: Proposal }[]>`
-      WITH ${companyNames(companies)}, ${proposalsOf(breakScope({ titleId, erpKey: null }))}
-      SELECT ${ROW} AS row FROM proposal ORDER BY place`;
-    return rows.map(({ row }) => row);
-  });
-
-const isIn = ({ date, supplier }: ProposalFilter) => Prisma.sql`
-  kind <> 'other' AND (${date}::date IS NULL OR accepted_date = ${date}::date)
+const isIn = ({ title, date, supplier }: ProposalFilter) => Prisma.sql`
+  (kind <> 'other' OR ${title > 0}) AND (${date}::date IS NULL OR accepted_date = ${date}::date)
   AND (${supplier}::text IS NULL OR supplier = ${supplier}::text)`;
 
 export interface ProposalList {
@@ -259,9 +240,11 @@ export async function readProposals(
   { offset, limit }: Pick<Place, 'offset'> & { readonly limit: number | null },
 ): Promise<ProposalList> {
   const companies = await readCompanyFacts(tx);
-  await joinWholeSets(tx);
+  const titleId = BigInt(filter.title);
+  if (titleId === 0n) await joinWholeSets(tx);
+  const scope = titleId === 0n ? wholeScope(null) : breakScope({ titleId, erpKey: null });
   const [row] = await tx.$queryRaw<[ProposalList]>`
-    WITH ${companyNames(companies)}, ${proposalsOf(wholeScope(null))},
+    WITH ${companyNames(companies)}, ${proposalsOf(scope)},
     filtered AS (SELECT * FROM proposal WHERE ${isIn(filter)}),
     chosen AS (SELECT * FROM filtered WHERE ${filter.kind}::text IS NULL OR kind = ${filter.kind}::text),
     shown AS (

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await clearMatching(world.database);
 });
 
-const rita = { by: 'rita', code: 'rounding', reason: 'the ERP rounds' } as const;
+const rita = { by: 'rita', code: 'accepted', reason: 'the ERP rounds' } as const;
 const confirm = async (order: string, ...erpKeys: readonly string[]) =>
   matchByPerson(
     world.database,

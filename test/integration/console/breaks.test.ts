@@ -53,12 +53,7 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
 
 test('a person matches, undoes the match, and resolves the break with a reason', async () => {
   const title = String(await titleId('value'));
-  const made = await pages.reviewer.post('/break/match', {
-    title,
-    payable: 'k2',
-    ...reason,
-    code: 'rounding',
-  });
+  const made = await pages.reviewer.post('/break/match', { title, payable: 'k2', ...reason });
   expect(made.location).toBe('/breaks?notice=matched');
   expect(await lastAudit(pages.world)).toMatchObject({
     actor: 'rita',

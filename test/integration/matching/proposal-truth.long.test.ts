@@ -132,7 +132,11 @@ test.each([
     const left = new Set(titles.map(({ uid }) => uid));
     for (const { uid } of matched) left.delete(uid);
     const { rows } = await database.prisma.$transaction((tx) =>
-      readProposals(tx, { kind: null, date: null, supplier: null }, { offset: 0, limit: null }),
+      readProposals(
+        tx,
+        { title: 0, kind: null, date: null, supplier: null },
+        { offset: 0, limit: null },
+      ),
     );
     const counts = new Map<
       string,

@@ -1,5 +1,6 @@
 /** What the rules leave, the payables that are proposed for it, and what a person confirms. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { addDays, dateIn } from '../../../src/base/values/business-day.ts';
 import { readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { openCalendar } from '../../../src/features/calendar/own-holidays.ts';
 import { listBreaks } from '../../../src/features/matching/breaks.sql.ts';
@@ -13,9 +14,8 @@ import {
   type ProposalFilter,
   type ProposalList,
   readProposals,
-  readTitleProposals,
 } from '../../../src/features/matching/proposals.sql.ts';
-import { signDay } from '../../support/days.ts';
+import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import {
   clearMatching,
@@ -33,8 +33,8 @@ beforeEach(async () => {
   await openCalendar(world.database, 'following');
 });
 
-const rita = { by: 'rita', code: 'rounding', reason: 'the ERP rounds' } as const;
-const ALL = { kind: null, date: null, supplier: null };
+const rita = { by: 'rita', code: 'accepted', reason: 'the ERP rounds' } as const;
+const ALL = { title: 0, kind: null, date: null, supplier: null };
 
 const list = (filter: Partial<ProposalFilter> = {}): Promise<ProposalList> =>
   world.database.prisma.$transaction((tx) =>
@@ -119,19 +119,21 @@ test.each(Object.entries(cases))('proposals: %s', async (_, [step, proposals]) =
   expect(namesOf((await list()).rows).join(', ')).toBe(proposals);
 });
 
-test('the page of a title shows what is beyond the tolerances, last', async () => {
+test('the proposals of one title have, last, what is beyond the tolerances', async () => {
   await play(world, [
     {
-      titles: 'a 10',
-      load: 'k1 9.99 doc=1, k2 12 doc=2, k3 10 order=x, k4 10 due=2026-08-01',
+      titles: 'a 10, b 20 due=2026-07-15',
+      load: 'k1 9.99 doc=1, k2 25 due=2026-07-15, k3 10 order=x, k4 10 due=2026-08-01',
       matches: '',
     },
   ]);
-  const rows = await readTitleProposals(world.database, await currentTitleId(world.database, 'a'));
-  expect(namesOf(rows)).toEqual([
-    'a 1 value k1 -0.01 0',
-    ...['a 2 other k3 0 0', 'a 3 other k4 0 32', 'a 4 other k2 2 0'],
+  const namesOfTitle = async (order: string) =>
+    namesOf((await list({ title: Number(await currentTitleId(world.database, order)) })).rows);
+  expect(await namesOfTitle('a')).toEqual([
+    ...['a 1 value k1 -0.01 0', 'a 2 other k3 0 0', 'a 3 other k4 0 32'],
   ]);
+  expect(await namesOfTitle('b')).toEqual(['b 1 other k2 5 0']);
+  expect(namesOf((await list()).rows)).toEqual(['a 1 value k1 -0.01 0']);
 });
 
 test('a company of another buyer is not proposed', async () => {
@@ -148,7 +150,8 @@ test('a pair that a person has undone is proposed last, on the page of the title
   await undoMatch(world.database, id, rita);
   await match(world.database);
   expect((await list()).rows).toEqual([]);
-  const rows = await readTitleProposals(world.database, await currentTitleId(world.database, 'a'));
+  const title = Number(await currentTitleId(world.database, 'a'));
+  const { rows } = await list({ title });
   expect(namesOf(rows)).toEqual(['a 1 other k1 -0.01 0']);
   await play(world, [{ load: 'k1 1000 doc=NF-1' }]);
   expect(namesOf((await list()).rows)).toEqual(['a 1 value! k1 -0.01 0']);
@@ -170,9 +173,9 @@ test('a sum is confirmed, kept by a later run, and undone as a whole', async () 
   await play(world, [{ matches: 'a=k1 person, a=k2 person, a=k3 person', breaks: '' }]);
   expect((await readMade()).map((row) => ({ ...row, difference: Number(row.difference) }))).toEqual(
     [
-      { erpKey: 'k1', code: 'rounding', difference: -0.01, titlePart: 0, rule: 'person' },
-      { erpKey: 'k2', code: 'rounding', difference: 0, titlePart: 1, rule: 'person' },
-      { erpKey: 'k3', code: 'rounding', difference: 0, titlePart: 2, rule: 'person' },
+      { erpKey: 'k1', code: 'accepted', difference: -0.01, titlePart: 0, rule: 'person' },
+      { erpKey: 'k2', code: 'accepted', difference: 0, titlePart: 1, rule: 'person' },
+      { erpKey: 'k3', code: 'accepted', difference: 0, titlePart: 2, rule: 'person' },
     ],
   );
   await undoMatch(world.database, id, rita);
@@ -210,7 +213,7 @@ describe('in bulk', () => {
     const titleIds = [Number(await currentTitleId(world.database, 'a'))];
     expect(entry).toMatchObject({
       ...{ action: 'match.make', actor: 'rita', reason: 'the ERP rounds' },
-      details: { code: 'rounding', titleIds },
+      details: { code: 'accepted', titleIds },
     });
   });
 
@@ -236,7 +239,7 @@ describe('in bulk', () => {
 });
 
 describe('the tolerances', () => {
-  const rules = { dueDays: 5, valueTolerance: '0.01', alertDays: 30, alertValue: '10000.00' };
+  const rules = { dueDays: 5, valueTolerance: '0.01' };
   // b is due 7 days after k2.
   const STEP = {
     titles: 'a 1000.05, b 20 due=2026-07-15, c 30 due=2026-08-15',
@@ -308,20 +311,21 @@ describe('the age of a break', () => {
   };
 
   test('is that of the accepted date, and an alert follows age and value', async () => {
-    await play(world, [{ titles: 'a 10000, b 9999.99', load: 'k1 1', matches: '' }]);
+    const today = dateIn(policy.timeZone, new Date());
+    const old = addDays(today, -30);
+    const text = { uid: 'a', value: '10000', dueDate: '2099-06-30' };
+    await pullDay(world, old, text, { ...text, uid: 'b', value: '9999.99' });
+    await pullDay(world, addDays(old, 1), { ...text, uid: 'c', value: '20000' });
+    await play(world, [{ titles: 'd 1', load: 'k1 1', matches: 'd=k1 exact' }]);
     const { breaks } = await listBreaks(world.database, { ...ALL, offset: 0, limit: 10 });
-    const today = new Intl.DateTimeFormat('sv', { timeZone: policy.timeZone }).format(new Date());
-    const days = (Date.parse(today) - Date.parse(DAY)) / 86_400_000;
-    expect(breaks.map(({ age }) => age)).toEqual([days, days]);
-    expect(await alerts()).toEqual([
-      expect.stringMatching(/^1 break between .* is old and of great value/),
+    expect(breaks.map(({ title, age }) => `${title?.orderUid} ${age}`)).toEqual([
+      ...['c 29', 'a 30', 'b 30'],
     ]);
-    const rules = { ...(await readRules(world.database)), alertDays: days + 1 };
-    await setRules(world.database, rules, rita);
-    await match(world.database);
+    const message = /^1 break between .* is old and of great value/;
+    expect(await alerts()).toEqual([expect.stringMatching(message)]);
+    await play(world, [
+      { load: 'k2 10000 order=a due=2099-06-30', matches: 'a=k2 order, d=k1 exact' },
+    ]);
     expect(await alerts()).toEqual([]);
-    await setRules(world.database, { ...rules, alertDays: days, alertValue: '9999.99' }, rita);
-    await match(world.database);
-    expect(await alerts()).toEqual([expect.stringMatching(/^2 breaks/)]);
   });
 });

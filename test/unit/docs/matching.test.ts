@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { BREAK_KINDS } from '../../../src/features/matching/breaks.sql.ts';
 import {
   DEFAULT_RULES,
+  OLD_DAYS,
   RULE_VERSION,
   RULES,
 } from '../../../src/features/matching/candidates.sql.ts';
@@ -22,8 +23,9 @@ test('the tables have the rules and the kinds of breaks in their order', () => {
 
 test('the text has the limits of the rules', () => {
   expect(document).toContain(`current version of the rules is ${RULE_VERSION}.`);
-  const { dueDays, valueTolerance, alertDays } = DEFAULT_RULES;
-  expect(document).toContain(`${dueDays} days, ${valueTolerance}, and ${alertDays} days`);
+  const { dueDays, valueTolerance } = DEFAULT_RULES;
+  expect(document).toContain(`${dueDays} days and ${valueTolerance} count`);
+  expect(document).toContain(`at least ${OLD_DAYS} days old`);
   expect(document).toContain(`one title and 2 to ${SUM_ITEMS} payables`);
   expect(document).toContain(`at most ${SUM_CANDIDATES} candidates`);
 });

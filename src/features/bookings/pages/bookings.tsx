@@ -191,13 +191,6 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     value: ({ erpKey }) => erpKey,
     only: 'file',
   },
-  {
-    name: 'posting_value',
-    head: 'bookings.postingValue',
-    kind: 'amount',
-    value: ({ postingValue }) => postingValue,
-    only: 'file',
-  },
 ];
 
 /** The released lines, and what waits or has to be decided before lines are released. */

@@ -19,9 +19,8 @@ import {
   readBreak,
 } from '../breaks.sql.ts';
 import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
-import { type Proposal, readTitleProposals } from '../proposals.sql.ts';
-import { MAX_TEXT, TitleProposals } from './proposals-page.tsx';
 
+export const MAX_TEXT = 255;
 const kind = words(BREAK_KINDS);
 const code = words(BREAK_CODES);
 const erpKey = Type.String({ maxLength: MAX_TEXT });
@@ -47,10 +46,9 @@ export const BREAK = declarePage({
     if (input.title === undefined && input.payable === undefined) return null;
     const found = await readBreak(prisma, keyOf(input));
     const title = found?.title ?? null;
-    const proposals = title === null ? [] : await readTitleProposals(database, BigInt(title.id));
     const dates = [title?.acceptedDate ?? null];
     const own = fourEyes ? await readOwnSeals(prisma, dates, actorOf(request), WAITS) : [];
-    return { found, proposals, ownDate: own[0] ?? null };
+    return { found, ownDate: own[0] ?? null };
   },
   title: ({ text }, _, { kind }) => text(`matching.kinds.${kind}`),
   answer: ({ found }) => (found === null ? { status: 404 } : {}),
@@ -87,14 +85,13 @@ export const BREAK_ACTIONS = [RESOLVE_BREAK, RESOLVE_BREAKS];
 
 interface BreakPageProps {
   readonly found: Break;
-  readonly proposals: readonly Proposal[];
   /** The day whose seal keeps this person from a decision; null: none. */
   readonly ownDate: CivilDate | null;
 }
 
-/** Both sides of a break, the payables near the title, and what a person can decide. */
+/** Both sides of a break, and what a person can decide. */
 function BreakBody(props: BreakPageProps) {
-  const { found, proposals, ownDate } = props;
+  const { found, ownDate } = props;
   const page = usePage();
   const { text } = page;
   const { kind, ground, title, payable } = found;
@@ -119,7 +116,9 @@ function BreakBody(props: BreakPageProps) {
         </Card>
       </div>
       {title !== null && !title.isWithdrawn && (
-        <TitleProposals proposals={proposals} mayDecide={mayDecide} />
+        <p>
+          <a href={`/proposals?title=${title.id}`}>{text('matching.toProposals')}</a>
+        </p>
       )}
       {mayDecide && (
         <ResolveCard title={text('matching.resolve')}>

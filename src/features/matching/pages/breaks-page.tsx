@@ -20,8 +20,8 @@ import {
   type PayableState,
   readPayableState,
 } from '../payables/payable-state.sql.ts';
-import { CodeField, RESOLVE_BREAKS, ResolveCard } from './break-page.tsx';
-import { MAX_TEXT, PROPOSALS } from './proposals-page.tsx';
+import { CodeField, MAX_TEXT, RESOLVE_BREAKS, ResolveCard } from './break-page.tsx';
+import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
 
 const STATES = { open: 'matching.states.open', resolved: 'matching.states.resolved' } as const;

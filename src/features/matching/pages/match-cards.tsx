@@ -99,7 +99,7 @@ export function TitleMatches(props: {
                 at: formats.instant(present.madeAt),
               })}
               {present.code !== null &&
-                `: ${text(`matching.matchCodes.${present.code}`)}: ${present.reason}`}
+                `: ${text(`matching.codes.${present.code}`)}: ${present.reason}`}
             </span>
           </p>
           <UNDO_MATCH.Form

@@ -16,14 +16,10 @@ import {
 } from '../matching-rules.ts';
 
 const PATH = '/matching-rules';
-const value = Type.String({ pattern: '^\\d{1,6}([.]\\d{1,2})?$' });
 const RULES = {
   dueDays: Type.Integer({ minimum: 0, maximum: MAX_MOVE_DAYS }),
-  valueTolerance: value,
-  alertDays: Type.Integer({ minimum: 1, maximum: 3_650 }),
-  alertValue: Type.String({ pattern: '^\\d{1,15}([.]\\d{1,2})?$' }),
+  valueTolerance: Type.String({ pattern: '^\\d{1,6}([.]\\d{1,2})?$' }),
 };
-const NAMES = ['dueDays', 'valueTolerance', 'alertDays', 'alertValue'] as const;
 const TRIED = Type.Partial(Type.Object(RULES)).properties;
 
 export const SET_RULES = declareAction({
@@ -89,8 +85,8 @@ function RulesBody(props: {
 }) {
   const { rules, effects } = props;
   const { text } = usePage();
-  const counts = { closes: 0, proposed: 0, ambiguous: 0 };
-  for (const { effect } of effects ?? []) counts[effect] += 1;
+  const countOf = (name: RuleEffect['effect']) =>
+    effects?.filter(({ effect }) => effect === name).length ?? 0;
   const label = text('matching.dryRun');
   return (
     <>
@@ -100,19 +96,12 @@ function RulesBody(props: {
       </div>
       <Card title={text('matching.rulesTitle')}>
         <form method="get" action={PATH} class="filters">
-          {NAMES.map((name) => (
-            <Field key={name} label={text(`matching.ruleNames.${name}`)}>
-              <input
-                type="number"
-                name={name}
-                value={rules[name]}
-                step={name.endsWith('Days') ? '1' : '0.01'}
-                min={name === 'alertDays' ? 1 : 0}
-                max={name === 'dueDays' ? MAX_MOVE_DAYS : undefined}
-                required
-              />
-            </Field>
-          ))}
+          <Field label={text('matching.ruleNames.dueDays')}>
+            <input type="number" name="dueDays" value={rules.dueDays} max={MAX_MOVE_DAYS} />
+          </Field>
+          <Field label={text('matching.ruleNames.valueTolerance')}>
+            <input type="number" name="valueTolerance" value={rules.valueTolerance} step="0.01" />
+          </Field>
           <div class="buttons">
             <Submit>{label}</Submit>
           </div>
@@ -120,7 +109,13 @@ function RulesBody(props: {
       </Card>
       {effects !== null && (
         <Card title={label}>
-          <p>{text('matching.dryRunResult', counts)}</p>
+          <p>
+            {text('matching.dryRunResult', {
+              closes: countOf('closes'),
+              proposed: countOf('proposed'),
+              ambiguous: countOf('ambiguous'),
+            })}
+          </p>
           {effects.length > 0 && (
             <ListTable label={label} columns={COLUMNS} rows={effects.slice(0, SHOWN)} />
           )}
