@@ -26,8 +26,9 @@ export const SET_RULES = declareAction({
   path: PATH,
   who: REVIEW,
   input: { ...RULES, reason },
-  deed: ({ database, fourEyes }, { reason, ...rules }, by) =>
-    setRules(database, rules, { by, reason, fourEyes }),
+  // A form has further fields, such as its token.
+  deed: ({ database, fourEyes }, { reason, dueDays, valueTolerance }, by) =>
+    setRules(database, { dueDays, valueTolerance }, { by, reason, fourEyes }),
   next: () => PATH,
   notice: 'confirmed',
 });
@@ -44,8 +45,9 @@ export const MATCHING_RULES = declarePage({
     request,
   ) => {
     const present = await readRules(database);
-    const rules: MatchingRules = { ...present, ...input };
-    const isTried = Object.keys(input).length > 0;
+    const { dueDays = present.dueDays, valueTolerance = present.valueTolerance } = input;
+    const rules = { dueDays, valueTolerance };
+    const isTried = input.dueDays !== undefined || input.valueTolerance !== undefined;
     const by = actorOf(request);
     return { rules, effects: isTried ? await tryRules(database, rules, { by, timeZone }) : null };
   },
