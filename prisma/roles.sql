@@ -71,7 +71,7 @@ BEGIN
     conciliation.console_oidc_login, conciliation.console_session, conciliation.console_user, conciliation.date_digest,
     conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.drift,
     conciliation.erp_balance, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject, conciliation.holiday,
-    conciliation.match_run, conciliation.message_delivery, conciliation.month_seal, conciliation.party_account, conciliation.party_equivalent,
+    conciliation.match_run, conciliation.matching_rule, conciliation.message_delivery, conciliation.month_seal, conciliation.party_account, conciliation.party_equivalent,
     conciliation.payment_hold, conciliation.process_fault, conciliation.provider, conciliation.provider_batch,
     conciliation.pull, conciliation.rejected_title, conciliation.schedule_total, conciliation.sign_in_limit,
     conciliation.sign_off, conciliation.staged_account, conciliation.staged_base, conciliation.staged_change,
@@ -186,7 +186,7 @@ BEGIN
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_balance, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
     conciliation.title_match, conciliation.title_payable, conciliation.payables_to_block, conciliation.break_decision,
-    conciliation.company_buyer, conciliation.party_equivalent, conciliation.holiday, conciliation.closed_day,
+    conciliation.company_buyer, conciliation.party_equivalent, conciliation.matching_rule, conciliation.holiday, conciliation.closed_day,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 

@@ -112,7 +112,7 @@ const AGENT = '11222333000181';
 /**
  * The payables of a made-up ERP: one for each title, as a pure function of the titles. The ERP knows the order of
  * half of them. Of 100 titles, about one has each fault: paid to the supplier already, payee changed already,
- * twice in the ERP, another value, another due date, missing in the ERP, an order that the platform does not have.
+ * twice in the ERP, one cent off, another due date, missing in the ERP, an order that the platform does not have.
  */
 export function syntheticPayables(titles: readonly AcceptedTitle[]): SyntheticPayable[] {
   const copied = new Set(
@@ -155,7 +155,7 @@ function faulty(payable: SyntheticPayable, draw: number): SyntheticPayable[] {
     case 2:
       return [payable, { ...payable, erpKey: `${erpKey}-2` }];
     case 3:
-      return [{ ...payable, openValue: withoutCents(openValue) }];
+      return [{ ...payable, openValue: oneCentOff(openValue) }];
     case 4: {
       const { orderUid: _, ...rest } = payable;
       return [{ ...rest, dueDate: dueDate === null ? null : addDays(dueDate, 30) }];
@@ -178,8 +178,9 @@ function faulty(payable: SyntheticPayable, draw: number): SyntheticPayable[] {
   }
 }
 
-/** Another value without arithmetic on decimals: the cents are lost, or one cent is added. */
-function withoutCents(value: string): string {
+/** Another value without arithmetic on decimals: one cent more, or one less where the last digit is 9. */
+const oneCentOff = (value: string): string => {
   const [whole = '0', cents = ''] = value.split('.');
-  return /[1-9]/.test(cents) ? `${whole}.00` : `${whole}.01`;
-}
+  const written = `${whole}.${cents.padEnd(2, '0')}`;
+  return written.replace(/.$/, (digit) => (digit === '9' ? '8' : String(Number(digit) + 1)));
+};

@@ -29,7 +29,7 @@ export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]):
 /** Removes payables, matches, decisions, seals and lines. To truncate the tables would take several times as long. */
 export async function clearMatching({ pool }: Database): Promise<void> {
   const names =
-    'title_match match_run break_decision company_buyer party_equivalent erp_payable erp_payable_reject ' +
+    'title_match match_run break_decision matching_rule company_buyer party_equivalent erp_payable erp_payable_reject ' +
     'erp_payable_import sign_off booking_batch booking_line booking_offer';
   const statements = names.split(' ').map((name) => `DELETE FROM conciliation.${name}`);
   await pool.query(
@@ -137,7 +137,7 @@ export interface Step {
   readonly snapshot?: string;
   /** A person confirms the buyer of a code of the ERP, "code=buyer". */
   readonly company?: string;
-  /** A person matches a title and a payable, "order=key". */
+  /** A person matches a title and a payable, "order=key", or payables, "order=key+key". */
   readonly person?: string;
   /** All fields of a row that no import states. */
   readonly set?: { readonly erpKey: string; readonly [field: string]: string | null };
@@ -145,6 +145,8 @@ export interface Step {
   readonly matches?: string;
   readonly breaks?: string;
 }
+
+const RITA = { by: 'rita', code: 'other', reason: 'confirmed' } as const;
 
 export async function play(world: PullWorld, steps: readonly Step[]): Promise<void> {
   const { database } = world;
@@ -164,7 +166,7 @@ export async function play(world: PullWorld, steps: readonly Step[]): Promise<vo
     if (person !== undefined) {
       const [order = '', erpKey = ''] = person.split('=');
       const titleId = await currentTitleId(database, order);
-      await matchByPerson(database, { titleId, erpKey }, { by: 'rita', reason: 'confirmed' });
+      await matchByPerson(database, { titleId, erpKeys: erpKey.split('+') }, RITA);
     }
     if (set !== undefined) {
       const { erpKey, ...data } = set;

@@ -2424,7 +2424,7 @@ COMMENT ON COLUMN conciliation.match_run.states_paid IS
 COMMENT ON COLUMN conciliation.match_run.unmapped_companies IS
   'Companies of the payables that stand for no known buyer, although there are several companies or buyers. A person confirms their buyers.';
 COMMENT ON COLUMN conciliation.match_run.breaks IS
-  'The breaks after the run: for each accepted date and kind their number, their value, and whether they are urgent. AUTO_SIGN_OFF signs none of the dates.';
+  'The breaks after the run: for each accepted date and kind their number, their value, whether they are urgent, and how many others are old and large. AUTO_SIGN_OFF signs none of the dates.';
 COMMENT ON COLUMN conciliation.match_run.breaks_known IS
   'Whether the run has counted the breaks, and no person has decided about a match or a break since.';
 COMMENT ON COLUMN conciliation.match_run.agreed IS
@@ -2552,6 +2552,34 @@ COMMENT ON COLUMN conciliation.closed_day.business_day IS
   'The next or the last business day, as BUSINESS_DAY_RULE says.';
 
 
+CREATE TABLE conciliation.matching_rule (
+  id              bigserial   PRIMARY KEY,
+  due_days        smallint    NOT NULL,
+  value_tolerance numeric     NOT NULL,
+  confirmed_at    timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  confirmed_by    text        NOT NULL,
+  reason          text        NOT NULL,
+
+  CONSTRAINT matching_rule_due_days_check CHECK (due_days BETWEEN 0 AND 10),
+  CONSTRAINT matching_rule_value_tolerance_check CHECK (value_tolerance BETWEEN 0 AND 1000000)
+);
+
+COMMENT ON TABLE conciliation.matching_rule IS
+  'The tolerances of the matching, as persons have set them. The newest row counts.';
+COMMENT ON COLUMN conciliation.matching_rule.id IS
+  'Key of the row.';
+COMMENT ON COLUMN conciliation.matching_rule.due_days IS
+  'The most days between the due dates of a title and a payable that fit.';
+COMMENT ON COLUMN conciliation.matching_rule.value_tolerance IS
+  'The greatest difference in value of a proposal. The program makes no match with a difference.';
+COMMENT ON COLUMN conciliation.matching_rule.confirmed_at IS
+  'When the person set the values.';
+COMMENT ON COLUMN conciliation.matching_rule.confirmed_by IS
+  'The person who set the values.';
+COMMENT ON COLUMN conciliation.matching_rule.reason IS
+  'The reason of the person.';
+
+
 CREATE TABLE conciliation.title_match (
   id            bigserial   PRIMARY KEY,
   title_id      bigint      NOT NULL,
@@ -2564,17 +2592,23 @@ CREATE TABLE conciliation.title_match (
   run_id        bigint      REFERENCES conciliation.match_run (id),
   made_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   made_by       text        NOT NULL,
+  code          text,
   reason        text,
   title_ground  uuid        NOT NULL,
   erp_ground    uuid        NOT NULL,
   erp_value     numeric     NOT NULL,
+  difference    numeric     NOT NULL DEFAULT 0,
   ended_at      timestamptz,
   ended_by      text,
   end_reason    text,
 
   CONSTRAINT title_match_rule_check CHECK (rule IN ('order', 'exact', 'tolerance', 'sum', 'inherited', 'person')),
   CONSTRAINT title_match_run_check CHECK ((rule = 'person') = (run_id IS NULL)),
-  CONSTRAINT title_match_sum_check CHECK ((rule = 'sum') = (sum_id IS NOT NULL)),
+  CONSTRAINT title_match_sum_check
+    CHECK (CASE rule WHEN 'sum' THEN sum_id IS NOT NULL WHEN 'person' THEN true ELSE sum_id IS NULL END),
+  CONSTRAINT title_match_code_check
+    CHECK (code IS NULL OR code IN ('corrected', 'booked_outside', 'agreed', 'accepted', 'other') AND rule = 'person'),
+  CONSTRAINT title_match_difference_check CHECK (difference = 0 OR rule = 'person'),
   -- One side of a sum is one title or one payable.
   CONSTRAINT title_match_part_check
     CHECK (title_part BETWEEN 0 AND 4 AND erp_part BETWEEN 0 AND 4
@@ -2618,6 +2652,8 @@ COMMENT ON COLUMN conciliation.title_match.made_at IS
   'When the match was made.';
 COMMENT ON COLUMN conciliation.title_match.made_by IS
   'The person who made the match, or requested the run.';
+COMMENT ON COLUMN conciliation.title_match.code IS
+  'Why the person matched the two, as break_decision.code. Null: the program made the match.';
 COMMENT ON COLUMN conciliation.title_match.reason IS
   'The reason of the person. Null: the program made the match.';
 COMMENT ON COLUMN conciliation.title_match.title_ground IS
@@ -2626,6 +2662,8 @@ COMMENT ON COLUMN conciliation.title_match.erp_ground IS
   'Hash of the fields of the payable that the rules compare, as they were.';
 COMMENT ON COLUMN conciliation.title_match.erp_value IS
   'The whole value of the payable, or its open value where the ERP did not state the whole, as it was.';
+COMMENT ON COLUMN conciliation.title_match.difference IS
+  'What was open of the payables minus the value of the title, as the person confirmed it. The lines of the title post this difference too. On the row with title_part 0; 0 on the others.';
 COMMENT ON COLUMN conciliation.title_match.ended_at IS
   'When the match ended. Null: it lasts.';
 COMMENT ON COLUMN conciliation.title_match.ended_by IS
@@ -2859,6 +2897,7 @@ CREATE TABLE conciliation.booking_line (
   accounting_date                date      NOT NULL,
   accounting_basis               text      NOT NULL,
   erp_key                        text,
+  posting_value                  numeric,
   title_id                       bigint,
   order_uid                      text,
   anticipated_due_date           date,
@@ -2960,6 +2999,8 @@ COMMENT ON COLUMN conciliation.booking_line.accounting_basis IS
   'acceptance: a line of the kind book has the accepted date. event: a line of the kind adjust or reverse has the day of its release. erp: the ERP named the date because it had closed the period.';
 COMMENT ON COLUMN conciliation.booking_line.erp_key IS
   'The ERP''s key of the payable that the title is matched with. Null: no payable is matched, or no payables are given.';
+COMMENT ON COLUMN conciliation.booking_line.posting_value IS
+  'The value to post: the original value, and the difference to the payable''s own value that a person has confirmed. Null: taken from a receipt.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
   'title.id of the title. Null: taken from a receipt.';
 COMMENT ON COLUMN conciliation.booking_line.provider_destination IS
@@ -3153,6 +3194,10 @@ SELECT
     (SELECT string_agg(payable.erp_key, ',' ORDER BY payable.erp_key)
      FROM conciliation.title_payable AS payable WHERE payable.title_id = line.title_id),
     line.erp_key) ELSE line.erp_key END AS erp_key,
+  CASE WHEN line.state = 'failed' THEN coalesce(
+    (SELECT line.original_value + sum(match.difference) FROM conciliation.title_match AS match
+     WHERE match.title_id = line.title_id AND match.ended_at IS NULL),
+    line.posting_value) ELSE line.posting_value END AS posting_value,
   line.accounting_date,
   line.accounting_basis,
   line.state,
@@ -3217,6 +3262,8 @@ COMMENT ON COLUMN conciliation.booking_feed.payee_after IS
   'Tax identifier of the payee with the anticipation: the financial agent, or the provider for an early payment. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.booking_feed.erp_key IS
   'The ERP''s key of the payable that the title was matched with at the release; of a failed line, as it is matched now. Null: no payable is matched.';
+COMMENT ON COLUMN conciliation.booking_feed.posting_value IS
+  'The value to post: the payable''s own value, where a person has confirmed a difference; otherwise original_value. Null: taken from a receipt.';
 COMMENT ON COLUMN conciliation.booking_feed.offered_at IS
   'booking_offer.offered_at: when the line was offered at this position.';
 COMMENT ON COLUMN conciliation.booking_feed.provider_destination IS

@@ -65,6 +65,7 @@ const AUDIT_ACTIONS = {
   'restated.export': 'look',
   'retention.begin': 'event',
   'retention.end': 'event',
+  'rules.confirm': 'event',
   'schedule.export': 'look',
   'schedule.pause': 'event',
   'schedule.resume': 'event',

@@ -39,6 +39,7 @@ const OF_LINE: readonly (keyof OfferedLine)[] = [
   'payeeBefore',
   'payeeAfter',
   'erpKey',
+  'postingValue',
   'accountingDate',
   'accountingBasis',
   'state',
@@ -49,7 +50,13 @@ const OF_LINE: readonly (keyof OfferedLine)[] = [
 ];
 const OF_TITLE = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
 const KINDS: Partial<Record<keyof OfferedLine, ExportColumn['kind']>> = {
-  ...{ seq: 'integer', batchId: 'integer', date: 'date', accountingDate: 'date' },
+  ...{
+    seq: 'integer',
+    batchId: 'integer',
+    date: 'date',
+    accountingDate: 'date',
+    postingValue: 'amount',
+  },
 };
 
 /** The columns of `conciliation.booking_feed`, as far as a consumer needs them. */

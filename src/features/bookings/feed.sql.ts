@@ -13,7 +13,7 @@ import {
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { erpKeyOf } from './release-conditions.sql.ts';
+import { erpKeyOf, postingValueOf } from './release-conditions.sql.ts';
 
 export const LINE_KINDS = ['book', 'adjust', 'reverse'] as const;
 /** The states of a line. */
@@ -54,6 +54,10 @@ const OfferedLine = Type.Object({
   payeeBefore: textOrNull,
   payeeAfter: textOrNull,
   erpKey: textOrNull,
+  postingValue: orNull('string', {
+    description:
+      "The value to post, exact decimal: the payable's own, where a person has confirmed a difference. Null: taken from a receipt.",
+  }),
   accountingDate: Type.String({
     description: 'The day on which the ERP enters the line in its books.',
   }),
@@ -125,7 +129,10 @@ export async function readFeed(
                 ELSE line.financial_agent_identification END AS "payeeAfter",
            -- The ERP did not find the payable of a failed line, which may have been matched since.
            CASE WHEN line.state = 'failed' THEN coalesce(${erpKeyOf(Prisma.sql`line.title_id`)}, line.erp_key)
-                ELSE line.erp_key END AS "erpKey", line.accounting_date::text AS "accountingDate",
+                ELSE line.erp_key END AS "erpKey",
+           (CASE WHEN line.state = 'failed'
+                   THEN coalesce(${postingValueOf(Prisma.sql`line.title_id`, Prisma.sql`line.original_value`)}, line.posting_value)
+                 ELSE line.posting_value END)::text AS "postingValue", line.accounting_date::text AS "accountingDate",
            line.accounting_basis AS "accountingBasis", line.state, line.batch_id::text AS "batchId",
            offer.offered_at AS "offeredAt", line.date::text AS date,
            replace(line.content_hash::text, '-', '') AS "contentHash", ${title} AS title

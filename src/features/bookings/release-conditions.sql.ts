@@ -41,6 +41,11 @@ export const keptTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
   UNION ALL
   SELECT title_id FROM (${OPEN_HOLDS}) AS held WHERE accepted_date = ${date}`;
 
+/** The value that the ERP posts for a title `title` or its line: with the difference that a person has confirmed. Null: no match. */
+export const postingValueOf = (titleId: Prisma.Sql, value: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (SELECT ${value} + sum(match.difference) FROM conciliation.title_match AS match
+   WHERE match.title_id = ${titleId} AND match.ended_at IS NULL)`;
+
 /** The ERP's key of the payable that a title is matched with. */
 export const erpKeyOf = (titleId: Prisma.Sql): Prisma.Sql => Prisma.sql`
   (SELECT string_agg(payable.erp_key, ',' ORDER BY payable.erp_key)

@@ -22,7 +22,7 @@ import {
 } from '../review/obstacles.sql.ts';
 import { compareDate } from '../verify/verify.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
-import { erpKeyOf, keptTitles } from './release-conditions.sql.ts';
+import { erpKeyOf, keptTitles, postingValueOf } from './release-conditions.sql.ts';
 
 /** The day and the seal of a batch. */
 interface BatchOrigin {
@@ -148,11 +148,11 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
       -- A booking that continues.
       SELECT top.consumer, ${origin.date}::date AS date, top.identity_hash, top.occurrence,
              top.version + 1 AS version, 'adjust' AS kind, sealed.content_hash, top.version AS succeeds,
-             sealed.erp_key, sealed.id AS title_id, ${columnsOf('sealed')}
+             sealed.erp_key, coalesce(sealed.posting_value, sealed.original_value) AS posting_value, sealed.id AS title_id, ${columnsOf('sealed')}
       FROM paired JOIN top ON top.id = paired.line_id JOIN sealed ON sealed.id = paired.title_id
       UNION ALL
       SELECT top.consumer, top.date, top.identity_hash, top.occurrence, top.version + 1, 'reverse',
-             ${NOTHING}, top.version, top.erp_key, top.title_id, ${columnsOf('top')}
+             ${NOTHING}, top.version, top.erp_key, top.posting_value, top.title_id, ${columnsOf('top')}
       FROM paired JOIN top ON top.id = paired.line_id
       WHERE paired.title_id IS NULL
       UNION ALL
@@ -163,7 +163,8 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
              coalesce(reversed.version, 0) + 1,
              CASE WHEN stands AND reversed.state IN ('failed', 'refused') THEN 'adjust' ELSE 'book' END,
              sealed.content_hash, reversed.version,
-             coalesce(sealed.erp_key, CASE WHEN stands THEN reversed.erp_key END), sealed.id, ${columnsOf('sealed')}
+             coalesce(sealed.erp_key, CASE WHEN stands THEN reversed.erp_key END),
+             coalesce(sealed.posting_value, CASE WHEN stands THEN reversed.posting_value END, sealed.original_value), sealed.id, ${columnsOf('sealed')}
       FROM paired JOIN sealed ON sealed.id = paired.title_id
       LEFT JOIN taken ON taken.identity_hash = paired.identity_hash
       LEFT JOIN reversed ON reversed.identity_hash = paired.identity_hash AND reversed.nr = paired.nr
@@ -194,7 +195,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
     ), written AS (
       INSERT INTO conciliation.booking_line
         (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
-         erp_key, title_id, ${names}, accounting_date, accounting_basis)
+         erp_key, posting_value, title_id, ${names}, accounting_date, accounting_basis)
       SELECT batch.id, line.*, ${accounting(Prisma.sql`line`, origin.timeZone)} FROM batch CROSS JOIN line ORDER BY line.title_id
     )
     SELECT id, is_released AS "isReleased" FROM batch`;
@@ -206,6 +207,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
 /** The current titles of a date: what a seal that is not restated covers. */
 const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT title.*, ${erpKeyOf(Prisma.sql`title.id`)} AS erp_key,
+         ${postingValueOf(Prisma.sql`title.id`, Prisma.sql`title.original_value`)} AS posting_value,
          title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${date}::date`)}) AS kept) AS waits
   FROM conciliation.title AS title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;

@@ -20,10 +20,12 @@ import { joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.
 import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
 import {
-  DUE_TOLERANCE_DAYS,
+  DUE_DAYS,
   IS_COMPARED,
   IS_SETTLED,
   isEnteredAgain,
+  LARGE_VALUE,
+  OLD_DAYS,
   PAYABLE_GROUND,
   PAYABLE_VALUE,
   SAME_DUE as SAME_DUE_BY_HASH,
@@ -94,6 +96,11 @@ const Break = Type.Object({
   title: Type.Union([BreakTitle, Type.Null()]),
   payable: Type.Union([BreakPayable, Type.Null()]),
   supplierName: orNull('string', { description: 'Of the supplier in the ERP. Null: not known.' }),
+  age: Type.Integer({
+    minimum: 0,
+    description:
+      'Days since the accepted date of the title, or since the ERP first stated the payable.',
+  }),
 });
 export type Break = Static<typeof Break>;
 
@@ -154,9 +161,6 @@ const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
        OR length(payable.supplier_tax_id) = 14 AND length(${taxId}) = 14)
   AND (payable.supplier_external_id IS NULL OR ${TITLE_CODE} IS NULL)`;
 
-/** Whether a title `title` and a payable `payable` may have the same supplier. */
-const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
-
 /** The value of a payable that a title may have: what is open, and the whole value. */
 const SAME_VALUE = Prisma.sql`
   (payable.open_value = title.original_value OR (payable.total_value = title.original_value) IS TRUE)`;
@@ -165,13 +169,13 @@ const PAYABLE_DUE = Prisma.sql`payable.due_date`;
 const TITLE_DUE = Prisma.sql`title.anticipated_due_date`;
 /** The business day of a title of a relation with `CLOSED_DAY`. */
 const BUSINESS_DAY = joinedBusinessDay(TITLE_DUE);
-const CLOSED_DAY = joinClosedDay(TITLE_DUE);
+export const CLOSED_DAY = joinClosedDay(TITLE_DUE);
 
 /** Whether a title and its payable have the same due date, with `CLOSED_DAY`. */
 const OWN_DUE = Prisma.sql`(payable.due_date IN (title.anticipated_due_date, ${BUSINESS_DAY}))`;
 
 /** `isSameDue` of a title that has its business day as a column. */
-const SAME_DUE = Prisma.sql`(payable.due_date IN (title.anticipated_due_date, title.business_day))`;
+export const SAME_DUE = Prisma.sql`(payable.due_date IN (title.anticipated_due_date, title.business_day))`;
 
 const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document, payable.closed_at IS NOT NULL AS is_closed,
   ${SAME_VALUE} AS same_value, payable.open_value = 0 AND payable.total_value IS NULL AS is_empty,
@@ -179,18 +183,11 @@ const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document, p
   ${SAME_DUE} AS same_due,
   abs(payable.due_date - title.anticipated_due_date) AS days`;
 
-/** Payables that share the order, or the supplier and the value or the due date, with a title `title`. */
-const NEAR = Prisma.sql`
-  SELECT ${COMPARED} FROM conciliation.erp_payable AS payable
-  WHERE (payable.order_uid = title.order_uid
-         OR ${SAME_SUPPLIER} AND (payable.open_value = title.original_value
-                                  OR ${SAME_DUE}))`;
-
 const PAPER = Prisma.sql`
   ROW(payable.company, ltrim(payable.document, '0'), payable.instalment, payable.due_date)`;
 
 /** Titles and payables with the same supplier, on a further condition, each pair once. */
-const pairsOfSupplier = (
+export const pairsOfSupplier = (
   columns: Prisma.Sql,
   payables: Prisma.Sql,
   condition: Prisma.Sql,
@@ -226,14 +223,14 @@ const OTHER_PAIR = Prisma.sql`${PAIR}, payable.supplier_external_id, payable.sup
 export const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
 
 /** The columns of a title `title` with `CLOSED_DAY` that are compared with payables. */
-const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
+export const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
   ${BUSINESS_DAY} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
 
 const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days, title.own_due,
   title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
 
 /** The rows that a statement reads. A break is complete if all rows of the break are read. */
-interface Scope extends AskedScope {
+export interface Scope extends AskedScope {
   /** Whether the rows are so many that they are joined as sets. Otherwise an index finds them, whatever the estimates. */
   readonly isWhole: boolean;
   /** Of `payable`: payables near the unmatched titles. */
@@ -261,7 +258,7 @@ interface Scope extends AskedScope {
 const ALL = Prisma.sql`true`;
 
 /** The titles that `rows` name. */
-const titlesOf = (rows: Prisma.Sql, isWhole = false) =>
+export const titlesOf = (rows: Prisma.Sql, isWhole = false) =>
   isWhole
     ? Prisma.sql`conciliation.title`
     : Prisma.sql`(SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT title_id FROM ${rows})))`;
@@ -276,7 +273,7 @@ const IS_BOOKED = Prisma.sql`
    OR title.accepted_date >= (SELECT bookings_from FROM conciliation.booking_start)) IS TRUE`;
 
 /** All rows, with the unmatched titles of one date or of all dates. */
-const wholeScope = (date: CivilDate | null): Scope => ({
+export const wholeScope = (date: CivilDate | null): Scope => ({
   isWhole: true,
   lines: ALL,
   titles: ALL,
@@ -344,7 +341,7 @@ const indexedScope = (among: Prisma.Sql) => {
 };
 
 /** The break of a title, a payable or both. */
-const breakScope = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => ({
+export const breakScope = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => ({
   ...indexedScope(Prisma.sql`other.id = ${titleId}::bigint`),
   unmatched: Prisma.sql`title.id = ${titleId}::bigint`,
   near: nearUnmatched(erpKey),
@@ -381,7 +378,7 @@ const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
        : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
    })`;
 
-const IS_NEAR_DUE = Prisma.sql`(days <= ${DUE_TOLERANCE_DAYS} OR same_due)`;
+const IS_NEAR_DUE = Prisma.sql`(days <= ${DUE_DAYS} OR same_due)`;
 /** The same due date, or one within the tolerance; of one order also a due date that the ERP does not state. */
 const IS_NEAR = Prisma.sql`(${IS_NEAR_DUE} OR days IS NULL AND same_order)`;
 
@@ -448,7 +445,7 @@ const IS_DECIDED = Prisma.sql`
  * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), title_id,
  * erp_key. For a statement with WITH.
  */
-const breaksOf = (scope: Scope) => Prisma.sql`
+export const breaksOf = (scope: Scope) => Prisma.sql`
   run AS MATERIALIZED (
     SELECT coalesce(time_zone, 'America/Sao_Paulo') AS time_zone, coalesce(states_paid, false) AS states_paid,
            bookings_from,
@@ -835,7 +832,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT CASE WHEN open_value <> original_value THEN 'value_differs' ELSE 'due_date_differs' END, 1, false, id, erp_key
     FROM matched JOIN live ON live.title_id = id
     WHERE rule = 'inherited' AND is_plain AND NOT is_own AND NOT is_posted
-      AND (open_value <> original_value OR own_days > ${DUE_TOLERANCE_DAYS} AND NOT own_due)
+      AND (open_value <> original_value OR own_days > ${DUE_DAYS} AND NOT own_due)
     UNION ALL
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held
@@ -882,8 +879,10 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            payable.erp_key AS erp_key, title.accepted_date,
            coalesce(title.provider_external_id, payable.supplier_external_id) AS supplier,
            coalesce(title.original_value, payable.open_value) AS value,
+           greatest(0, (now() AT TIME ZONE time_zone)::date
+                       - coalesce(title.accepted_date, (payable.created_at AT TIME ZONE time_zone)::date)) AS age,
            md5(concat(${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND}))::uuid AS ground
-    FROM found
+    FROM run CROSS JOIN found
     LEFT JOIN ${titlesOf(Prisma.sql`found`)} AS title ON title.id = title_id
     LEFT JOIN ${payablesOf(Prisma.sql`found`)} AS payable ON payable.erp_key = found.erp_key
     WHERE kind IS NOT NULL
@@ -1001,7 +1000,7 @@ export async function readBreakList(tx: Transaction, request: BreakRequest): Pro
       (SELECT ${BREAKS_DIGEST} FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text) AS digest,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(
                 'kind', place.kind, 'isUrgent', severity > 1, 'ground', place.ground, 'title', ${TITLE_JSON},
-                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME}, 'decidedAt', decided_at,
+                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME}, 'age', age, 'decidedAt', decided_at,
                 'decidedBy', decided_by, 'code', code, 'reason', reason)
               ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
@@ -1009,13 +1008,17 @@ export async function readBreakList(tx: Transaction, request: BreakRequest): Pro
   return row;
 }
 
-/** Counts the breaks of the whole ledger, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value. */
+/**
+ * Counts the breaks of the whole ledger, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value,
+ * and old: those of them that are not urgent, old and large.
+ */
 export const COUNTED_BREAKS = Prisma.sql`
   (WITH ${breaksOf(wholeScope(null))}
    SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
-                                                'breaks', breaks, 'value', value)
+                                                'breaks', breaks, 'value', value, 'old', old)
                              ORDER BY severity DESC, place, accepted_date), '[]')
-   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value
+   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value,
+                count(*) FILTER (WHERE severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric) AS old
          FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
 
 export const matchingObstacles = {
@@ -1053,36 +1056,10 @@ export async function readBreak(
   const [row] = await client.$queryRaw<[Break?]>`
     WITH ${breaksOf(breakScope({ titleId, erpKey }))}
     SELECT broken.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
-           ${SUPPLIER_NAME} AS "supplierName"
+           ${SUPPLIER_NAME} AS "supplierName", age
     FROM (SELECT * FROM broken WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
             AND erp_key IS NOT DISTINCT FROM ${erpKey}::text) AS broken
     LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint
     LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = ${erpKey}::text`;
   return row ?? null;
-}
-
-/** A payable that a person may match with a title, and what both have in common. */
-export interface Candidate {
-  readonly payable: BreakPayable;
-  readonly sameOrder: boolean;
-  readonly sameValue: boolean;
-  readonly sameDue: boolean;
-}
-
-const CANDIDATES_SHOWN = 12;
-
-/** Returns the payables that no match has and that share the order, the value or the due date with a title. */
-export async function readCandidates(database: Database, titleId: bigint): Promise<Candidate[]> {
-  return database.prisma.$queryRaw<Candidate[]>`
-    SELECT ${PAYABLE_JSON} AS payable, coalesce(same_order, false) AS "sameOrder",
-           same_value AS "sameValue", coalesce(same_due, false) AS "sameDue"
-    FROM (SELECT title.*, ${BUSINESS_DAY} AS business_day FROM conciliation.title AS title ${CLOSED_DAY}) AS title
-    CROSS JOIN LATERAL (
-      ${NEAR} AND payable.status = 'open' AND payable.closed_at IS NULL
-    ) AS near
-    JOIN conciliation.erp_payable AS payable ON payable.erp_key = near.erp_key
-    WHERE title.id = ${titleId} AND NOT EXISTS (
-      SELECT FROM conciliation.title_payable WHERE erp_key = near.erp_key)
-    ORDER BY same_order DESC NULLS LAST, same_value DESC, days, payable.erp_key
-    LIMIT ${CANDIDATES_SHOWN}`;
 }

@@ -10,8 +10,17 @@ export const RULE_VERSION = 5;
 /** The rules of the program, in their order. */
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
 
+/** What counts until a person sets something else. */
+export const DEFAULT_RULES = { dueDays: 5, valueTolerance: '0.01' };
+const NEWEST = Prisma.sql`FROM conciliation.matching_rule ORDER BY id DESC LIMIT 1`;
 /** Days between two due dates that the rules `order` and `tolerance` accept. */
-export const DUE_TOLERANCE_DAYS = 5;
+export const DUE_DAYS = Prisma.sql`coalesce((SELECT due_days ${NEWEST}), ${DEFAULT_RULES.dueDays}::smallint)`;
+/** The greatest difference in value of a proposal. The rules accept none. */
+export const VALUE_TOLERANCE = Prisma.sql`
+  coalesce((SELECT value_tolerance ${NEWEST}), ${DEFAULT_RULES.valueTolerance}::numeric)`;
+/** A break that is not urgent raises an alert from this age and value on. */
+export const OLD_DAYS = 30;
+export const LARGE_VALUE = '10000.00';
 
 const root = (taxId: Prisma.Sql) => Prisma.sql`left(${taxId}, 8)`;
 
@@ -90,7 +99,7 @@ export const IS_COMPANY = Prisma.sql`
     OR payable.order_uid = title.order_uid AND ${SAME_DUE}) IS TRUE)`;
 
 /** False where the supplier is the financial agent of the title: the payable is what a posting has made. */
-const IS_OF_SUPPLIER = Prisma.sql`
+export const IS_OF_SUPPLIER = Prisma.sql`
   ${isAgent(Prisma.sql`payable.supplier_tax_id`, Prisma.sql`title.agent`)} IS NOT TRUE`;
 
 /**
@@ -121,7 +130,7 @@ const IS_SUPPLIER_OF_ORDER = Prisma.sql`
 
 /** A due date within the tolerance, or the same one. */
 const NEAR_DUE = Prisma.sql`
-  (abs(payable.due_date - title.anticipated_due_date) <= ${DUE_TOLERANCE_DAYS}::int OR ${SAME_DUE})`;
+  (abs(payable.due_date - title.anticipated_due_date) <= ${DUE_DAYS} OR ${SAME_DUE})`;
 
 /** The pairs of the rule `order`, except for the value. */
 const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql) => Prisma.sql`

@@ -4,11 +4,13 @@ import { BREAK, BREAK_ACTIONS } from './pages/break-page.tsx';
 import { BREAKS } from './pages/breaks-page.tsx';
 import { COMPANIES, COMPANY_ACTIONS } from './pages/companies-page.tsx';
 import { UNDO_MATCH } from './pages/match-cards.tsx';
+import { PROPOSAL_ACTIONS, PROPOSALS } from './pages/proposals-page.tsx';
+import { MATCHING_RULES, SET_RULES } from './pages/rules-page.tsx';
 
 export const matching: Feature = {
   name: 'matching',
-  pages: [BREAK, COMPANIES],
-  lists: [BREAKS],
-  actions: [...BREAK_ACTIONS, ...COMPANY_ACTIONS, UNDO_MATCH],
+  pages: [BREAK, COMPANIES, MATCHING_RULES],
+  lists: [BREAKS, PROPOSALS],
+  actions: [...BREAK_ACTIONS, ...PROPOSAL_ACTIONS, ...COMPANY_ACTIONS, UNDO_MATCH, SET_RULES],
   api: [addMatchingApi],
 };

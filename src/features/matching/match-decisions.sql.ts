@@ -13,6 +13,7 @@ import {
   readBreaksOf,
 } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
+import { type ProposalFilter, readClearProposals } from './proposals.sql.ts';
 
 /** The reasons why a decision about matches is refused. */
 const MATCH_FAULTS = {
@@ -21,6 +22,7 @@ const MATCH_FAULTS = {
   match_gone: 'the match does not exist, or has ended',
   break_changed: 'the break has changed since it was shown; look at it again',
   breaks_changed: 'the breaks have changed since they were shown; look at the list again',
+  proposals_changed: 'the proposals have changed since they were shown; look at the list again',
 } as const;
 type MatchFault = keyof typeof MATCH_FAULTS;
 
@@ -36,7 +38,7 @@ export const WAITS = Prisma.sql`
                   WHERE released.date = day.date AND released.sign_off_id = seal.id
                     AND released.waiting_titles = 0)`;
 
-/** The greatest number of breaks that one decision resolves. */
+/** The greatest number of breaks that one decision resolves, and of matches that it makes. */
 export const MAX_BREAKS_TO_RESOLVE = 1_000;
 
 /** A person's decision about matches. The person does not sign the days of the titles off. */
@@ -45,49 +47,97 @@ export interface MatchDecision extends Decision {
   readonly fourEyes?: boolean;
 }
 
+/** A title, and one payable or the payables of a sum. */
+export interface ChosenPayables {
+  readonly titleId: bigint;
+  readonly erpKeys: readonly string[];
+}
+type CodedDecision = MatchDecision & { readonly code: BreakCode };
+
 /**
- * Matches a title with a payable. The program never changes such a match.
+ * Matches a title with payables. The program never changes such a match. The difference in value is confirmed with it.
  * @returns the number of the match
- * @throws InputError when one of the two has a match, the title is withdrawn or the payable is not open
+ * @throws InputError when one of the sides has a match, the title is withdrawn or a payable is not open
  */
 export function matchByPerson(
   database: Database,
-  { titleId, erpKey }: { readonly titleId: bigint; readonly erpKey: string },
-  decision: MatchDecision,
+  chosen: ChosenPayables,
+  decision: CodedDecision,
 ): Promise<bigint> {
-  const { by, reason } = decision;
-  return database.prisma.$transaction(async (tx) => {
-    await takeLock(tx, 'matching');
-    const [title] = await tx.$queryRaw<[{ date: CivilDate; ground: string }?]>`
-      SELECT accepted_date::text AS date, ${TITLE_GROUND}::text AS ground
-      FROM conciliation.title AS title
-      WHERE id = ${titleId} AND status = 'current'
-        AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE title_id = title.id)`;
-    if (title === undefined) throw refuse('match_title');
-    const [payable] = await tx.$queryRaw<[{ ground: string; value: string }?]>`
-      SELECT ${PAYABLE_GROUND}::text AS ground, (${PAYABLE_VALUE})::text AS value FROM conciliation.erp_payable AS payable
-      WHERE erp_key = ${erpKey} AND status = 'open' AND closed_at IS NULL
-        AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE erp_key = payable.erp_key)`;
-    if (payable === undefined) throw refuse('match_payable');
-    const { id } = await tx.titleMatch.create({
-      data: {
-        titleId,
-        erpKey,
-        rule: 'person',
-        ruleVersion: RULE_VERSION,
-        madeBy: by,
-        reason,
-        titleGround: title.ground,
-        erpGround: payable.ground,
-        erpValue: payable.value,
-      },
-    });
-    await recordDecision(tx, 'match.make', [title.date], decision, {
-      matchId: Number(id),
-      titleId: Number(titleId),
-    });
-    return id;
+  return database.prisma.$transaction((tx) => makeMatches(tx, [chosen], decision));
+}
+
+/**
+ * Confirms the clear proposals of a filter. The audit log has an entry for each date.
+ * @param seenDigest `ProposalList.digest` as the person saw it
+ * @throws InputError when there is none, there are more than `MAX_BREAKS_TO_RESOLVE`, or one of them has changed
+ */
+export function confirmProposals(
+  database: Database,
+  { seenDigest, ...filter }: ProposalFilter & { readonly seenDigest: string },
+  decision: CodedDecision,
+): Promise<bigint> {
+  return database.prisma.$transaction(
+    async (tx) => {
+      await takeLock(tx, 'matching');
+      const { digest, clear } = await readClearProposals(tx, filter);
+      const isTaken = clear.length > 0 && clear.length <= MAX_BREAKS_TO_RESOLVE;
+      if (filter.kind === null || !isTaken || seenDigest !== digest) {
+        throw refuse('proposals_changed');
+      }
+      return makeMatches(tx, clear, decision);
+    },
+    { timeout: 60_000 },
+  );
+}
+
+/** @returns the number of the first match */
+async function makeMatches(
+  tx: Transaction,
+  chosen: readonly ChosenPayables[],
+  decision: CodedDecision,
+): Promise<bigint> {
+  const { by, code, reason } = decision;
+  await takeLock(tx, 'matching');
+  const wanted = chosen.flatMap(({ titleId, erpKeys }) =>
+    [...new Set(erpKeys)].map((key, part) => ({ title_id: String(titleId), erp_key: key, part })),
+  );
+  const titles = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
+    SELECT id, accepted_date::text AS date FROM conciliation.title
+    WHERE id = ANY(${chosen.map(({ titleId }) => titleId)}::bigint[]) AND status = 'current'
+      AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE title_id = title.id)`;
+  if (titles.length < chosen.length) throw refuse('match_title');
+  const made = await tx.$queryRaw<{ id: bigint; titleId: bigint }[]>`
+    WITH wanted AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) AS stated (title_id bigint, erp_key text, part int)
+    ), sum AS MATERIALIZED (
+      SELECT title_id, nextval('conciliation.title_match_id_seq') AS sum_id FROM (
+        SELECT title_id FROM wanted GROUP BY title_id HAVING count(*) > 1) AS sums
+    )
+    INSERT INTO conciliation.title_match
+      (title_id, erp_key, sum_id, title_part, rule, rule_version, made_by, code, reason, title_ground, erp_ground,
+       erp_value, difference)
+    SELECT title_id, payable.erp_key, sum_id, part, 'person', ${RULE_VERSION}, ${by}, ${code}, ${reason}, ${TITLE_GROUND},
+           ${PAYABLE_GROUND}, ${PAYABLE_VALUE},
+           CASE WHEN part = 0 THEN sum(open_value) OVER (PARTITION BY title_id) - original_value ELSE 0 END
+    FROM wanted JOIN conciliation.title ON title.id = title_id
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = wanted.erp_key
+    LEFT JOIN sum USING (title_id)
+    WHERE payable.status = 'open' AND closed_at IS NULL
+      AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE erp_key = payable.erp_key)
+    ORDER BY title_id, part
+    RETURNING id, title_id AS "titleId"`;
+  const [first] = made;
+  if (first === undefined || made.length < wanted.length) throw refuse('match_payable');
+  const dates = titles.map(({ date }) => date);
+  await recordDecision(tx, 'match.make', dates, decision, (on) => {
+    const ofDate = titles.filter(({ date }) => date === on).map(({ id }) => id);
+    const matchIds = made
+      .filter(({ titleId }) => ofDate.includes(titleId))
+      .map(({ id }) => Number(id));
+    return { code, titleIds: ofDate.map(Number), matchIds };
   });
+  return first.id;
 }
 
 /**

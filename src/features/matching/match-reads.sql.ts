@@ -1,6 +1,6 @@
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { type BreakPayable, PAYABLE_JSON } from './breaks.sql.ts';
+import { type BreakCode, type BreakPayable, PAYABLE_JSON } from './breaks.sql.ts';
 import type { RULES } from './candidates.sql.ts';
 import { arePayablesStale, hasPayables } from './payables/payable-state.sql.ts';
 
@@ -41,6 +41,8 @@ export interface TitleMatch {
   readonly runId: bigint | null;
   readonly madeAt: Date;
   readonly madeBy: string;
+  /** Of a person. */
+  readonly code: BreakCode | null;
   readonly reason: string | null;
   readonly endedAt: Date | null;
   readonly endedBy: string | null;
@@ -56,7 +58,7 @@ export interface TitleMatch {
 export function readTitleMatches(database: Database, titleId: bigint): Promise<TitleMatch[]> {
   return database.prisma.$queryRaw<TitleMatch[]>`
     SELECT match.id, rule, rule_version::int AS "ruleVersion", run_id AS "runId",
-           made_at AS "madeAt", made_by AS "madeBy", reason, ended_at AS "endedAt",
+           made_at AS "madeAt", made_by AS "madeBy", code, reason, ended_at AS "endedAt",
            ended_by AS "endedBy", end_reason AS "endReason", ${PAYABLE_JSON} AS payable, match.sum_id AS "sumId",
            ARRAY(SELECT other.title_id::float8 FROM conciliation.title_match AS other
                  WHERE other.sum_id = match.sum_id AND other.title_id <> match.title_id

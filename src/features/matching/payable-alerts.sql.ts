@@ -17,17 +17,18 @@ export const payableAlerts = {
                 complete_at <= ${now}::timestamptz - ${hours}::float8 * interval '1 hour', true)`,
           ],
   },
-  /** Urgent breaks between titles and payables, of the newest run of the matching. */
+  /** Urgent breaks between titles and payables, and old and large ones, of the newest run of the matching. */
   paid_to_supplier: {
     severity: 'critical',
     page: '/breaks',
     hasTask: true,
     causes: () => [
       Prisma.sql`
-        SELECT counted.date, sum(counted.breaks) OVER () AS breaks
+        SELECT cause, counted.date, sum(found) OVER (PARTITION BY cause) AS breaks
         FROM (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS run,
-             jsonb_to_recordset(run.breaks) AS counted (date date, breaks int, "isUrgent" boolean)
-        WHERE "isUrgent"`,
+             jsonb_to_recordset(run.breaks) AS counted (date date, breaks int, "isUrgent" boolean, old int),
+             LATERAL (VALUES (NULL, CASE WHEN "isUrgent" THEN counted.breaks END), ('old', nullif(old, 0))) AS causes (cause, found)
+        WHERE found > 0`,
     ],
   },
 } satisfies Record<string, AlertEntry>;

@@ -54,22 +54,36 @@ const ASKED = askedLines({ lines: Prisma.sql`true`, titles: Prisma.sql`true` });
 
 const SUM_PLACE = RULES.indexOf('sum') + 1;
 
-const TRANSACTION = { timeout: 900_000, maxWait: 60_000 };
+export const TRANSACTION = { timeout: 900_000, maxWait: 60_000 };
+
+/** Whether a person has undone the match of a pair, and both sides are as they were. */
+export const isDeclined = (
+  titleId: Prisma.Sql,
+  erpKey: Prisma.Sql,
+  titleGround: Prisma.Sql,
+  erpGround: Prisma.Sql,
+) => Prisma.sql`EXISTS (
+  SELECT FROM conciliation.title_match AS ended
+  WHERE ended.title_id = ${titleId} AND ended.erp_key = ${erpKey} AND ended_by <> ${MATCHING_ACTOR}
+    AND ended.title_ground = ${titleGround} AND ended.erp_ground = ${erpGround})`;
 
 /**
  * Matches current titles with open payables. Ends matches of the program whose title or payable changed in a
  * compared field, and those that the rules would not make again, unless they are fixed, see `CANDIDATES`; a match of
  * a person is never changed. The order of the rows changes nothing, and a second run over the same rows changes nothing.
  */
-export function runMatching(
-  database: Database,
+export const runMatching = ({ prisma }: Database, request: RunRequest): Promise<MatchingRun> =>
+  prisma.$transaction((tx) => matchTitles(tx, request), TRANSACTION);
+
+/** Does the same in a transaction of the caller. */
+export async function matchTitles(
+  tx: Transaction,
   { by, timeZone = 'America/Sao_Paulo', bookingsFrom = null }: RunRequest,
 ): Promise<MatchingRun> {
-  return database.prisma.$transaction(async (tx) => {
-    await takeLock(tx, 'matching');
-    await ensureCalendar(tx);
-    await joinWholeSets(tx);
-    const [{ id: runId }] = await tx.$queryRaw<[{ id: bigint }]>`
+  await takeLock(tx, 'matching');
+  await ensureCalendar(tx);
+  await joinWholeSets(tx);
+  const [{ id: runId }] = await tx.$queryRaw<[{ id: bigint }]>`
       INSERT INTO conciliation.match_run
         (requested_by, rule_version, started_at, payables_seen, bookings_seen, time_zone, bookings_from, states_paid)
       SELECT ${by}, ${RULE_VERSION}, at, ${payablesSeen(Prisma.sql`at`)}, ${BOOKINGS_SEEN}, ${timeZone},
@@ -78,10 +92,10 @@ export function runMatching(
                      JOIN conciliation.erp_payable_import AS stated ON stated.id = import_id
                      WHERE status = 'paid' AND kind = 'snapshot' AND is_complete)
       FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
-    const companies = await readCompanyFacts(tx);
-    const groundless = await endGroundless(tx, companies);
-    await inheritMatches(tx, runId);
-    const [{ matched, replaced }] = await tx.$queryRaw<[{ matched: number; replaced: number }]>`
+  const companies = await readCompanyFacts(tx);
+  const groundless = await endGroundless(tx, companies);
+  await inheritMatches(tx, runId);
+  const [{ matched, replaced }] = await tx.$queryRaw<[{ matched: number; replaced: number }]>`
       WITH RECURSIVE ${companyNames(companies)}, ${ASKED}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
         SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground, ${PAYABLE_VALUE} AS erp_value
         FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
@@ -94,11 +108,7 @@ export function runMatching(
         UNION
         -- What a person has undone is not matched again while both sides are the same.
         SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen
-        WHERE EXISTS (
-          SELECT FROM conciliation.title_match AS ended
-          WHERE ended.title_id = chosen.title_id AND ended.erp_key = chosen.erp_key
-            AND ended_by <> ${MATCHING_ACTOR} AND ended.title_ground = chosen.title_ground
-            AND ended.erp_ground = chosen.erp_ground)
+        WHERE ${isDeclined(Prisma.sql`chosen.title_id`, Prisma.sql`chosen.erp_key`, Prisma.sql`chosen.title_ground`, Prisma.sql`chosen.erp_ground`)}
       ), wanted AS MATERIALIZED (
         SELECT *, coalesce(sum_id, -title_id) AS key, count(*) OVER (PARTITION BY coalesce(sum_id, -title_id)) AS rows
         FROM chosen
@@ -128,14 +138,13 @@ export function runMatching(
       )
       SELECT (SELECT count(DISTINCT coalesce(sum_id, id))::int FROM made) AS matched,
              (SELECT count(DISTINCT key)::int FROM ended) AS replaced`;
-    const reopened = groundless + replaced;
-    await tx.$executeRaw`
+  const reopened = groundless + replaced;
+  await tx.$executeRaw`
       UPDATE conciliation.match_run
       SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, breaks = ${COUNTED_BREAKS}, agreed = ${COUNTED_AGREED},
           unmapped_companies = ${companies.unmapped.length}
       WHERE id = ${runId}`;
-    return { runId, matched, reopened };
-  }, TRANSACTION);
+  return { runId, matched, reopened };
 }
 
 /**
@@ -252,11 +261,14 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
     )
     INSERT INTO conciliation.title_match
       (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by, reason,
-       title_ground, erp_ground, erp_value)
+       title_ground, erp_ground, erp_value, code, difference)
     SELECT heir_id, inherited.erp_key, new_id, title_part, 0,
            CASE WHEN rule IN ('sum', 'person') THEN rule ELSE 'inherited' END, rule_version,
            CASE WHEN rule <> 'person' THEN ${runId}::bigint END, made_by, inherited.reason,
-           ${TITLE_GROUND}, ${PAYABLE_GROUND}, ${PAYABLE_VALUE}
+           ${TITLE_GROUND}, ${PAYABLE_GROUND}, ${PAYABLE_VALUE}, code,
+           -- The difference to another value is not confirmed.
+           CASE WHEN title.original_value = (SELECT original_value FROM conciliation.title AS gone WHERE gone.id = inherited.title_id)
+                THEN difference ELSE 0 END
     FROM inherited LEFT JOIN sum USING (sum_id)
     CROSS JOIN (SELECT count(*) FROM ended) AS after
     JOIN conciliation.title AS title ON title.id = heir_id

@@ -49,15 +49,21 @@ const counted = (own: Side, others: Side, name: Prisma.Sql) => Prisma.sql`
              FROM ${others.table} WHERE party IS NOT NULL GROUP BY 1, 2) AS by_party
     ON by_party.party = own.party AND by_party.due = own.business_day`;
 
-/** All combinations of an owner's candidates that add up to the owner's value, as `owner` and `items`. */
-const combinations = (names: {
+/**
+ * All combinations of an owner's candidates of `near_by_due` that add up to the owner's value, as `walk` (owner, items,
+ * total): also those that are not there yet, and those that miss the value by `slack` at most.
+ */
+export const combinations = (names: {
   readonly owner: Prisma.Sql;
   readonly item: Prisma.Sql;
   readonly target: Prisma.Sql;
   readonly value: Prisma.Sql;
   readonly among: Prisma.Sql;
+  /** Absent: none. */
+  readonly slack?: Prisma.Sql;
+  readonly most?: number;
 }) => {
-  const { owner, item, target, value } = names;
+  const { owner, item, target, value, slack = Prisma.sql`0`, most = SUM_ITEMS } = names;
   return Prisma.sql`
     candidate AS MATERIALIZED (
       -- With later candidates, a total grows by at least "least" and at most "most". Others cannot reach the target.
@@ -68,12 +74,12 @@ const combinations = (names: {
       WINDOW later AS (PARTITION BY ${owner} ORDER BY ${item} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
     ), walk AS (
       SELECT owner, target, ARRAY[item] AS items, item AS last, value AS total
-      FROM candidate WHERE target BETWEEN least AND most
+      FROM candidate WHERE target BETWEEN least - ${slack} AND most + ${slack}
       UNION ALL
       SELECT owner, walk.target, items || item, item, total + value
       FROM walk JOIN candidate USING (owner)
-      WHERE item > last AND cardinality(items) < ${SUM_ITEMS}
-        AND walk.target BETWEEN total + least AND total + most
+      WHERE item > last AND cardinality(items) < ${most}::int
+        AND walk.target BETWEEN total + least - ${slack} AND total + most + ${slack}
     )`;
 };
 

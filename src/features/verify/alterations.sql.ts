@@ -99,7 +99,7 @@ const contentsOf = (table: string) =>
  * - `line`: the hashes of the columns are others. A line of an erased party has lost what its hashes cover: it has the
  *   columns of the erased title of its content, or no title has its content any more. Or the consumer is not that of the
  *   line before, a reversal does not show that line, the payable is none that the title had when the line was released,
- *   or the accounting date is neither that of the release nor one that the ERP named.
+ *   the value to post has another difference than a match of the title, or the accounting date is neither that of the release nor one that the ERP named.
  * - `batch`: counts, digest or sums are not those of the lines, or the seal is not one of the date or was released
  *   completely before
  * - `lines`: the newest lines are not the content of the seal that was released last
@@ -127,7 +127,8 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
     SELECT line.id AS line_id, string_to_array(string_agg(match.erp_key, ','), ',') AS ever,
            string_to_array(string_agg(match.erp_key, ',') FILTER (
              WHERE made_at < released_at - interval '1 hour'
-               AND coalesce(ended_at, 'infinity') > released_at + interval '1 hour'), ',') AS certain
+               AND coalesce(ended_at, 'infinity') > released_at + interval '1 hour'), ',') AS certain,
+           array_agg(difference) FILTER (WHERE title_part = 0) AS differences
     FROM line JOIN batch ON batch.id = batch_id
     JOIN (SELECT * FROM conciliation.title_match WHERE title_id = ANY(ARRAY(SELECT title_id FROM line))) AS match
       USING (title_id)
@@ -161,11 +162,14 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
      OR batch.sign_off_id IS NOT NULL AND (
        line.consumer <> before.consumer
        OR CASE line.kind
-            WHEN 'reverse' THEN (line.title_id, line.erp_key, ${contentsOf('line')})
-                                  IS DISTINCT FROM (before.title_id, before.erp_key, ${contentsOf('before')})
+            WHEN 'reverse' THEN (line.title_id, line.erp_key, line.posting_value, ${contentsOf('line')})
+                                  IS DISTINCT FROM (before.title_id, before.erp_key, before.posting_value, ${contentsOf('before')})
             ELSE NOT (coalesce(certain, '{}') <@ keys AND keys <@ coalesce(ever, '{}')
                       -- A title without a payable takes the place of a line that the ERP has not reversed.
-                      OR certain IS NULL AND line.erp_key IS NOT DISTINCT FROM before.erp_key) END)
+                      OR certain IS NULL AND line.erp_key IS NOT DISTINCT FROM before.erp_key)
+                   OR line.posting_value IS DISTINCT FROM before.posting_value
+                      AND (line.posting_value - line.original_value
+                           = ANY(CASE WHEN line.erp_key IS NULL THEN '{0}' ELSE differences END)) IS NOT TRUE END)
      OR CASE line.accounting_basis
           WHEN 'event' THEN line.accounting_date NOT BETWEEN released_at::date - 1 AND released_at::date + 1
           WHEN 'erp' THEN NOT EXISTS (

@@ -36,11 +36,8 @@ async function post() {
   return (await erp.client.query(statements.at(-1) ?? '')).rows;
 }
 const posted = async () =>
-  (
-    await erp.client.query(
-      'SELECT kind, original_value, document FROM erp.posting ORDER BY kind, document',
-    )
-  ).rows;
+  (await erp.client.query('SELECT kind, value, document FROM erp.posting ORDER BY kind, document'))
+    .rows;
 
 test('lines are posted once, a restatement replaces, and a withdrawal reverses', async () => {
   await erp.client.query(statements[0] ?? '');

@@ -116,6 +116,7 @@ test('no route gives a role more rights than documented', () => {
       .sort(),
   ).toEqual([
     // An administrator decides nothing about money.
+    'GET /matching-rules',
     'GET /pulls/:id/release',
     'POST /account-changes/decide',
     'POST /agents',
@@ -135,7 +136,9 @@ test('no route gives a role more rights than documented', () => {
     'POST /holidays',
     'POST /holidays/:id/end',
     'POST /matches/:id/undo',
+    'POST /matching-rules',
     'POST /months/:month/seal',
+    'POST /proposals/confirm',
     'POST /pulls/:id/release',
     'POST /sign-offs',
   ]);

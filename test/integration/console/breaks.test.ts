@@ -106,3 +106,31 @@ test('one form resolves the breaks of a kind, with their number and value', asyn
   );
   expect((await pages.reviewer.get(path)).text).toContain('No break is open with this filter.');
 });
+
+test('one form confirms the proposals of a kind, and another one by one', async () => {
+  const path = '/proposals?kind=value';
+  expect((await pages.viewer.get(path)).text).not.toContain('action="/proposals/confirm"');
+  const { text } = await pages.reviewer.get(path);
+  expect(text).toContain('Match the titles of this list: 1, 20.00');
+  expect(text).toContain('action="/break/match"');
+  const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(text) ?? [];
+  const fields = { kind: 'value', digest, ...reason };
+  expect((await pages.reviewer.post('/proposals/confirm', { ...fields, digest: 'x' })).status).toBe(
+    400,
+  );
+  expect((await pages.reviewer.post('/proposals/confirm', fields)).location).toBe(
+    '/proposals?notice=matched',
+  );
+  expect((await pages.reviewer.get(path, portuguese)).text).toContain('Nenhuma sugestão.');
+});
+
+test('tolerances are tried before a reviewer sets them', async () => {
+  const { text } = await pages.reviewer.get('/matching-rules?dueDays=5&valueTolerance=0');
+  expect(text).toContain('1 title would become ambiguous');
+  expect(text).toContain('becomes ambiguous');
+  const rules = { dueDays: '5', valueTolerance: '0' };
+  expect((await pages.reviewer.post('/matching-rules', rules)).status).toBe(400);
+  const set = await pages.reviewer.post('/matching-rules', { ...rules, ...reason });
+  expect(set.location).toBe('/matching-rules?notice=confirmed');
+  expect((await pages.reviewer.get('/proposals')).text).toContain('There is no proposal.');
+});

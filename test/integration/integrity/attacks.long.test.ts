@@ -679,6 +679,12 @@ describe('what follows from a seal or a match is found where the owner of the da
   test.each([
     ['the payable of a line', line(`erp_key = 'other'`, 'book'), 'line'],
     ['the payable of a line taken away', line('erp_key = NULL', 'book'), 'line'],
+    ['the value that a line posts', line('posting_value = posting_value + 1', 'book'), 'line'],
+    [
+      'the value that a reversal posts',
+      line('posting_value = posting_value + 1', 'reverse'),
+      'line',
+    ],
     ['the payable of a reversal', line(`erp_key = 'other'`, 'reverse'), 'line'],
     ['the title of a reversal', line('title_id = title_id + 1', 'reverse'), 'line'],
     ['the supplier of a reversal', line(`provider_external_id = 'thief'`, 'reverse'), 'line'],
@@ -702,7 +708,7 @@ describe('what follows from a seal or a match is found where the owner of the da
         (title_id, erp_key, rule, rule_version, made_at, made_by, title_ground, erp_ground, erp_value)
       SELECT id, 'K' || id, 'person', 1, now() - interval '1 day', 'ana', gen_random_uuid(), gen_random_uuid(), 1
       FROM conciliation.title WHERE accepted_date = $1`);
-    await attackAsOwner(line(`erp_key = 'K' || title_id`, 'book'));
+    await attackAsOwner(line(`erp_key = 'K' || title_id, posting_value = original_value`, 'book'));
     await pull(date, ['a', 'b']);
     expect(await sign()).toBeNull();
     expect((await lines()).map(({ kind }) => kind)).toEqual(['book', 'book', 'book', 'reverse']);

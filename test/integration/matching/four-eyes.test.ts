@@ -28,7 +28,7 @@ beforeEach(async () => {
   await clearMatching(world.database);
 });
 
-const rita = { by: 'rita', reason: 'seen in the ERP', fourEyes: true };
+const rita = { by: 'rita', code: 'other' as const, reason: 'seen in the ERP', fourEyes: true };
 const ana = { ...rita, by: 'ana' };
 
 const orderOf = () => `order-of-${date}`;
@@ -74,7 +74,7 @@ async function lastMatch(): Promise<bigint> {
 const decisions: Record<string, () => Promise<unknown>> = {
   'made a match': async () => {
     await load('11');
-    await matchByPerson(world.database, { titleId: await titleId(), erpKey: 'k1' }, rita);
+    await matchByPerson(world.database, { titleId: await titleId(), erpKeys: ['k1'] }, rita);
   },
   'undid a match': async () => {
     await load('10');
@@ -169,7 +169,7 @@ test('the person who signed a day off does not end the urgent break that keeps i
   expect(await released()).toContain(date);
   // The bookings are released: a match decides nothing about them any more.
   await importPayables(world.database, [{ erpKey: 'k2', openValue: '10' }]);
-  await matchByPerson(world.database, { titleId: await titleId(), erpKey: 'k2' }, rita);
+  await matchByPerson(world.database, { titleId: await titleId(), erpKeys: ['k2'] }, rita);
 });
 
 test('the person who signed a day off does not undo a match that its bookings wait for, and is not offered to', async () => {

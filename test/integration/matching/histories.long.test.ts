@@ -75,7 +75,8 @@ async function decide(next: Next): Promise<void> {
                       WHERE taken.title_id = title.id OR taken.erp_key = payable.erp_key)
     ORDER BY title.id, erp_key LIMIT 1`;
   if (pair !== undefined) {
-    await matchByPerson(world.database, pair, { by: 'rita', reason: 'confirmed' });
+    const chosen = { titleId: pair.titleId, erpKeys: [pair.erpKey] };
+    await matchByPerson(world.database, chosen, { by: 'rita', code: 'other', reason: 'confirmed' });
   }
 }
 

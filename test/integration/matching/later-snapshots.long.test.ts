@@ -18,7 +18,11 @@ const last = (history: readonly string[]) => [
 ];
 const matchByRita = async (reason: string) => {
   const titleId = await currentTitleId(world.database, own.uid);
-  await matchByPerson(world.database, { titleId, erpKey: 'k1' }, { by: 'rita', reason });
+  await matchByPerson(
+    world.database,
+    { titleId, erpKeys: ['k1'] },
+    { by: 'rita', code: 'other', reason },
+  );
 };
 
 const ORDER = 'k2 1000 order=#';

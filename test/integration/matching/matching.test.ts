@@ -123,7 +123,7 @@ test('a match that a person has undone is not made again until a side changes', 
 test('no title and no payable is matched twice', async () => {
   await play(world, [{ titles: 'a 10, b 11', load: 'k1 10', matches: 'a=k1 exact' }]);
   await expect(
-    matchByPerson(world.database, { titleId: await titleId('b'), erpKey: 'k1' }, decision),
+    matchByPerson(world.database, { titleId: await titleId('b'), erpKeys: ['k1'] }, decision),
   ).rejects.toThrow('the payable is not open, or has a match');
   await expect(
     world.database.prisma.$executeRaw`

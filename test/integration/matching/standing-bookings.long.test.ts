@@ -149,10 +149,10 @@ test('a payable on which a current title is booked is not booked for another one
   await judged.pull(other, `n ${value}, ${REST}`);
   const { prisma } = world.database;
   const { id } = await prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } });
-  const decision = { by: 'rita', reason: 'the other order has it' };
+  const decision = { by: 'rita', code: 'other', reason: 'the other order has it' } as const;
   await undoMatch(world.database, id, decision);
   const n = await prisma.title.findFirstOrThrow({ where: { orderUid: 'n', acceptedDate: other } });
-  await matchByPerson(world.database, { titleId: n.id, erpKey: 'k1' }, decision);
+  await matchByPerson(world.database, { titleId: n.id, erpKeys: ['k1'] }, decision);
   expect(await breaks(other)).toEqual(['anticipated_twice! n k1']);
   expect(await judged.waiting(other)).toEqual(['n']);
 });
@@ -278,8 +278,8 @@ test.each([
     const { id } = await world.database.prisma.title.findFirstOrThrow({
       where: { acceptedDate: date, orderUid: 'm', status: 'current' },
     });
-    const decision = { by: 'ana', reason: 'they agree' };
-    await matchByPerson(world.database, { titleId: id, erpKey: 'k2' }, decision);
+    const decision = { by: 'ana', code: 'other', reason: 'they agree' } as const;
+    await matchByPerson(world.database, { titleId: id, erpKeys: ['k2'] }, decision);
     await judged.release(date);
     await judged.answer(date, 'posted');
     if (isMoved) await judged.pull(other, title);

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { BREAK_KINDS } from '../../../src/features/matching/breaks.sql.ts';
 import {
-  DUE_TOLERANCE_DAYS,
+  DEFAULT_RULES,
+  OLD_DAYS,
   RULE_VERSION,
   RULES,
 } from '../../../src/features/matching/candidates.sql.ts';
@@ -22,7 +23,9 @@ test('the tables have the rules and the kinds of breaks in their order', () => {
 
 test('the text has the limits of the rules', () => {
   expect(document).toContain(`current version of the rules is ${RULE_VERSION}.`);
-  expect(document).toContain(`at most ${DUE_TOLERANCE_DAYS} days apart`);
+  const { dueDays, valueTolerance } = DEFAULT_RULES;
+  expect(document).toContain(`${dueDays} days and ${valueTolerance} count`);
+  expect(document).toContain(`at least ${OLD_DAYS} days old`);
   expect(document).toContain(`one title and 2 to ${SUM_ITEMS} payables`);
   expect(document).toContain(`at most ${SUM_CANDIDATES} candidates`);
 });

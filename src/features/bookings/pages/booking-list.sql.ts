@@ -55,6 +55,7 @@ export const ListedLine = Type.Object({
   accountingDate: date,
   accountingBasis: words(ACCOUNTING_BASES),
   erpKey: textOrNull,
+  postingValue: orNull('string', { description: 'The value to post, exact decimal.' }),
   orderUid: textOrNull,
   supplier: textOrNull,
   dueDate: dateOrNull,
@@ -82,7 +83,7 @@ const listed = (overdueDays: number) => Prisma.sql`
   line.id::int AS id, ${keyOf('line')} AS key, line.date::text AS date, line.kind, line.state, line.state_at AS "stateAt",
   batch.released_at AS "releasedAt", ${isOverdue(overdueDays)} AS "isOverdue", line.consumer, line.document,
   line.failure, line.failure_kind AS "failureKind", line.accounting_date::text AS "accountingDate",
-  line.accounting_basis AS "accountingBasis", line.erp_key AS "erpKey", line.order_uid AS "orderUid", line.provider_external_id AS supplier,
+  line.accounting_basis AS "accountingBasis", line.erp_key AS "erpKey", line.posting_value::text AS "postingValue", line.order_uid AS "orderUid", line.provider_external_id AS supplier,
   line.anticipated_due_date::text AS "dueDate", line.original_value::text AS "originalValue"`;
 
 /** Counts the lines by state. Values add up among lines of one kind only. */

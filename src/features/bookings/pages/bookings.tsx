@@ -118,6 +118,17 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     head: 'bookings.value',
     kind: 'amount',
     value: ({ originalValue }) => originalValue,
+    cell: ({ originalValue, postingValue }, { text, formats }) =>
+      postingValue !== null &&
+      originalValue !== null &&
+      formats.amount(postingValue) !== formats.amount(originalValue) ? (
+        <>
+          {formats.amount(originalValue)}
+          <p class="quiet small">
+            {text('bookings.posts', { value: formats.amount(postingValue) })}
+          </p>
+        </>
+      ) : null,
   },
   {
     name: 'state',

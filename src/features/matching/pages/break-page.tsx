@@ -4,10 +4,9 @@ import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, ledgerDate, reason } from '../../../console/declare.tsx';
-import { DataTable, right } from '../../../console/shell/data-table.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { AmountCell, Card, DayLink, Options, OwnSeal } from '../../../console/shell/parts.tsx';
+import { Card, DayLink, Options, OwnSeal } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import {
@@ -17,11 +16,9 @@ import {
   type BreakKind,
   type BreakPayable,
   type BreakTitle,
-  type Candidate,
   readBreak,
-  readCandidates,
 } from '../breaks.sql.ts';
-import { matchByPerson, resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
+import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
 export const MAX_TEXT = 255;
 const kind = words(BREAK_KINDS);
@@ -49,26 +46,14 @@ export const BREAK = declarePage({
     if (input.title === undefined && input.payable === undefined) return null;
     const found = await readBreak(prisma, keyOf(input));
     const title = found?.title ?? null;
-    const candidates =
-      title === null || title.isWithdrawn ? [] : await readCandidates(database, BigInt(title.id));
     const dates = [title?.acceptedDate ?? null];
     const own = fourEyes ? await readOwnSeals(prisma, dates, actorOf(request), WAITS) : [];
-    return { found, candidates, ownDate: own[0] ?? null };
+    return { found, ownDate: own[0] ?? null };
   },
   title: ({ text }, _, { kind }) => text(`matching.kinds.${kind}`),
   answer: ({ found }) => (found === null ? { status: 404 } : {}),
   body: ({ found, ...others }, { kind }) =>
     found === null ? <NoBreak kind={kind} /> : <BreakBody found={found} {...others} />,
-});
-
-const MATCH = declareAction({
-  path: '/break/match',
-  who: REVIEW,
-  input: { title: id, payable: erpKey, date, reason },
-  deed: ({ database, fourEyes }, { title, payable, reason }, by) =>
-    matchByPerson(database, { titleId: BigInt(title), erpKey: payable }, { by, reason, fourEyes }),
-  next: listOf,
-  notice: 'matched',
 });
 
 const RESOLVE_BREAK = declareAction({
@@ -96,16 +81,15 @@ export const RESOLVE_BREAKS = declareAction({
   notice: 'break_resolved',
 });
 
-export const BREAK_ACTIONS = [MATCH, RESOLVE_BREAK, RESOLVE_BREAKS];
+export const BREAK_ACTIONS = [RESOLVE_BREAK, RESOLVE_BREAKS];
 
 interface BreakPageProps {
   readonly found: Break;
-  readonly candidates: readonly Candidate[];
   /** The day whose seal keeps this person from a decision; null: none. */
   readonly ownDate: CivilDate | null;
 }
 
-/** Both sides of a break, the payables near the title, and what a person can decide. */
+/** Both sides of a break, and what a person can decide. */
 function BreakBody(props: BreakPageProps) {
   const { found, ownDate } = props;
   const page = usePage();
@@ -117,7 +101,9 @@ function BreakBody(props: BreakPageProps) {
     <>
       <div>
         <h1>{text(`matching.kinds.${kind}`)}</h1>
-        <p>{text(`matching.help.${kind}`)}</p>
+        <p>
+          {text(`matching.help.${kind}`)} {text('matching.ageOf', { days: found.age })}
+        </p>
         {ownDate !== null && isReviewer && <OwnSeal date={ownDate} />}
         {!isReviewer && <p class="quiet">{text('matching.reviewersDecide')}</p>}
       </div>
@@ -130,7 +116,9 @@ function BreakBody(props: BreakPageProps) {
         </Card>
       </div>
       {title !== null && !title.isWithdrawn && (
-        <Candidates {...props} title={title} mayDecide={mayDecide} />
+        <p>
+          <a href={`/proposals?title=${title.id}`}>{text('matching.toProposals')}</a>
+        </p>
       )}
       {mayDecide && (
         <ResolveCard title={text('matching.resolve')}>
@@ -249,69 +237,6 @@ export function PayableSide(props: {
         </dd>,
       ])}
     </dl>
-  );
-}
-
-function Candidates(
-  props: BreakPageProps & { readonly title: BreakTitle; readonly mayDecide: boolean },
-) {
-  const { candidates } = props;
-  const { text, formats } = usePage();
-  return (
-    <Card title={text('matching.candidates')}>
-      <p class="quiet">
-        {candidates.length === 0
-          ? text('matching.candidatesNone')
-          : text('matching.candidatesHelp')}
-      </p>
-      {candidates.length > 0 && (
-        <DataTable
-          label={text('matching.candidates')}
-          heads={[
-            text('matching.key'),
-            text('matching.document'),
-            text('matching.dueDate'),
-            right(text('matching.openValue')),
-            text('matching.common'),
-            ...(props.mayDecide ? [text('matching.matchHere')] : []),
-          ]}
-        >
-          {candidates.map(({ payable, ...same }) => (
-            <tr key={payable.erpKey}>
-              <th scope="row" class="anywhere">
-                {payable.erpKey}
-              </th>
-              <td class="anywhere">{payable.document ?? '–'}</td>
-              <td>{payable.dueDate === null ? '–' : formats.date(payable.dueDate)}</td>
-              <AmountCell value={payable.openValue} />
-              <td>
-                {[
-                  same.sameOrder ? text('matching.sameOrder') : null,
-                  same.sameValue ? text('matching.sameValue') : null,
-                  same.sameDue ? text('matching.sameDue') : null,
-                ]
-                  .filter((word) => word !== null)
-                  .join(', ')}
-              </td>
-              {props.mayDecide && (
-                <td>
-                  <MATCH.Form
-                    values={{
-                      title: props.title.id,
-                      date: props.title.acceptedDate,
-                      payable: payable.erpKey,
-                    }}
-                    button={text('matching.matchWith', { key: payable.erpKey })}
-                    look="primary"
-                    isFolded
-                  />
-                </td>
-              )}
-            </tr>
-          ))}
-        </DataTable>
-      )}
-    </Card>
   );
 }
 

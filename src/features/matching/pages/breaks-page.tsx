@@ -21,6 +21,8 @@ import {
   readPayableState,
 } from '../payables/payable-state.sql.ts';
 import { CodeField, MAX_TEXT, RESOLVE_BREAKS, ResolveCard } from './break-page.tsx';
+import { PROPOSALS } from './proposals-page.tsx';
+import { SET_RULES } from './rules-page.tsx';
 
 const STATES = { open: 'matching.states.open', resolved: 'matching.states.resolved' } as const;
 
@@ -73,6 +75,7 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
     value: ({ title }) => title?.acceptedDate ?? null,
     cell: ({ title }) => title && <DayLink date={title.acceptedDate} />,
   },
+  { name: 'age', head: 'matching.age', kind: 'count' },
   {
     name: 'order_uid',
     head: 'matching.order',
@@ -231,7 +234,7 @@ export const BREAKS = declareList(ListedBreak, {
         {list.counts.length > 0 && <Counts filter={filter} list={list} />}
         {table}
         <ResolveAll filter={filter} rows={rows} list={list} />
-        <CompaniesLink />
+        <Links />
       </>
     );
   },
@@ -277,10 +280,20 @@ function ResolveAll({ filter, rows, list }: ListProps & { readonly rows: number 
   );
 }
 
-function CompaniesLink() {
+function Links() {
+  const page = usePage();
+  const { text } = page;
   return (
     <p>
-      <a href="/companies">{usePage().text('matching.companies')}</a>
+      <a href={PROPOSALS.href({})}>{text('lists.proposals.title')}</a>
+      {' · '}
+      <a href="/companies">{text('matching.companies')}</a>
+      {SET_RULES.isOffered(page) && (
+        <>
+          {' · '}
+          <a href="/matching-rules">{text('matching.rulesTitle')}</a>
+        </>
+      )}
     </p>
   );
 }

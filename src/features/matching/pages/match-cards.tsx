@@ -102,7 +102,8 @@ export function TitleMatches(props: {
                 who: authorOf(context, present.madeBy),
                 at: formats.instant(present.madeAt),
               })}
-              {present.reason !== null && `: ${present.reason}`}
+              {present.code !== null &&
+                `: ${text(`matching.codes.${present.code}`)}: ${present.reason}`}
             </span>
           </p>
           <UNDO_MATCH.Form

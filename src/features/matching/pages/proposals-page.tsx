@@ -1,0 +1,180 @@
+import { Type } from 'typebox';
+import { id, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
+import type { Column } from '../../../console/list/columns.tsx';
+import {
+  anyOf,
+  asHidden,
+  asTabs,
+  dateField,
+  numberField,
+  textField,
+} from '../../../console/list/filter.tsx';
+import { declareList } from '../../../console/list/list.tsx';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Card, DayLink } from '../../../console/shell/parts.tsx';
+import { REVIEW } from '../../../console/shell/route-access.ts';
+import { BREAK_CODES } from '../breaks.sql.ts';
+import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
+import {
+  LISTED_KINDS,
+  Proposal,
+  type ProposalFilter,
+  type ProposalList,
+  readProposals,
+} from '../proposals.sql.ts';
+import { SUM_ITEMS } from '../sums.sql.ts';
+import { CodeField, MAX_TEXT } from './break-page.tsx';
+
+const erpKey = Type.String({ maxLength: MAX_TEXT });
+const code = words(BREAK_CODES);
+const date = Type.Optional(ledgerDate);
+
+const MATCH = declareAction({
+  path: '/break/match',
+  who: REVIEW,
+  input: { title: id, payable: Type.Array(erpKey, { maxItems: SUM_ITEMS }), date, code, reason },
+  deed: ({ database, fourEyes }, { title, payable: erpKeys, code, reason }, by) =>
+    matchByPerson(database, { titleId: BigInt(title), erpKeys }, { by, code, reason, fourEyes }),
+  next: ({ date }) => (date === undefined ? '/breaks' : `/breaks?date=${date}`),
+  notice: 'matched',
+});
+
+const CONFIRM_PROPOSALS = declareAction({
+  path: '/proposals/confirm',
+  who: REVIEW,
+  input: {
+    ...{ kind: words(LISTED_KINDS), date, supplier: Type.Optional(erpKey), digest: Type.String() },
+    ...{ code, reason },
+  },
+  deed: ({ database, fourEyes }, input, by) => {
+    const { kind, date = null, supplier = null, digest: seenDigest, code, reason } = input;
+    const filter = { title: 0, kind, date, supplier, seenDigest };
+    return confirmProposals(database, filter, { by, code, reason, fourEyes });
+  },
+  next: () => '/proposals',
+  notice: 'matched',
+});
+
+export const PROPOSAL_ACTIONS = [MATCH, CONFIRM_PROPOSALS];
+
+const COLUMNS: readonly Column<Proposal>[] = [
+  {
+    name: 'kind',
+    head: 'matching.kind',
+    kind: 'text',
+    value: ({ kind, sameOrder, isClear }, { text }) =>
+      [
+        text(`matching.proposalKinds.${kind}`),
+        ...(sameOrder ? [text('matching.sameOrder')] : []),
+        ...(isClear ? [] : [text('matching.unclear')]),
+      ].join('; '),
+    isHead: true,
+  },
+  {
+    name: 'accepted_date',
+    head: 'matching.date',
+    kind: 'date',
+    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
+  },
+  {
+    name: 'order_uid',
+    head: 'matching.order',
+    kind: 'text',
+    cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
+  },
+  { name: 'supplier', head: 'matching.supplier', kind: 'text' },
+  { name: 'value', head: 'matching.value', kind: 'amount' },
+  { name: 'due_date', head: 'matching.dueOnPlatform', kind: 'date' },
+  { name: 'place', head: 'matching.place', kind: 'count' },
+  {
+    name: 'erp_key',
+    head: 'matching.key',
+    kind: 'text',
+    value: ({ erpKeys }) => erpKeys.join(', '),
+  },
+  { name: 'documents', head: 'matching.document', kind: 'text' },
+  { name: 'erp_value', head: 'matching.openValue', kind: 'amount' },
+  { name: 'difference', head: 'matching.difference', kind: 'amount' },
+  { name: 'erp_due_date', head: 'matching.dueInErp', kind: 'date' },
+  {
+    name: 'match',
+    head: 'matching.matchHere',
+    kind: 'text',
+    value: () => null,
+    cell: ({ titleId, acceptedDate, erpKeys }, { text }) => (
+      <MATCH.Form
+        values={{ title: titleId, date: acceptedDate, payable: erpKeys }}
+        button={text('matching.matchWith', { key: erpKeys.join(', ') })}
+        look="primary"
+        isFolded
+      >
+        <CodeField />
+      </MATCH.Form>
+    ),
+    only: 'page',
+  },
+];
+
+/** What the rules have left, with the payables that a person may match, and the form that confirms those of a kind. */
+export const PROPOSALS = declareList(Proposal, {
+  name: 'proposals',
+  path: '/proposals',
+  active: '/breaks',
+  filter: {
+    title: asHidden(numberField('matching.order', { min: 0, max: 999_999_999, absent: 0 })),
+    kind: asTabs(anyOf('matching.kind', LISTED_KINDS, (kind) => `matching.proposalKinds.${kind}`)),
+    date: dateField('matching.date'),
+    supplier: textField('matching.supplier', MAX_TEXT),
+  },
+  columns: COLUMNS,
+  together: async (tx, filter, place) => {
+    const { total, counts, value, rows, ...list } = await readProposals(tx, filter, place);
+    return { total: { rows: total, counts, sums: { value }, list }, rows };
+  },
+  api: {
+    tag: 'payables',
+    operationId: 'listProposals',
+    summary: 'The payables that a person may match with titles that the rules leave',
+  },
+  layout:
+    async (_, filter) =>
+    ({ head, filter: form, table, total: { list } }) => (
+      <>
+        {head}
+        {form}
+        {table}
+        <ConfirmAll filter={filter} list={list} />
+      </>
+    ),
+});
+
+/** Confirms the clear proposals of a kind that the filter selects, as the person sees them. */
+function ConfirmAll(props: {
+  readonly filter: ProposalFilter;
+  readonly list: Pick<ProposalList, 'clear' | 'clearValue' | 'left' | 'digest'>;
+}) {
+  const page = usePage();
+  const { text, formats } = page;
+  const { title, kind, date, supplier } = props.filter;
+  const { clear, clearValue, left, digest } = props.list;
+  const isPossible = title === 0 && clear > 0 && clear <= MAX_BREAKS_TO_RESOLVE;
+  if (kind === null || !isPossible || !CONFIRM_PROPOSALS.isOffered(page)) return null;
+  return (
+    <Card
+      title={text('matching.confirmAll', {
+        count: formats.count(clear),
+        value: formats.amount(clearValue),
+      })}
+    >
+      <p class="quiet">{text('matching.confirmAllHelp', { left })}</p>
+      <CONFIRM_PROPOSALS.Form
+        values={{ kind, date, supplier, digest }}
+        button={text('matching.confirm')}
+        look="primary"
+      >
+        <CodeField />
+      </CONFIRM_PROPOSALS.Form>
+    </Card>
+  );
+}

@@ -1,0 +1,300 @@
+/** Payables that a person may match with a title that the rules leave: ranked, with the difference and the reason. */
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../../base/database/database.ts';
+import { taxIdOf } from '../../base/database/tax-id.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import {
+  amount,
+  date,
+  dateOrNull,
+  id,
+  orNull,
+  text,
+  textOrNull,
+  words,
+} from '../../console/api/schema-parts.ts';
+import type { Place } from '../../console/list/list.tsx';
+import { Prisma } from '../../generated/prisma/client.ts';
+import {
+  type BreakKind,
+  breakScope,
+  breaksOf,
+  CLOSED_DAY,
+  joinWholeSets,
+  pairsOfSupplier,
+  SAME_DUE,
+  type Scope,
+  SIDE,
+  titlesOf,
+  wholeScope,
+} from './breaks.sql.ts';
+import {
+  BUYER_NAME,
+  COMPANY_NAME,
+  companyNames,
+  DUE_DAYS,
+  IS_OF_SUPPLIER,
+  MAY_BE_COMPANY,
+  PAYABLE_GROUND,
+  SAME_DUE as SAME_DUE_BY_HASH,
+  TITLE_GROUND,
+  VALUE_TOLERANCE,
+} from './candidates.sql.ts';
+import { readCompanyFacts } from './companies.sql.ts';
+import { isDeclined } from './run-matching.sql.ts';
+import { combinations, SUM_CANDIDATES } from './sums.sql.ts';
+
+/** The kinds of proposals, the best first. `other` is shown for one title only, and not confirmed with others. */
+const PROPOSAL_KINDS = ['same', 'date', 'value', 'sum', 'other'] as const;
+type ProposalKind = (typeof PROPOSAL_KINDS)[number];
+export const LISTED_KINDS = ['same', 'date', 'value', 'sum'] as const satisfies ProposalKind[];
+
+/** The breaks that a match ends. Of the others, the platform or the ERP may have to correct one side first. */
+const ANSWERED = [
+  'duplicated_in_erp',
+  'in_doubt',
+  'value_differs',
+  'due_date_differs',
+  'missing_in_erp',
+] as const satisfies BreakKind[];
+
+/** The titles may be one anticipation. So a person confirms them one by one. */
+const CONTESTED = 'anticipated_twice' satisfies BreakKind;
+
+/** The most payables of a sum that is proposed. */
+const SUM_MOST = 3;
+
+/** The most proposals of a title. */
+const PLACES = 12;
+
+export const Proposal = Type.Object({
+  titleId: id,
+  orderUid: text,
+  acceptedDate: date,
+  dueDate: dateOrNull,
+  value: amount,
+  supplier: textOrNull,
+  kind: words(PROPOSAL_KINDS),
+  place: Type.Integer({ minimum: 1, description: 'Among the proposals of the title.' }),
+  isClear: Type.Boolean({
+    description:
+      'The only one of its title, or the first by the order, and no other title has one of the payables first.',
+  }),
+  sameOrder: Type.Boolean(),
+  erpKeys: Type.Array(text),
+  documents: textOrNull,
+  erpDueDate: dateOrNull,
+  erpValue: amount,
+  difference: Type.String({ description: 'Of the payables minus the title. Exact decimal.' }),
+  days: orNull('integer', { description: 'Days between the due dates. Null: one is not stated.' }),
+});
+export type Proposal = Readonly<Static<typeof Proposal>>;
+
+export interface ProposalFilter {
+  /** 0: all titles. Of one title, the list has also what is beyond the tolerances. */
+  readonly title: number;
+  readonly kind: (typeof LISTED_KINDS)[number] | null;
+  readonly date: CivilDate | null;
+  readonly supplier: string | null;
+}
+
+const KIND_PLACE = Prisma.sql`array_position(${[...PROPOSAL_KINDS]}::text[], kind)`;
+
+/** The width of the classes of values in which pairs are looked for. */
+const WIDTH = Prisma.sql`greatest(${VALUE_TOLERANCE}, 0.01)`;
+
+/** Open payables with the supplier and the due date, and nearly the value, of titles `waiting`. */
+const NEAR_VALUES = pairsOfSupplier(
+  Prisma.sql`title.id AS title_id, payable.erp_key, true AS is_alone`,
+  Prisma.sql`(SELECT *, floor(open_value / ${WIDTH}) AS class FROM offered)`,
+  Prisma.sql`payable.class = title.class AND ${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
+  Prisma.sql`(SELECT waiting.*, floor(original_value / ${WIDTH}) + step AS class
+              FROM waiting CROSS JOIN generate_series(-1, 1) AS step)`,
+);
+
+/** Those that may be items of a sum. */
+const ITEMS = pairsOfSupplier(
+  Prisma.sql`title.id AS title_id, payable.erp_key, false`,
+  Prisma.sql`offered`,
+  Prisma.sql`${SAME_DUE_BY_HASH} AND payable.is_item`,
+  Prisma.sql`waiting`,
+);
+
+/**
+ * The proposals of the titles of a scope that have a break and no match, as `proposal`. For a statement with WITH,
+ * after `companyNames`.
+ */
+const proposalsOf = (scope: Scope) => Prisma.sql`
+  ${breaksOf(scope)}, waiting AS MATERIALIZED (
+    SELECT DISTINCT ON (title.id) ${SIDE}, broken.kind, broken.erp_key, title.accepted_date, broken.supplier, buyer, is_claimed, ${TITLE_GROUND} AS ground,
+           ${taxIdOf('title.financial_agent_identification')} AS agent
+    FROM broken JOIN ${titlesOf(Prisma.sql`broken`, scope.isWhole)} AS title ON title.id = broken.title_id
+    ${CLOSED_DAY} ${BUYER_NAME}
+    WHERE title.id IN (SELECT id FROM unmatched) ORDER BY title.id, broken.place
+  ), offered AS MATERIALIZED (
+    -- An item of a sum has few others of its supplier and due date, so that all sums can be looked at.
+    SELECT payable.*, ${PAYABLE_GROUND} AS ground, buyers, roots, is_named,
+           count(*) OVER (PARTITION BY coalesce(supplier_external_id, left(supplier_tax_id, 8)), business_day)
+             <= ${SUM_CANDIDATES} AS is_item
+    FROM free AS payable ${COMPANY_NAME} WHERE status = 'open'
+  ), near_pair AS MATERIALIZED (
+    SELECT title.id AS title_id, payable.erp_key, payable.document, payable.due_date, payable.open_value,
+           title.original_value, payable.open_value - title.original_value AS difference,
+           (payable.order_uid = title.order_uid) IS TRUE AS same_order, ${SAME_DUE} IS TRUE AS same_due,
+           (payable.supplier_external_id = title.provider_external_id OR payable.supplier_tax_id = title.tax_id) IS TRUE
+             AS same_party,
+           abs(payable.due_date - title.anticipated_due_date) AS days, choice.is_alone, choice.is_item,
+           title.kind <> ALL(${[...ANSWERED, CONTESTED]}::text[]) OR (payable.order_uid <> btrim(title.order_uid)) IS TRUE
+             OR ${isDeclined(Prisma.sql`title.id`, Prisma.sql`payable.erp_key`, Prisma.sql`title.ground`, Prisma.sql`payable.ground`)}
+             AS is_doubtful
+    FROM (
+      SELECT title_id, erp_key, bool_or(is_alone) AS is_alone, bool_or(NOT is_alone) AS is_item FROM (
+        SELECT title_id, erp_key, true AS is_alone FROM related WHERE status = 'open' AND same_supplier
+        -- The payable of the break may be beyond the tolerances.
+        UNION ALL SELECT id, erp_key, true FROM waiting
+        UNION ALL ${NEAR_VALUES} UNION ALL ${ITEMS}
+      ) AS named GROUP BY 1, 2
+    ) AS choice
+    JOIN waiting AS title ON title.id = choice.title_id JOIN offered AS payable ON payable.erp_key = choice.erp_key
+    WHERE ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}
+  ), near_by_due AS MATERIALIZED (
+    SELECT * FROM near_pair WHERE is_item AND NOT is_doubtful AND open_value <> 0
+  ), found_sum AS MATERIALIZED (
+    WITH RECURSIVE ${combinations({
+      owner: Prisma.sql`title_id`,
+      item: Prisma.sql`erp_key`,
+      target: Prisma.sql`original_value`,
+      value: Prisma.sql`open_value`,
+      among: Prisma.sql`true`,
+      slack: VALUE_TOLERANCE,
+      most: SUM_MOST,
+    })}
+    SELECT owner AS title_id, items, total - target AS difference
+    FROM walk WHERE abs(total - target) <= ${VALUE_TOLERANCE} AND cardinality(items) > 1
+  ), comparison AS (
+    SELECT title_id, ARRAY[erp_key] AS erp_keys, document AS documents, due_date, open_value AS erp_value, difference, days,
+           same_order, same_due, same_party,
+           CASE WHEN is_doubtful THEN 'other'
+                WHEN difference = 0 AND days = 0 THEN 'same'
+                WHEN difference = 0 AND (same_due OR (days <= ${DUE_DAYS}) IS NOT FALSE AND (days IS NOT NULL OR same_order))
+                  THEN 'date'
+                WHEN abs(difference) <= ${VALUE_TOLERANCE}
+                     AND (same_due OR same_order AND (days <= ${DUE_DAYS}) IS NOT FALSE) THEN 'value'
+                ELSE 'other' END AS kind
+    FROM near_pair WHERE is_alone
+    UNION ALL
+    SELECT title_id, items, string_agg(document, ', ' ORDER BY document), min(due_date), sum(open_value),
+           found_sum.difference, max(days), bool_and(same_order), true, bool_and(same_party), 'sum'
+    FROM found_sum JOIN near_pair USING (title_id) WHERE erp_key = ANY(items)
+    GROUP BY title_id, items, found_sum.difference
+  ), ranked AS MATERIALIZED (
+    SELECT *, row_number() OVER (PARTITION BY title_id ORDER BY rank, erp_keys) AS place FROM (
+      SELECT *, rank() OVER (PARTITION BY title_id ORDER BY kind = 'other', NOT same_order, ${KIND_PLACE},
+                             NOT same_party, abs(difference), NOT same_due, days) AS rank
+      FROM comparison
+    ) AS compared
+  ), wanted AS MATERIALIZED (
+    SELECT key FROM ranked CROSS JOIN unnest(erp_keys) AS key WHERE rank = 1 AND kind <> 'other'
+    GROUP BY key HAVING count(DISTINCT title_id) > 1
+  ), proposal AS MATERIALIZED (
+    SELECT ranked.*, title.order_uid, title.accepted_date, title.anticipated_due_date, title.original_value,
+           title.supplier,
+           rank = 1 AND count(*) OVER (PARTITION BY title_id, rank) = 1 AND ranked.kind <> 'other'
+             AND (same_order OR count(*) FILTER (WHERE ranked.kind <> 'other' OR difference = 0) OVER (PARTITION BY title_id) = 1)
+             AND title.kind <> ${CONTESTED} AND NOT erp_keys && ARRAY(SELECT key FROM wanted) AS is_clear
+    FROM ranked JOIN waiting AS title ON title.id = title_id WHERE place <= ${PLACES}
+  )`;
+
+const ORDER = Prisma.sql`original_value DESC, title_id, place`;
+
+const ROW = Prisma.sql`jsonb_build_object(
+  'titleId', title_id, 'orderUid', order_uid, 'acceptedDate', accepted_date, 'dueDate', anticipated_due_date,
+  'value', original_value::text, 'supplier', supplier, 'kind', kind, 'place', place,
+  'isClear', is_clear, 'sameOrder', same_order, 'erpKeys', erp_keys, 'documents', documents, 'erpDueDate', due_date,
+  'erpValue', erp_value::text, 'difference', difference::text, 'days', days)`;
+
+const isIn = ({ title, date, supplier }: ProposalFilter) => Prisma.sql`
+  (kind <> 'other' OR ${title > 0}) AND (${date}::date IS NULL OR accepted_date = ${date}::date)
+  AND (${supplier}::text IS NULL OR supplier = ${supplier}::text)`;
+
+export interface ProposalList {
+  /** Of each kind, and of all. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly total: number;
+  /** Of the titles, each once. Exact decimal, as `clearValue`. */
+  readonly value: string;
+  /** Those that one decision confirms. */
+  readonly clear: number;
+  readonly clearValue: string;
+  /** Titles whose first proposal is not clear. */
+  readonly left: number;
+  /** Of those that one decision confirms. */
+  readonly digest: string;
+  readonly rows: Proposal[];
+}
+
+/** Reads a part of the proposals of a filter, the titles of the greatest value first, with sums over the whole filter. */
+export async function readProposals(
+  tx: Transaction,
+  filter: ProposalFilter,
+  { offset, limit }: Pick<Place, 'offset'> & { readonly limit: number | null },
+): Promise<ProposalList> {
+  const companies = await readCompanyFacts(tx);
+  const titleId = BigInt(filter.title);
+  if (titleId === 0n) await joinWholeSets(tx);
+  const scope = titleId === 0n ? wholeScope(null) : breakScope({ titleId, erpKey: null });
+  const [row] = await tx.$queryRaw<[ProposalList]>`
+    WITH ${companyNames(companies)}, ${proposalsOf(scope)},
+    filtered AS (SELECT * FROM proposal WHERE ${isIn(filter)}),
+    chosen AS (SELECT * FROM filtered WHERE ${filter.kind}::text IS NULL OR kind = ${filter.kind}::text),
+    shown AS (
+      SELECT * FROM chosen
+      ORDER BY ${ORDER} OFFSET ${offset} LIMIT ${limit}
+    )
+    SELECT (SELECT jsonb_object_agg(coalesce(kind, 'all'), rows)
+            FROM (SELECT kind, count(*) AS rows FROM filtered GROUP BY ROLLUP (kind)) AS counted) AS counts,
+           (SELECT count(*)::float8 FROM chosen) AS total,
+           (SELECT coalesce(sum(original_value), 0)::text
+            FROM (SELECT DISTINCT title_id, original_value FROM chosen) AS titles) AS value,
+           (SELECT count(*)::float8 FROM chosen WHERE is_clear) AS clear,
+           (SELECT coalesce(sum(original_value), 0)::text FROM chosen WHERE is_clear) AS "clearValue",
+           (SELECT count(*)::float8 FROM chosen WHERE place = 1 AND NOT is_clear) AS left,
+           (SELECT coalesce(md5(string_agg(concat_ws(' ', title_id, erp_keys, difference, days), ',' ORDER BY title_id)), '')
+            FROM chosen WHERE is_clear) AS digest,
+           (SELECT coalesce(jsonb_agg(${ROW} ORDER BY ${ORDER}), '[]') FROM shown) AS rows`;
+  return row;
+}
+
+/** Returns the clear proposals of a filter, and the digest that a list of them has. */
+export async function readClearProposals(tx: Transaction, filter: ProposalFilter) {
+  const { digest, rows } = await readProposals(tx, filter, { offset: 0, limit: null });
+  const clear = rows.filter(({ isClear }) => isClear);
+  return {
+    digest,
+    clear: clear.map(({ titleId, erpKeys }) => ({ titleId: BigInt(titleId), erpKeys })),
+  };
+}
+
+/** A title with an open break. */
+export interface BrokenTitle {
+  readonly titleId: number;
+  readonly orderUid: string;
+  readonly acceptedDate: CivilDate;
+  readonly value: string;
+  readonly breakKind: BreakKind;
+  /** Of its first proposal; null: it has none. */
+  readonly isClear: boolean | null;
+}
+
+export async function readBrokenTitles(tx: Transaction): Promise<BrokenTitle[]> {
+  const companies = await readCompanyFacts(tx);
+  await joinWholeSets(tx);
+  return tx.$queryRaw<BrokenTitle[]>`
+    WITH ${companyNames(companies)}, ${proposalsOf(wholeScope(null))}
+    SELECT DISTINCT ON (title.id) title.id::float8 AS "titleId", title.order_uid AS "orderUid",
+           title.accepted_date::text AS "acceptedDate", title.original_value::text AS value,
+           broken.kind AS "breakKind", is_clear AS "isClear"
+    FROM broken JOIN conciliation.title AS title ON title.id = broken.title_id
+    LEFT JOIN proposal ON proposal.title_id = title.id AND proposal.place = 1 AND proposal.kind <> 'other'
+    ORDER BY title.id, broken.place`;
+}
