@@ -12,6 +12,9 @@ const POLL_INTERVAL_MS = 5_000;
  */
 const PATIENCE_MS = 60_000;
 
+/** The wait before one attempt with a refused token: the platform may have refused by mistake. */
+const TRIED_AGAIN_MS = 300_000;
+
 const REFUSED = 'pulls and pushes are paused: the platform refuses the token; replace it';
 
 /** Identifies a token: equal for equal tokens. The token cannot be computed from it. */
@@ -22,7 +25,8 @@ type TokenFault = Extract<ProcessFault, `token_${string}`>;
 
 /**
  * Holds back every pull and push of this process while no attempt can succeed: from a refusal of
- * the token until its source holds another one, and while the source holds none.
+ * the token until its source holds another one or the platform takes the token again, which one attempt tries every
+ * five minutes, and while the source holds none.
  */
 export interface AuthGate {
   /**
@@ -32,6 +36,8 @@ export interface AuthGate {
   pass(signal: AbortSignal): Promise<TokenFingerprint>;
   /** The platform refused the token of a pass. Closes the gate while the source holds that token. */
   refuse(token: TokenFingerprint): void;
+  /** The platform took the token of a pass. */
+  accept(token: TokenFingerprint): void;
   /** Reads the token's source and returns why attempts are held back, or null. */
   findFault(): Promise<TokenFault | null>;
   /** The state at the last read of the source. */
@@ -43,10 +49,14 @@ export function createAuthGate(options: {
   readonly logger: Logger;
   readonly pollIntervalMs?: number;
   readonly patienceMs?: number;
+  readonly triedAgainMs?: number;
 }): AuthGate {
   const { token, logger } = options;
   const { pollIntervalMs = POLL_INTERVAL_MS, patienceMs = PATIENCE_MS } = options;
-  const refused = new Set<TokenFingerprint>();
+  const { triedAgainMs = TRIED_AGAIN_MS } = options;
+  /** With the time from which one attempt may try the token again. */
+  const refused = new Map<TokenFingerprint, number>();
+  let present: TokenFingerprint | null = null;
   let unusableSinceMs: number | null = null;
   let isOpen = true;
 
@@ -56,6 +66,7 @@ export function createAuthGate(options: {
     try {
       current = fingerprint(await token.current());
     } catch (error) {
+      present = null;
       unusableSinceMs ??= performance.now();
       if (isOpen)
         logger.error({ err: describeError(error) }, 'pulls and pushes are paused: no usable token');
@@ -63,14 +74,22 @@ export function createAuthGate(options: {
       return null;
     }
     unusableSinceMs = null;
+    present = current;
     if (refused.has(current)) {
       if (isOpen) logger.error(REFUSED);
       isOpen = false;
       return null;
     }
-    if (!isOpen) logger.info('pulls and pushes go on: there is another token');
+    if (!isOpen) logger.info('pulls and pushes go on: there is a usable token');
     isOpen = true;
     return current;
+  }
+
+  /** Returns the refused token for one attempt; null: it is not time. */
+  function tryAgain(): TokenFingerprint | null {
+    if (present === null || performance.now() < (refused.get(present) ?? 0)) return null;
+    refused.set(present, performance.now() + triedAgainMs);
+    return present;
   }
 
   async function findFault(): Promise<TokenFault | null> {
@@ -83,7 +102,7 @@ export function createAuthGate(options: {
     async pass(signal) {
       for (;;) {
         if (signal.aborted) throw stopped();
-        const usable = await look();
+        const usable = (await look()) ?? tryAgain();
         if (usable !== null) return usable;
         await sleep(pollIntervalMs, undefined, { signal }).catch(() => {
           throw stopped();
@@ -91,11 +110,13 @@ export function createAuthGate(options: {
       }
     },
     refuse(token) {
-      if (refused.has(token)) return;
-      refused.add(token);
-      isOpen = false;
-      logger.error(REFUSED);
+      if (!refused.has(token)) {
+        isOpen = false;
+        logger.error(REFUSED);
+      }
+      refused.set(token, performance.now() + triedAgainMs);
     },
+    accept: (token) => refused.delete(token),
     findFault,
     isOpen: () => isOpen,
   };
@@ -116,8 +137,11 @@ export function throughGate(
 ): JobHandler {
   return async (id, signal, stopping) => {
     const token = await gate.pass(stopping);
+    // An attempt that began before the refusal says nothing about the platform now.
+    const isTriedAgain = !gate.isOpen();
     const { isRefused, retryInMs } = await attempt(id, signal, stopping);
     if (isRefused) gate.refuse(token);
+    else if (isTriedAgain && retryInMs === null) gate.accept(token);
     return retryInMs === null ? undefined : { retryInMs };
   };
 }

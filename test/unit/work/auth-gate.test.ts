@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { ShutdownError, TokenUnusableError } from '../../../src/base/runtime/errors.ts';
-import { type AuthGate, createAuthGate } from '../../../src/core/work/auth-gate.ts';
+import { type AuthGate, createAuthGate, throughGate } from '../../../src/core/work/auth-gate.ts';
 
 const never = new AbortController().signal;
 const log: Record<string, unknown>[] = [];
@@ -47,7 +47,26 @@ test('a refused token closes it, until the source holds another one', async () =
   current = () => 'second-token';
   await waiting;
   expect(gate.isOpen()).toBe(true);
-  expect(messages()).toEqual([REFUSED, 'pulls and pushes go on: there is another token']);
+  expect(messages()).toEqual([REFUSED, 'pulls and pushes go on: there is a usable token']);
+});
+
+test('one attempt at a time tries a refused token again, and opens it if the platform takes the token', async () => {
+  const token = { current: async () => 'only-token' };
+  gate = createAuthGate({ token, logger, pollIntervalMs: 5, patienceMs: 60, triedAgainMs: 200 });
+  const attempts: boolean[] = [];
+  const answer = async (isRefused: boolean) => {
+    attempts.push(gate.isOpen());
+    return { isRefused, retryInMs: null };
+  };
+  const attempt = (isRefused: boolean) =>
+    throughGate(gate, () => answer(isRefused))(1n, never, never);
+  await attempt(true);
+  await attempt(true);
+  expect(await gate.findFault()).toBe('token_refused');
+  const waiting = [attempt(false), attempt(false), attempt(false)];
+  await Promise.all(waiting);
+  expect(attempts).toEqual([true, false, false, true, true]);
+  expect(messages()).toEqual([REFUSED, 'pulls and pushes go on: there is a usable token']);
 });
 
 test('of many pulls that were refused with one token, one closes it', async () => {
