@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 
 const PROBE_INTERVAL_MS = 1_000;
+/** A server that answers may refuse every command, such as a Redis without memory. Its errors are one line in this time. */
+const QUIET_MS = 10_000;
 
 export interface OutageWatch {
   /** Receives every failure, such as BullMQ's `error` event, which comes with each attempt to connect. */
@@ -34,6 +36,7 @@ export function watchOutages(options: {
   async function ask(error: unknown): Promise<void> {
     if (await answers(probe)) {
       logger.warn({ queue: name, err: describeError(error) }, 'queue error');
+      await sleep(QUIET_MS, undefined, { signal: stopped.signal, ref: false });
       return;
     }
     if (stopped.signal.aborted) return;
