@@ -578,11 +578,13 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       WHERE other.erp_key = match.erp_key AND other.title_id <> heir.gone_id)
     UNION ALL
     SELECT title_id, erp_key, 2,
-           CASE WHEN same_order THEN 1 WHEN same_due THEN 2 ELSE 3 END, coalesce(days, 0), NULL, NULL
+           -- An open payable of the order with a far due date may be that of another instalment.
+           CASE WHEN same_order AND (status <> 'open' OR ${IS_NEAR}) THEN 1 WHEN same_due THEN 2 ELSE 3 END,
+           coalesce(days, 0), NULL, NULL
     FROM (
-      SELECT title_id, erp_key, same_order, same_due, days FROM related WHERE ${FITS}
+      SELECT title_id, erp_key, same_order, same_due, days, status FROM related WHERE ${FITS}
       UNION ALL
-      SELECT title_id, erp_key, same_order, same_due, days FROM other_pair AS gone
+      SELECT title_id, erp_key, same_order, same_due, days, status FROM other_pair AS gone
       WHERE holder IS NULL
         -- The ERP has entered the document again.
         AND NOT EXISTS (

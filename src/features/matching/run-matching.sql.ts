@@ -238,6 +238,15 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
                                    AND id = ANY(ARRAY(SELECT title_id FROM heir UNION SELECT title_id FROM moved))))
         AND NOT EXISTS (SELECT FROM conciliation.title_payable AS own
                         WHERE own.title_id = known.title_id)
+        -- Another instalment of the order, which a merge has taken for the withdrawn one, has a payable of its own.
+        AND NOT EXISTS (
+          SELECT FROM conciliation.title AS heir JOIN conciliation.title AS gone ON gone.id = gone_id
+          JOIN conciliation.erp_payable AS payable ON payable.order_uid = heir.order_uid
+           AND payable.due_date = heir.anticipated_due_date AND payable.open_value = heir.original_value
+          WHERE heir.id = known.title_id AND payable.status = 'open' AND payable.closed_at IS NULL
+            AND (gone.anticipated_due_date, gone.original_value)
+                IS DISTINCT FROM (heir.anticipated_due_date, heir.original_value)
+            AND NOT EXISTS (SELECT FROM conciliation.title_payable AS taken WHERE taken.erp_key = payable.erp_key))
       ORDER BY title_id, gone_id DESC
     ), inherited AS MATERIALIZED (
       -- The newest match of the withdrawn title, unless another title has one of its payables.

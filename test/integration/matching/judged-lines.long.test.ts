@@ -253,3 +253,24 @@ test('a break that a person has resolved does not keep the title any more, and t
   await judged.state(`k1 1506 paid to=${THIRD_PARTY}`);
   expect(await judged.waiting(date)).toEqual(['a']);
 });
+
+test('the paid instalment of a title is judged, and not an open one of the order that is due later', async () => {
+  await judged.pull(date, 'paid-one 1510, paid-one 1510 due=2099-08-30');
+  const others = 'k2 1510 order=paid-one due=2099-07-30, k3 1510 order=paid-one due=2099-08-30';
+  await judged.state(`k1 1510, ${others}`, 'snapshot');
+  await expectBreaks('', 'in_doubt paid-one k1');
+  expect(await matches()).toBe('paid-one=k3 order');
+  await expectBreaks(`k1 0 total=1510 paid, ${others}`, 'paid_to_supplier! paid-one k1', 'snapshot');
+  expect(await judged.waiting(date)).toEqual(['paid-one']);
+});
+
+test('another instalment that comes on the date of a moved one keeps its own payable', async () => {
+  await release('moved 1520', 'k2 1520 order=moved');
+  const third = 'k3 1520 order=moved due=2099-08-30';
+  await judged.state('k2 0 total=1520 order=moved paid', 'delta');
+  await judged.state(third, 'delta');
+  await judged.pull(date, 'moved 1520 due=2099-08-30, rest 9999');
+  await breaks();
+  expect(await matches()).toBe('moved=k3 order');
+  expect(await world.database.prisma.titleSuccession.count()).toBeGreaterThan(0);
+});
