@@ -260,7 +260,11 @@ test('the paid instalment of a title is judged, and not an open one of the order
   await judged.state(`k1 1510, ${others}`, 'snapshot');
   await expectBreaks('', 'in_doubt paid-one k1');
   expect(await matches()).toBe('paid-one=k3 order');
-  await expectBreaks(`k1 0 total=1510 paid, ${others}`, 'paid_to_supplier! paid-one k1', 'snapshot');
+  await expectBreaks(
+    `k1 0 total=1510 paid, ${others}`,
+    'paid_to_supplier! paid-one k1',
+    'snapshot',
+  );
   expect(await judged.waiting(date)).toEqual(['paid-one']);
 });
 

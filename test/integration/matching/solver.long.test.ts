@@ -111,10 +111,14 @@ function businessDayOf(day: number): number {
 const isSameDue = (title: MadeTitle, payable: MadePayable) =>
   payable.due === title.due || payable.due === businessDayOf(title.due);
 
+function isCompanyOf(title: MadeTitle, payable: MadePayable): boolean {
+  const buyer = payable.company === CODES.mapped ? BUYERS[0] : payable.company;
+  return buyer === CODES.unmapped || buyer === CODES.blank || buyer === title.buyer;
+}
+
 /** The rules that accept the pair, by their numbers. */
 function rulesOf(title: MadeTitle, payable: MadePayable): number[] {
-  const buyer = payable.company === CODES.mapped ? BUYERS[0] : payable.company;
-  if (buyer !== CODES.unmapped && buyer !== CODES.blank && buyer !== title.buyer) return [];
+  if (!isCompanyOf(title, payable)) return [];
   if (title.cents !== payable.cents || payable.supplier !== title.supplier) return [];
   if (Math.abs(payable.due - title.due) > TOLERANCE_DAYS) return [];
   return [
@@ -161,11 +165,12 @@ function documented(titles: readonly MadeTitle[], all: readonly MadePayable[]) {
   const firstOfTitle = groupBy(decided, ({ title }) => title.uid);
   const firstOfPayable = groupBy(decided, ({ payable }) => payable.key);
   const vetoed = new Set<string>();
-  const matches = decided.filter(({ title, payable, rule }) => {
-    const earliest = [firstOfTitle.get(title.uid), firstOfPayable.get(payable.key)].flatMap(
-      (found) => found ?? [],
+  const isFirst = ({ title, payable, rule }: (typeof decided)[number]) =>
+    [firstOfTitle.get(title.uid), firstOfPayable.get(payable.key)].every((found) =>
+      (found ?? []).every((other) => other.rule >= rule),
     );
-    if (earliest.some((other) => other.rule < rule)) return false;
+  const taken = new Set(decided.filter(isFirst).map(({ payable }) => payable.key));
+  const matches = decided.filter(isFirst).filter(({ title, payable, rule }) => {
     const isDue = isSameDue(title, payable);
     const exact = [...fitting(title, 2, true), ...fitting(title, 2, false)].filter(
       (other) => !isEnteredAgain(other, payable),
@@ -192,8 +197,23 @@ function documented(titles: readonly MadeTitle[], all: readonly MadePayable[]) {
         other.status !== 'cancelled' &&
         (other.cents === title.cents || Math.abs(other.due - title.due) <= TOLERANCE_DAYS),
     );
-    if (prevents || hasOwn) vetoed.add(title.uid);
-    return !prevents && !hasOwn;
+    // Beside a payable of another date, a free one of the own due date that has nearly the value.
+    const hasNearValue =
+      rule === 3 &&
+      all.some(
+        (other) =>
+          other.status === 'open' &&
+          !taken.has(other.key) &&
+          other.supplier === title.supplier &&
+          (other.order ?? title.uid) === title.uid &&
+          isCompanyOf(title, other) &&
+          isSameDue(title, other) &&
+          other.cents >= title.cents * 0.8 &&
+          other.cents <= title.cents * 1.01,
+      );
+    const isKept = !prevents && !hasOwn && !hasNearValue;
+    if (!isKept) vetoed.add(title.uid);
+    return isKept;
   });
   return {
     vetoed,
