@@ -5,7 +5,7 @@ import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import type { CompanyFacts } from './companies.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
-export const RULE_VERSION = 5;
+export const RULE_VERSION = 6;
 
 /** The rules of the program, in their order. */
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
@@ -332,33 +332,15 @@ const FREE_TITLE = Prisma.sql`(SELECT * FROM open_title WHERE NOT is_fixed)`;
 /** The place of a payable of the title's order that has another value or another due date. */
 const ORDER_PLACE = 1.5;
 
-/** The place of what `OWN_DUE` finds. */
+/** The place of an open payable of the title's due date that nothing takes. */
 const OWN_DUE_PLACE = 2.5;
-
-/** What a payable without rounding and with taxes withheld has of the value of its title, and a rounded one. */
-const NEAR_VALUE = Prisma.sql`title.original_value * 0.8 AND title.original_value * 1.01`;
-
-const FREE_PAYABLE = Prisma.sql`
-  open_payable AS payable WHERE NOT is_fixed AND erp_key NOT IN (SELECT erp_key FROM chosen)`;
-const DOCUMENT_SIDE = Prisma.sql`
-  supplier_external_id, supplier_tax_id, party, document, business_day, buyers, roots, is_named, is_single`;
-
-/**
- * Payables that nothing else takes, and the sums of those of one document and due date: what is due on a title's own
- * date with nearly its value, or adds up to the value, may be the title's own beside one of another due date.
- */
-const OWN_DUE = Prisma.sql`(
-  SELECT erp_key, order_uid, due_date, open_value, false AS is_document, ${DOCUMENT_SIDE} FROM ${FREE_PAYABLE}
-  UNION ALL
-  SELECT min(erp_key), min(order_uid), min(due_date), sum(open_value), true, ${DOCUMENT_SIDE} FROM ${FREE_PAYABLE}
-  AND document IS NOT NULL
-  GROUP BY ${DOCUMENT_SIDE} HAVING count(*) > 1)`;
 
 /**
  * The chosen pairs that another payable contradicts, as `vetoed` (title_id, erp_key): the payable fits the title at
  * least as well, and neither a match nor a booking of another title explains the payable. Such a payable is settled,
- * wholly or in part, or it names the order of the title, and has the value or nearly the due date, or it is as in
- * `OWN_DUE`. An invoice that was
+ * wholly or in part, or it names the order of the title, and has the value or nearly the due date. A pair of
+ * another due date is also contradicted by each open payable of the title's own due date that nothing takes: the
+ * payable of the title may have another value there, or be in parts. An invoice that was
  * cancelled, or has vanished, and was entered again is no contradiction. For a statement with WITH, after
  * `CANDIDATES` and the relation `chosen` (place, title_id, erp_key).
  */
@@ -390,12 +372,10 @@ export const VETOED = Prisma.sql`
     UNION ALL
     SELECT ${OWN_DUE_PLACE}, near.* FROM (${pairsBySupplier(
       SETTLED_PAIR,
-      Prisma.sql`${SAME_DUE} AND (payable.order_uid <> title.order_uid) IS NOT TRUE
-        AND CASE WHEN is_document THEN payable.open_value = title.original_value
-                 ELSE payable.open_value BETWEEN ${NEAR_VALUE} END`,
+      Prisma.sql`${SAME_DUE} AND (payable.order_uid <> title.order_uid) IS NOT TRUE`,
       {
         titles: Prisma.sql`(SELECT * FROM ${FREE_TITLE} AS free WHERE id IN (SELECT title_id FROM chosen WHERE place = 3))`,
-        payables: OWN_DUE,
+        payables: Prisma.sql`(SELECT * FROM open_payable WHERE NOT is_fixed AND erp_key NOT IN (SELECT erp_key FROM chosen))`,
       },
     )}) AS near
   ), unexplained AS MATERIALIZED (

@@ -112,7 +112,7 @@ async function writeLedger(tx: Transaction, random: (below: number) => number): 
       titleId: oneOf(...posted, ...others).id,
       titlePart: index % 5,
       erpKey: `k${index}`,
-      ...{ rule: 'sum', ruleVersion: 5, sumId: BigInt(index), runId: run?.id ?? null },
+      ...{ rule: 'sum', ruleVersion: 6, sumId: BigInt(index), runId: run?.id ?? null },
       ...{ madeBy: 'test', titleGround: ground, erpGround: ground, erpValue: '1' },
       ...(random(4) === 0 && { endedAt: new Date(), endedBy: 'test', endReason: 'x' }),
     })),

@@ -197,8 +197,8 @@ function documented(titles: readonly MadeTitle[], all: readonly MadePayable[]) {
         other.status !== 'cancelled' &&
         (other.cents === title.cents || Math.abs(other.due - title.due) <= TOLERANCE_DAYS),
     );
-    // Beside a payable of another date, a free one of the own due date that has nearly the value.
-    const hasNearValue =
+    // Beside a payable of another date, a free one of the own due date.
+    const hasOtherValue =
       rule === 3 &&
       all.some(
         (other) =>
@@ -207,11 +207,9 @@ function documented(titles: readonly MadeTitle[], all: readonly MadePayable[]) {
           other.supplier === title.supplier &&
           (other.order ?? title.uid) === title.uid &&
           isCompanyOf(title, other) &&
-          isSameDue(title, other) &&
-          other.cents >= title.cents * 0.8 &&
-          other.cents <= title.cents * 1.01,
+          isSameDue(title, other),
       );
-    const isKept = !prevents && !hasOwn && !hasNearValue;
+    const isKept = !prevents && !hasOwn && !hasOtherValue;
     if (!isKept) vetoed.add(title.uid);
     return isKept;
   });
