@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { type CivilDate, lastClosedDate } from '../../src/base/values/business-day.ts';
+import type { ConsoleRole } from '../../src/base/values/role.ts';
 import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
 import { createOidcClient } from '../../src/console/access/oidc-client.ts';
 import { deriveAlerts } from '../../src/features/alerts/derive-alerts.sql.ts';
@@ -115,6 +116,8 @@ describeInBrowser('the console in a browser', (browser) => {
     ['title', '/titles/:title'],
     ['title-matched', '/titles/:matched'],
     ['breaks', '/breaks'],
+    ['proposals', '/proposals'],
+    ['matching-rules', '/matching-rules'],
     ['break', '/break?kind=missing_in_erp&title=:title'],
     ['balance', '/balance'],
     ['disclosure', '/disclosure?beginning=2026-01-31'],
@@ -131,7 +134,11 @@ describeInBrowser('the console in a browser', (browser) => {
     ['login', '/login'],
     ['users', '/users'],
   ])('the page %s is accessible and fits, in every look', async (name, path) => {
-    const role = name === 'users' ? 'admin' : 'operator';
+    const roles: Readonly<Record<string, ConsoleRole>> = {
+      users: 'admin',
+      'matching-rules': 'reviewer',
+    };
+    const role = roles[name] ?? 'operator';
     const page = name === 'login' ? await browser.open(console.url) : await enter(role);
     const ids = Object.entries(await idsOf());
     await look(
