@@ -141,6 +141,8 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
       format: FileFormat,
     ) => Promise<FastifyReply>;
   };
+  /** Whether work under way changes the rows: a browser asks for the page again. Absent: no. */
+  readonly isUnderWay?: (rows: readonly Row[]) => boolean;
   /** Reads what else the page shows, and returns how its parts are put together. Absent: one after the other. */
   readonly layout?: (
     parts: ConsoleParts,
@@ -159,6 +161,7 @@ export interface List<Fields extends FilterFields = FilterFields> {
 }
 
 const ROWS_PER_PAGE = 50;
+const REFRESH_SECONDS = 5;
 const ROWS_PER_READ = 5_000;
 const MAX_OFFSET = 1_000_000_000;
 /** A slow download keeps its snapshot so long. */
@@ -240,6 +243,7 @@ export function declareList<
       return sendPage(request, reply, parts, (context) => ({
         title: context.text(`lists.${name}.title`),
         active: list.active,
+        ...(list.isUnderWay?.(rows) && { refreshSeconds: REFRESH_SECONDS }),
         body: layout({
           total,
           head: <Head name={name} />,

@@ -80,11 +80,14 @@ describe('a backfill', () => {
     });
     expect(started.location).toBe('/backfills');
     const running = (await operator.get('/backfills')).text;
+    expect(running).toContain('data-refresh-seconds="5"');
     expect(running).toContain('0 of 3 dates');
     const [, path = ''] = /action="(\/backfills\/\d+\/cancel)"/.exec(running) ?? [];
     expect((await viewer.get('/backfills')).text).not.toContain(path);
     expect((await operator.post(path)).location).toBe('/backfills?notice=backfill_cancelled');
-    expect((await operator.get('/backfills')).text).not.toContain(path);
+    const cancelled = (await operator.get('/backfills')).text;
+    expect(cancelled).not.toContain(path);
+    expect(cancelled).not.toContain('data-refresh-seconds');
     expect((await operator.post(path)).status).toBe(400);
     const future = { from: daysFrom(9, TODAY), to: daysFrom(10, TODAY) };
     expect((await operator.post('/backfills', future)).status).toBe(400);

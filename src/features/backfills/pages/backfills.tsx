@@ -32,6 +32,7 @@ export const BACKFILLS = declareList(Backfill, {
   path: '/backfills',
   active: '/backfills',
   filter: {},
+  isUnderWay: (backfills) => backfills.some(({ state }) => state === 'running'),
   columns: [
     { name: 'id', head: 'backfills.number', kind: 'count', isHead: true },
     { name: 'from', head: 'backfills.from', kind: 'date' },
