@@ -53,6 +53,14 @@ const cases: Record<string, readonly Step[]> = {
     { titles: 'a 10, b 10', load: 'k1 10, k2 11' },
     { matches: '', breaks: 'anticipated_twice a k1, anticipated_twice b k1' },
   ],
+  'a payable of another due date waits while the supplier has a free one of the own due date, whatever its value':
+    [
+      { titles: 'a 10', load: 'k1 10 due=2026-07-02, k2 7', matches: '' },
+      // That of another order, and one that a title has, are not free.
+      { load: 'k2 7 order=other', matches: 'a=k1 tolerance' },
+      { load: 'k2 7', matches: '' },
+      { titles: 'a 10, b 7', matches: 'a=k1 tolerance, b=k2 exact' },
+    ],
   'a credit note alone is matched with no title': [
     { titles: 'a 10', load: 'k1 -10 order=a', matches: '', breaks: 'value_differs a k1' },
   ],
