@@ -94,7 +94,7 @@ test('the page of a provider has the request, the answer, the number of titles a
   const list = await pages.viewer.get('/titles?providerId=P-1');
   expect(list.text).toMatch(/<tfoot>.*>300\.30<.*1 to 30 of 30/s);
   expect(text).toContain('href="/days/2026-03-03"');
-  for (const secret of [cpfOf(500), '7654321', '9999977', '91234', 'canary@example.com']) {
+  for (const secret of [cpfOf(500), '7654321', '9999977', '91234-5678', 'canary@example.com']) {
     expect(text, secret).not.toContain(secret);
   }
   const shown = await pages.reviewer.post('/provider?id=P-1');

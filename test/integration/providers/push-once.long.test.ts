@@ -355,7 +355,7 @@ test('no identifier, address, phone, name or account is in any log line of these
   for (const secret of [
     'CANARY',
     'canary',
-    '91234',
+    '91234-5678',
     '7654321',
     cpfOf(1),
     providerOf(1).externalId,

@@ -74,7 +74,8 @@ describe('a service', () => {
 const SECRETS = [
   'CANARY',
   'canary',
-  '91234',
+  '91234-5678',
+  '912345678',
   '7654321',
   cpfOf(1),
   cpfOf(200),
