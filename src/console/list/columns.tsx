@@ -60,6 +60,17 @@ export const dayColumn = <Row extends { readonly date: CivilDate | null }>(
   cell: ({ date }) => <DayLink date={date} />,
 });
 
+/** The same of a row whose own date is another one. */
+export const acceptedDateColumn = <Row extends { readonly acceptedDate: CivilDate | null }>(
+  head: TextKey,
+): Column<Row> => ({
+  name: 'accepted_date',
+  head,
+  kind: 'date',
+  value: ({ acceptedDate }) => acceptedDate,
+  cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
+});
+
 /** The sums of amounts and counts over all rows that the filter selects, by the name of the column. */
 export type Sums = Readonly<Record<string, string | number>>;
 

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import type { Column } from '../../../console/list/columns.tsx';
+import { acceptedDateColumn, type Column } from '../../../console/list/columns.tsx';
 import { asHidden, asTabs, choice, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { authorText, DayLink, DecisionButtons } from '../../../console/shell/parts.tsx';
+import { authorText, DecisionButtons } from '../../../console/shell/parts.tsx';
 import { DECIDE, STAFF } from '../../../console/shell/route-access.ts';
 import { providerHref } from '../../providers/pages/provider-address.ts';
 import {
@@ -114,12 +114,7 @@ function Decided({ change }: { readonly change: AccountChange }) {
 }
 
 const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
-  {
-    name: 'accepted_date',
-    head: 'days.date',
-    kind: 'date',
-    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
-  },
+  acceptedDateColumn('days.date'),
   {
     name: 'kind',
     head: 'providers.partyKind',

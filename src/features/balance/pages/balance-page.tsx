@@ -1,10 +1,10 @@
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { acceptedDateColumn, type Column, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskAgent } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Card, DayLink } from '../../../console/shell/parts.tsx';
+import { Card } from '../../../console/shell/parts.tsx';
 import {
   BALANCE_REASONS,
   type BalanceGroup,
@@ -52,12 +52,7 @@ const COLUMNS: readonly Column<Row>[] = [
     value: ({ titleId }) => titleId && String(titleId),
     cell: ({ titleId }) => titleId && <a href={`/titles/${titleId}`}>{titleId}</a>,
   },
-  {
-    name: 'accepted_date',
-    head: 'balance.date',
-    kind: 'date',
-    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
-  },
+  acceptedDateColumn('balance.date'),
   { name: 'order_uid', head: 'balance.order', kind: 'text' },
   { name: 'erp_keys', head: 'balance.keys', kind: 'text' },
   ...VALUES,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { id, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
-import type { Column } from '../../../console/list/columns.tsx';
+import { acceptedDateColumn, type Column } from '../../../console/list/columns.tsx';
 import {
   anyOf,
   asHidden,
@@ -12,7 +12,7 @@ import {
 } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Card, DayLink } from '../../../console/shell/parts.tsx';
+import { Card } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { BREAK_CODES } from '../breaks.sql.ts';
 import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
@@ -71,12 +71,7 @@ const COLUMNS: readonly Column<Proposal>[] = [
       ].join('; '),
     isHead: true,
   },
-  {
-    name: 'accepted_date',
-    head: 'matching.date',
-    kind: 'date',
-    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
-  },
+  acceptedDateColumn('matching.date'),
   {
     name: 'order_uid',
     head: 'matching.order',

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { acceptedDateColumn, type Column, ListTable } from '../../../console/list/columns.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Card, DayLink, Submit } from '../../../console/shell/parts.tsx';
+import { Card, Submit } from '../../../console/shell/parts.tsx';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { MAX_MOVE_DAYS } from '../../calendar/holidays.ts';
@@ -69,12 +69,7 @@ const COLUMNS: readonly Column<RuleEffect>[] = [
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
     isHead: true,
   },
-  {
-    name: 'accepted_date',
-    head: 'matching.date',
-    kind: 'date',
-    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
-  },
+  acceptedDateColumn('matching.date'),
   { name: 'value', head: 'matching.value', kind: 'amount' },
 ];
 
