@@ -2420,7 +2420,7 @@ COMMENT ON COLUMN conciliation.match_run.payables_seen IS
 COMMENT ON COLUMN conciliation.match_run.bookings_seen IS
   'The newest booking_batch.id plus the newest booking_receipt.id with an outcome, as the run saw them. A greater sum later means that a booking changed since.';
 COMMENT ON COLUMN conciliation.match_run.states_paid IS
-  'Whether a complete snapshot of the ERP has stated a paid payable. A payable that a snapshot of such an ERP lacks was not paid.';
+  'Whether the newest complete snapshot of the ERP states a paid payable. A payable that a snapshot of such an ERP lacks was not paid.';
 COMMENT ON COLUMN conciliation.match_run.unmapped_companies IS
   'Companies of the payables that stand for no known buyer, although there are several companies or buyers. A person confirms their buyers.';
 COMMENT ON COLUMN conciliation.match_run.breaks IS

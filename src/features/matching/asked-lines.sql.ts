@@ -21,8 +21,9 @@ export interface AskedScope {
  * - `own`: the booking of each current title. Contents pair first, as in a release, then a booking and the title
  *   that the booking names; the rest in their order
  * - `asked`: what was asked for each title (`title_id`, `state`). The bookings that no current title has any more and
- *   that are not undone count for the current titles of the order, buyer and provider: a restated title continues
- *   them. `is_own` is false then. A withdrawn title whose reversal is posted has the state `withdrawn`.
+ *   that are not undone count for current titles of the order, buyer and provider, because a restated or moved title
+ *   continues them: for those with the value and due date of the line, otherwise for those without a booking, otherwise
+ *   for all. `is_own` is false then. A withdrawn title whose reversal is posted has the state `withdrawn`.
  */
 export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.sql`
   booking AS MATERIALIZED (
@@ -35,7 +36,7 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
     FROM (
       SELECT line.id, date, identity_hash, occurrence, version, kind, state, original_value,
              coalesce(posted_hash, content_hash) AS content_hash, erp_key, title_id, order_uid, buyer_identification,
-             provider_external_id,
+             provider_external_id, anticipated_due_date,
              max(version) OVER booking AS last,
              max(version) FILTER (WHERE state = 'posted') OVER booking AS posted,
              max(version) FILTER (WHERE state = 'posted' AND kind = 'reverse') OVER booking AS undone,
@@ -91,19 +92,25 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
     ) AS bookings USING (date, identity_hash, place)
   ), left_over AS MATERIALIZED (
     SELECT * FROM booking WHERE id NOT IN (SELECT line_id FROM own)
+  ), continued AS MATERIALIZED (
+    SELECT left_over.*, title.id AS current_id,
+           rank() OVER (PARTITION BY left_over.id ORDER BY
+             (title.original_value, title.anticipated_due_date)
+               IS DISTINCT FROM (left_over.original_value, left_over.anticipated_due_date),
+             title.id IN (SELECT own.title_id FROM own JOIN booking ON booking.id = line_id WHERE NOT is_undone)) AS place
+    FROM left_over JOIN (
+      SELECT * FROM conciliation.title
+      WHERE status = 'current' AND order_uid = ANY(ARRAY(SELECT order_uid FROM left_over WHERE NOT is_undone))
+    ) AS title ON title.order_uid = left_over.order_uid
+     AND title.buyer_identification IS NOT DISTINCT FROM left_over.buyer_identification
+     AND title.provider_external_id IS NOT DISTINCT FROM left_over.provider_external_id
+    WHERE NOT is_undone
   ), asked AS MATERIALIZED (
     SELECT title_id, is_own, unnest(states) AS state, posted_at, begun_at, is_offered, name, erp_keys FROM (
       SELECT own.title_id, true AS is_own, states, posted_at, begun_at, is_offered, name, erp_key AS erp_keys
       FROM own JOIN booking ON booking.id = line_id
       UNION ALL
-      SELECT title.id, false, states, posted_at, begun_at, is_offered, name, erp_key AS erp_keys
-      FROM left_over JOIN (
-        SELECT * FROM conciliation.title
-        WHERE status = 'current' AND order_uid = ANY(ARRAY(SELECT order_uid FROM left_over WHERE NOT is_undone))
-      ) AS title ON title.order_uid = left_over.order_uid
-       AND title.buyer_identification IS NOT DISTINCT FROM left_over.buyer_identification
-       AND title.provider_external_id IS NOT DISTINCT FROM left_over.provider_external_id
-      WHERE NOT is_undone
+      SELECT current_id, false, states, posted_at, begun_at, is_offered, name, erp_key FROM continued WHERE place = 1
       UNION ALL
       SELECT title_id, true, ARRAY['withdrawn'], posted_at, begun_at, is_offered, name, erp_key AS erp_keys
       FROM left_over WHERE is_undone AND title_id IS NOT NULL

@@ -317,11 +317,11 @@ const indexedScope = (among: Prisma.Sql) => {
   const ofNearDate = Prisma.sql`ANY(ARRAY(SELECT date FROM near_date))`;
   return {
     isWhole: false,
-    // The dates of the titles, of withdrawn titles of the same orders, and of the other titles that the payables have or had.
+    // The dates of the titles, of titles of the same orders, and of the other titles that the payables have or had.
     dates: Prisma.sql`
       SELECT accepted_date AS date FROM conciliation.title AS other WHERE ${among}
       UNION SELECT accepted_date FROM conciliation.title
-      WHERE status = 'withdrawn' AND order_uid = ANY(ARRAY(SELECT order_uid FROM conciliation.title AS other WHERE ${among}))
+      WHERE order_uid = ANY(ARRAY(SELECT order_uid FROM conciliation.title AS other WHERE ${among}))
       UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title
       UNION SELECT accepted_date FROM conciliation.title WHERE id = ANY(ARRAY(
         SELECT title_id FROM conciliation.title_match
@@ -578,8 +578,10 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       WHERE other.erp_key = match.erp_key AND other.title_id <> heir.gone_id)
     UNION ALL
     SELECT title_id, erp_key, 2,
-           -- An open payable of the order with a far due date may be that of another instalment.
-           CASE WHEN same_order AND (status <> 'open' OR ${IS_NEAR}) THEN 1 WHEN same_due THEN 2 ELSE 3 END,
+           -- A payable of the order with a far due date may be that of another instalment.
+           CASE WHEN same_order AND ${IS_NEAR} THEN 1
+                WHEN same_due AND (status <> 'open' OR same_order IS NULL) THEN 2
+                WHEN same_order AND status <> 'open' THEN 3 ELSE 4 END,
            coalesce(days, 0), NULL, NULL
     FROM (
       SELECT title_id, erp_key, same_order, same_due, days, status FROM related WHERE ${FITS}
@@ -592,7 +594,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     ) AS fitting
     UNION ALL
     -- The ERP has settled a payable of the title as it was, which had no match.
-    SELECT heir_id, erp_key, 2, 4, coalesce(days, 0), NULL, NULL
+    SELECT heir_id, erp_key, 2, 5, coalesce(days, 0), NULL, NULL
     FROM (${pairsOfOrderOrValue(
       Prisma.sql`${OTHER_PAIR}, title.heir_id`,
       Prisma.sql`settled`,
@@ -676,8 +678,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     SELECT follower.*, accepted_date FROM follower
     JOIN ${titlesOf(Prisma.sql`follower`)} AS title ON title.id = title_id
-    WHERE CASE WHEN is_refused THEN follower.original_value = title.original_value
-               ELSE follower.erp_key IS NOT NULL AND title_id IN (SELECT id FROM unmatched) END
+    WHERE title_id IN (SELECT id FROM unmatched)
+      AND CASE WHEN is_refused THEN follower.original_value = title.original_value ELSE follower.erp_key IS NOT NULL END
   ), used AS MATERIALIZED (
     SELECT DISTINCT ON (title_id) title_id, erp_key, kind, CASE kind WHEN 'already_assigned' THEN 1 ELSE 2 END AS severity
     FROM (

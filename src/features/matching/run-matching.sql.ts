@@ -88,9 +88,8 @@ export async function matchTitles(
         (requested_by, rule_version, started_at, payables_seen, bookings_seen, time_zone, bookings_from, states_paid)
       SELECT ${by}, ${RULE_VERSION}, at, ${payablesSeen(Prisma.sql`at`)}, ${BOOKINGS_SEEN}, ${timeZone},
              ${bookingsFrom}::date,
-             EXISTS (SELECT FROM conciliation.erp_payable AS payable
-                     JOIN conciliation.erp_payable_import AS stated ON stated.id = import_id
-                     WHERE status = 'paid' AND kind = 'snapshot' AND is_complete)
+             EXISTS (SELECT FROM conciliation.erp_payable WHERE status = 'paid' AND import_id = (
+                       SELECT max(id) FROM conciliation.erp_payable_import WHERE kind = 'snapshot' AND is_complete))
       FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
   const companies = await readCompanyFacts(tx);
   const groundless = await endGroundless(tx, companies);

@@ -278,3 +278,48 @@ test('another instalment that comes on the date of a moved one keeps its own pay
   expect(await matches()).toBe('moved=k3 order');
   expect(await world.database.prisma.titleSuccession.count()).toBeGreaterThan(0);
 });
+
+test('a paid payable of the order that is due later is not that of a title whose own payable is open', async () => {
+  await judged.pull(date, 'some 1530');
+  const later = 'k2 0 total=1530 order=some due=2099-07-30 paid';
+  await judged.state(`k1 1530, ${later}`, 'snapshot');
+  await expectBreaks('', 'in_doubt some k1');
+  // The open payable names another order, or is due on another day.
+  for (const open of ['k1 1530 order=another', 'k1 1530 due=2099-07-03']) {
+    await judged.state(`${open}, ${later}`, 'snapshot');
+    const all = await breaks();
+    expect(all).toContain('paid_to_supplier! some k2');
+  }
+});
+
+test('a payable that snapshots of open rows lack is urgent, although an earlier snapshot had a paid one', async () => {
+  await judged.pull(date, 'gone 1531');
+  await judged.state('k1 1531, k9 0 total=9 paid', 'snapshot');
+  await judged.match();
+  await judged.state('k9 0 total=9 paid', 'snapshot');
+  await expectBreaks('', 'gone_from_erp gone k1');
+  await judged.state('k8 8 order=other', 'snapshot');
+  await expectBreaks('', 'gone_from_erp! gone k1');
+});
+
+test('a booking of a title that moved counts for no other instalment of the order', async () => {
+  const [moved, second] = [daysFrom(1, date), daysFrom(2, date)];
+  await release('part 1532', 'k1 1532 order=part');
+  await judged.state(`k1 0 total=1532 order=part paid as=assignment to=${AGENT}`, 'delta');
+  await judged.pull(second, 'part 1532 due=2099-08-30, rest 9997');
+  await judged.pull(date, 'rest 9999');
+  await judged.pull(moved, 'part 1532, rest 9998');
+  await expectBreaks('', '');
+  const of = async (on: CivilDate) =>
+    (await judged.breaks(on)).filter((text) => !/ rest /.test(text));
+  expect(await of(second)).toEqual(['missing_in_erp part -']);
+  expect(await of(moved)).toEqual(['anticipated_twice! part k1']);
+  // The ERP does not reverse what was paid.
+  await judged.release(date);
+  await judged.answer(date, 'failed', true);
+  await judged.pull(moved, 'part 1532 due=2099-07-02, rest 9998');
+  await judged.match();
+  expect(await of(moved)).toEqual(['reversal_refused! part k1']);
+  // Neither has a booking, and neither has the due date of the line. The order has no other payable.
+  expect(await of(second)).toEqual(['reversal_refused! part k1']);
+});

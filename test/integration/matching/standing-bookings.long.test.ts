@@ -166,6 +166,15 @@ test('another instalment of the order does not wait for the reversal of the firs
   expect(await judged.waiting(other)).toEqual([]);
 });
 
+test('a refused reversal concerns no instalment that has a payable of its own', async () => {
+  await book(true, 'k1 # order=m');
+  await state(`k1 0 paid to=${AGENT}, k2 # due=2099-08-30 order=m`);
+  await judged.pull(other, `${title} due=2099-08-30, ${REST}`);
+  await withdraw('failed', true);
+  expect(await breaks()).toEqual(['reversal_refused! m k1']);
+  expect(await breaks(other)).toEqual([]);
+});
+
 test('a title that comes back after a refused reversal is not booked again', async () => {
   await book();
   await state(`k1 0 paid to=${AGENT}`);
