@@ -70,7 +70,8 @@ BEGIN
     conciliation.check_finding, conciliation.checkpoint, conciliation.closed_day, conciliation.company_buyer, conciliation.console_link,
     conciliation.console_oidc_login, conciliation.console_session, conciliation.console_user, conciliation.date_digest,
     conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.drift,
-    conciliation.erp_balance, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject, conciliation.holiday,
+    conciliation.erp_balance, conciliation.erp_break, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject,
+    conciliation.holiday,
     conciliation.match_run, conciliation.matching_rule, conciliation.message_delivery, conciliation.month_seal, conciliation.party_account, conciliation.party_equivalent,
     conciliation.payment_hold, conciliation.process_fault, conciliation.provider, conciliation.provider_batch,
     conciliation.pull, conciliation.rejected_title, conciliation.schedule_total, conciliation.sign_in_limit,
@@ -81,7 +82,8 @@ BEGIN
     conciliation.title_succession
     TO conciliation_worker;
   GRANT DELETE ON
-    conciliation.closed_day, conciliation.console_oidc_login, conciliation.console_session, conciliation.process_fault,
+    conciliation.closed_day, conciliation.console_oidc_login, conciliation.console_session, conciliation.erp_break,
+    conciliation.process_fault,
     conciliation.schedule_total, conciliation.sign_in_limit, conciliation.staged_account,
     conciliation.staged_base, conciliation.staged_change, conciliation.staged_missing,
     conciliation.staged_reject, conciliation.staged_title
@@ -185,7 +187,8 @@ BEGIN
     conciliation.title_succession, conciliation.payment_hold,
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_balance, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
-    conciliation.title_match, conciliation.title_payable, conciliation.payables_to_block, conciliation.break_decision,
+    conciliation.title_match, conciliation.title_payable, conciliation.payables_to_block, conciliation.erp_break,
+    conciliation.break_decision,
     conciliation.company_buyer, conciliation.party_equivalent, conciliation.matching_rule, conciliation.holiday, conciliation.closed_day,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;

@@ -143,6 +143,7 @@ export interface Step {
   readonly set?: { readonly erpKey: string; readonly [field: string]: string | null };
   /** The matches that last after a run. */
   readonly matches?: string;
+  /** The breaks after a run. */
   readonly breaks?: string;
 }
 
@@ -172,8 +173,8 @@ export async function play(world: PullWorld, steps: readonly Step[]): Promise<vo
       const { erpKey, ...data } = set;
       await prisma.erpPayable.update({ where: { erpKey }, data });
     }
+    if (matches !== undefined || breaks !== undefined) await match(database);
     if (matches !== undefined) {
-      await match(database);
       expect((await listMatches(database)).join(', ')).toBe(matches);
     }
     if (breaks !== undefined) expect((await listBreakNames(database)).join(', ')).toBe(breaks);

@@ -2672,6 +2672,46 @@ COMMENT ON COLUMN conciliation.title_match.end_reason IS
   'Why the match ended. Null: it lasts.';
 
 
+CREATE TABLE conciliation.erp_break (
+  id            uuid     PRIMARY KEY,
+  kind          text     NOT NULL,
+  severity      smallint NOT NULL,
+  title_id      bigint,
+  erp_key       text,
+  accepted_date date,
+  since         date     NOT NULL,
+  value         numeric  NOT NULL,
+  ground        uuid     NOT NULL,
+
+  CONSTRAINT erp_break_subject_check CHECK (num_nonnulls(title_id, erp_key) > 0),
+  CONSTRAINT erp_break_severity_check CHECK (severity IN (1, 2))
+);
+
+CREATE INDEX erp_break_title_idx ON conciliation.erp_break (title_id);
+CREATE INDEX erp_break_payable_idx ON conciliation.erp_break (erp_key);
+
+COMMENT ON TABLE conciliation.erp_break IS
+  'The breaks between titles and payables, as the newest run of the matching found them. A break with a break_decision of its kind, sides and ground is resolved.';
+COMMENT ON COLUMN conciliation.erp_break.id IS
+  'Hash of the other columns.';
+COMMENT ON COLUMN conciliation.erp_break.kind IS
+  'The kind of the break.';
+COMMENT ON COLUMN conciliation.erp_break.severity IS
+  '2: urgent, money may be paid twice or to the wrong party. 1: otherwise.';
+COMMENT ON COLUMN conciliation.erp_break.title_id IS
+  'title.id. Null: the break has no title.';
+COMMENT ON COLUMN conciliation.erp_break.erp_key IS
+  'erp_payable.erp_key. Null: the break has no payable.';
+COMMENT ON COLUMN conciliation.erp_break.accepted_date IS
+  'Of the title.';
+COMMENT ON COLUMN conciliation.erp_break.since IS
+  'The accepted date of the title, or the day on which the ERP first stated the payable.';
+COMMENT ON COLUMN conciliation.erp_break.value IS
+  'The original value of the title, or the open value of the payable.';
+COMMENT ON COLUMN conciliation.erp_break.ground IS
+  'Hash of both sides as they were.';
+
+
 CREATE TABLE conciliation.break_decision (
   id         bigserial   PRIMARY KEY,
   kind       text        NOT NULL,

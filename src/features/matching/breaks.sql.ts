@@ -247,12 +247,8 @@ export interface Scope extends AskedScope {
   readonly matches: Prisma.Sql;
   /** The dates whose lines and titles are read, for the CTE `near_date`. */
   readonly dates: Prisma.Sql;
-  /** Of `title`: the date has bookings. */
-  readonly isBooked: Prisma.Sql;
   /** Of `title`. */
   readonly unmatched: Prisma.Sql;
-  /** Whether `broken` has the breaks that a person has resolved, and not the open ones. Absent: no. */
-  readonly isResolved?: boolean;
 }
 
 const ALL = Prisma.sql`true`;
@@ -268,16 +264,17 @@ const payablesOf = (rows: Prisma.Sql, isWhole = false) =>
     ? Prisma.sql`conciliation.erp_payable`
     : Prisma.sql`(SELECT * FROM conciliation.erp_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM ${rows})))`;
 
+/** Whether the date of a title `title` has bookings. */
 const IS_BOOKED = Prisma.sql`
   (title.accepted_date >= (SELECT bookings_from FROM run)
    OR title.accepted_date >= (SELECT bookings_from FROM conciliation.booking_start)) IS TRUE`;
 
-/** All rows, with the unmatched titles of one date or of all dates. */
-export const wholeScope = (date: CivilDate | null): Scope => ({
+/** All rows. */
+const WHOLE: Scope = {
   isWhole: true,
   lines: ALL,
   titles: ALL,
-  unmatched: date === null ? ALL : Prisma.sql`title.accepted_date = ${date}::date`,
+  unmatched: ALL,
   near: Prisma.sql`(payable.order_uid IN (SELECT order_uid FROM unmatched)
       OR (payable.supplier_external_id, ${PAYABLE_VALUE})
          IN (SELECT provider_external_id, original_value FROM unmatched
@@ -292,17 +289,9 @@ export const wholeScope = (date: CivilDate | null): Scope => ({
   made: ALL,
   matches: ALL,
   dates: Prisma.sql`SELECT NULL::date AS date`,
-  isBooked: IS_BOOKED,
-});
-
-/** By index: payables near the unmatched titles, or with a key. */
-const nearUnmatched = (erpKey: string | null) => {
-  const named = (column: Prisma.Sql) => Prisma.sql`ARRAY(SELECT ${column} FROM unmatched)`;
-  return Prisma.sql`(payable.erp_key = ${erpKey}::text
-    OR payable.order_uid = ANY(${named(Prisma.sql`order_uid`)})
-    OR payable.supplier_external_id = ANY(${named(Prisma.sql`provider_external_id`)})
-    OR left(payable.supplier_tax_id, 8) = ANY(${named(Prisma.sql`left(tax_id, 8)`)}))`;
 };
+
+const named = (column: Prisma.Sql) => Prisma.sql`ARRAY(SELECT ${column} FROM unmatched)`;
 
 /** A window of due dates and a supplier, or an order. */
 const RIVALS_BY_INDEX = Prisma.sql`
@@ -312,16 +301,25 @@ const RIVALS_BY_INDEX = Prisma.sql`
       AND payable.due_date BETWEEN (SELECT min(anticipated_due_date) - ${MAX_MOVE_DAYS}::int FROM matched)
                                AND (SELECT max(anticipated_due_date) + ${MAX_MOVE_DAYS}::int FROM matched))`;
 
-/** @param among of `other`, titles */
-const indexedScope = (among: Prisma.Sql) => {
+/**
+ * The breaks of some titles, read by index.
+ * @param among of `title`
+ */
+export const scopeOf = (among: Prisma.Sql): Scope => {
   const ofNearDate = Prisma.sql`ANY(ARRAY(SELECT date FROM near_date))`;
+  const chosen = (column: Prisma.Sql) =>
+    Prisma.sql`ANY(ARRAY(SELECT ${column} FROM conciliation.title AS title WHERE ${among}))`;
   return {
     isWhole: false,
+    unmatched: among,
+    near: Prisma.sql`(payable.order_uid = ANY(${named(Prisma.sql`order_uid`)})
+      OR payable.supplier_external_id = ANY(${named(Prisma.sql`provider_external_id`)})
+      OR left(payable.supplier_tax_id, 8) = ANY(${named(Prisma.sql`left(tax_id, 8)`)}))`,
+    alone: Prisma.sql`false`,
+    made: Prisma.sql`false`,
     // The dates of the titles, of titles of the same orders, and of the other titles that the payables have or had.
     dates: Prisma.sql`
-      SELECT accepted_date AS date FROM conciliation.title AS other WHERE ${among}
-      UNION SELECT accepted_date FROM conciliation.title
-      WHERE order_uid = ANY(ARRAY(SELECT order_uid FROM conciliation.title AS other WHERE ${among}))
+      SELECT accepted_date AS date FROM conciliation.title WHERE order_uid = ${chosen(Prisma.sql`order_uid`)}
       UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title
       UNION SELECT accepted_date FROM conciliation.title WHERE id = ANY(ARRAY(
         SELECT title_id FROM conciliation.title_match
@@ -335,31 +333,9 @@ const indexedScope = (among: Prisma.Sql) => {
     lines: Prisma.sql`line.date = ${ofNearDate}`,
     titles: Prisma.sql`title.accepted_date = ${ofNearDate}`,
     matches: Prisma.sql`title_match.erp_key = ANY(ARRAY(
-      SELECT erp_key FROM conciliation.title_payable
-      WHERE title_id = ANY(ARRAY(SELECT id FROM conciliation.title AS other WHERE ${among}))))`,
+      SELECT erp_key FROM conciliation.title_payable WHERE title_id = ${chosen(Prisma.sql`id`)}))`,
   };
 };
-
-/** The break of a title, a payable or both. */
-export const breakScope = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => ({
-  ...indexedScope(Prisma.sql`other.id = ${titleId}::bigint`),
-  unmatched: Prisma.sql`title.id = ${titleId}::bigint`,
-  near: nearUnmatched(erpKey),
-  alone: Prisma.sql`erp_key = ${erpKey}::text`,
-  made: Prisma.sql`${BOOKING_OF_PAYABLE} = ANY(ARRAY(
-    SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable WHERE erp_key = ${erpKey}::text))`,
-  isBooked: IS_BOOKED,
-});
-
-/** The current titles of a date, as its release judges them: the date has bookings. */
-const releaseScope = (date: Prisma.Sql): Scope => ({
-  ...indexedScope(Prisma.sql`other.accepted_date = ${date} AND other.status = 'current'`),
-  unmatched: Prisma.sql`title.accepted_date = ${date}`,
-  near: nearUnmatched(null),
-  alone: Prisma.sql`false`,
-  made: Prisma.sql`false`,
-  isBooked: Prisma.sql`true`,
-});
 
 /** Payables without a match, once for each of their values. */
 const settledPayables = (condition: Prisma.Sql) => Prisma.sql`
@@ -437,6 +413,7 @@ const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
 const STATED_AT = Prisma.sql`
   (CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at) ELSE payable.stated_at END)`;
 
+/** Whether a decision `decision` counts for a break `stated`. */
 const IS_DECIDED = Prisma.sql`
   decision.kind = stated.kind AND decision.title_id IS NOT DISTINCT FROM stated.title_id
   AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground`;
@@ -622,7 +599,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
   ), situated AS MATERIALIZED (
     SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
            title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
-           ${scope.isBooked} AS is_booked, ${BUSINESS_DAY} AS title_due_date,
+           ${IS_BOOKED} AS is_booked, ${BUSINESS_DAY} AS title_due_date,
            payable.settled_on, payable.changed_at,
            ${STATED_AT} AS stated_at,
            ${situationOf(
@@ -841,7 +818,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT 'due_before_release', 2, false, title.id, held.erp_key
     FROM run CROSS JOIN held
     JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id ${CLOSED_DAY}
-    WHERE title_part = 0 AND title.status = 'current' AND ${scope.isBooked}
+    WHERE title_part = 0 AND title.status = 'current' AND ${IS_BOOKED}
       AND ${BUSINESS_DAY} <= (now() AT TIME ZONE run.time_zone)::date
       AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
       AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
@@ -868,7 +845,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT 'match_lost', 1, false, title_id, by_person.erp_key
     FROM by_person JOIN ${titlesOf(Prisma.sql`by_person`)} AS title ON title.id = title_id
     JOIN ${payablesOf(Prisma.sql`by_person`)} AS payable ON payable.erp_key = by_person.erp_key
-    WHERE title.status = 'withdrawn' OR payable.status = 'cancelled' AND NOT ${scope.isBooked}
+    WHERE title.status = 'withdrawn' OR payable.status = 'cancelled' AND NOT ${IS_BOOKED}
     UNION ALL
     SELECT 'duplicated_in_erp', 1, false, title_id, copy
     FROM (SELECT copy, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
@@ -883,25 +860,15 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
            payable.erp_key AS erp_key, title.accepted_date,
            coalesce(title.provider_external_id, payable.supplier_external_id) AS supplier,
            coalesce(title.original_value, payable.open_value) AS value,
-           greatest(0, (now() AT TIME ZONE time_zone)::date
-                       - coalesce(title.accepted_date, (payable.created_at AT TIME ZONE time_zone)::date)) AS age,
+           coalesce(title.accepted_date, (payable.created_at AT TIME ZONE time_zone)::date) AS since,
            md5(concat(${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND}))::uuid AS ground
     FROM run CROSS JOIN found
     LEFT JOIN ${titlesOf(Prisma.sql`found`)} AS title ON title.id = title_id
     LEFT JOIN ${payablesOf(Prisma.sql`found`)} AS payable ON payable.erp_key = found.erp_key
     WHERE kind IS NOT NULL
   ), broken AS MATERIALIZED (
-    ${
-      scope.isResolved === true
-        ? Prisma.sql`
-          SELECT DISTINCT ON (stated.place, stated.title_id, stated.erp_key)
-                 stated.*, decided_at, decided_by, code, reason
-          FROM stated JOIN conciliation.break_decision AS decision ON ${IS_DECIDED}
-          ORDER BY stated.place, stated.title_id, stated.erp_key, decision.id DESC`
-        : Prisma.sql`
-          SELECT *, NULL::timestamptz AS decided_at, NULL AS decided_by, NULL AS code, NULL AS reason FROM stated
-          WHERE NOT EXISTS (SELECT FROM conciliation.break_decision AS decision WHERE ${IS_DECIDED})`
-    }
+    SELECT * FROM stated
+    WHERE NOT EXISTS (SELECT FROM conciliation.break_decision AS decision WHERE ${IS_DECIDED})
   )`;
 
 /** What a payable states about its settlement, which no rule of the matching compares. */
@@ -916,7 +883,7 @@ const STATED_GROUND = Prisma.sql`
  * @param date an expression of SQL of the type date
  */
 export const waitingTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  (WITH ${breaksOf(releaseScope(date))}
+  (WITH ${breaksOf(scopeOf(Prisma.sql`title.accepted_date = ${date} AND title.status = 'current'`))}
    SELECT DISTINCT title_id FROM broken WHERE waits AND accepted_date = ${date})`;
 
 /** Configures the planner for the statements of a transaction that join whole sets, so that the plan does not depend on statistics. */
@@ -946,11 +913,51 @@ const SUPPLIER_NAME = Prisma.sql`
   (SELECT name FROM conciliation.provider
    WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`;
 
-const isIn = ({ date, supplier }: BreakFilter) => Prisma.sql`
-  (${date}::date IS NULL OR accepted_date = ${date}::date)
-  AND (${supplier}::text IS NULL OR supplier = ${supplier}::text)`;
+/**
+ * Writes the breaks of the whole ledger, or those of some titles and of their payables. A row that stays is not written
+ * again.
+ */
+export async function writeBreaks(tx: Transaction, titleIds?: readonly bigint[]): Promise<void> {
+  await joinWholeSets(tx);
+  const ids = Prisma.sql`ANY(${titleIds}::bigint[])`;
+  const [scope, among] =
+    titleIds === undefined
+      ? [WHOLE, ALL]
+      : [
+          scopeOf(Prisma.sql`title.id = ${ids}`),
+          Prisma.sql`(title_id = ${ids} OR erp_key IN (
+            SELECT erp_key FROM conciliation.title_payable WHERE title_id = ${ids}))`,
+        ];
+  await tx.$executeRaw`
+    WITH ${breaksOf(scope)}, hashed AS MATERIALIZED (
+      SELECT DISTINCT md5(ROW(kind, severity, title_id, erp_key, accepted_date, since, value, ground)::text)::uuid AS id,
+             kind, severity, title_id, erp_key, accepted_date, since, value, ground
+      FROM stated
+    ), gone AS (
+      DELETE FROM conciliation.erp_break WHERE id NOT IN (SELECT id FROM hashed) AND ${among}
+    )
+    INSERT INTO conciliation.erp_break SELECT * FROM hashed ON CONFLICT (id) DO NOTHING`;
+}
 
-/** Of rows of `broken`. */
+/** The breaks of the newest run, with the decision that counts for each: null where the break is open. */
+const LISTED = Prisma.sql`(
+  SELECT stated.*, array_position(${[...BREAK_KINDS]}::text[], stated.kind) AS place,
+         greatest(0, today - since) AS age, decided_at, decided_by, code, reason
+  FROM conciliation.erp_break AS stated
+  CROSS JOIN (SELECT (now() AT TIME ZONE coalesce(max(time_zone), 'America/Sao_Paulo'))::date AS today
+              FROM (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest) AS clock
+  LEFT JOIN (
+    SELECT DISTINCT ON (kind, title_id, erp_key, ground) * FROM conciliation.break_decision
+    ORDER BY kind, title_id, erp_key, ground, id DESC
+  ) AS decision ON ${IS_DECIDED})`;
+
+const isIn = ({ state = 'open', date, supplier }: BreakFilter) => Prisma.sql`
+  (decided_at IS NULL) = ${state === 'open'} AND (${date}::date IS NULL OR accepted_date = ${date}::date)
+  AND (${supplier}::text IS NULL OR ${supplier}::text = coalesce(
+    (SELECT provider_external_id FROM conciliation.title WHERE title.id = title_id),
+    (SELECT supplier_external_id FROM conciliation.erp_payable AS payable WHERE payable.erp_key = listed.erp_key)))`;
+
+/** Of rows of breaks. */
 const BREAKS_DIGEST = Prisma.sql`coalesce(md5(string_agg(place || ground::text, ',' ORDER BY place, ground)), '')`;
 
 /** A break that a person resolves with others. */
@@ -966,10 +973,8 @@ export async function readBreaksOf(
   tx: Transaction,
   filter: BreakFilter,
 ): Promise<{ readonly digest: string; readonly breaks: readonly NamedBreak[] }> {
-  await joinWholeSets(tx);
   const rows = await tx.$queryRaw<(NamedBreak & { readonly all: string })[]>`
-    WITH ${breaksOf(wholeScope(filter.date))}, filtered AS (
-      SELECT * FROM broken WHERE ${isIn(filter)} AND kind = ${filter.kind})
+    WITH filtered AS (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(filter)} AND kind = ${filter.kind})
     SELECT title_id AS "titleId", erp_key AS "erpKey", ground::text AS ground, accepted_date::text AS date,
            (SELECT ${BREAKS_DIGEST} FROM filtered) AS all FROM filtered`;
   return { digest: rows[0]?.all ?? '', breaks: rows.map(({ all: _, ...named }) => named) };
@@ -985,11 +990,9 @@ type BreakRequest = BreakFilter & { readonly offset: number; readonly limit: num
 
 /** Does the same in a transaction of the caller. */
 export async function readBreakList(tx: Transaction, request: BreakRequest): Promise<BreakList> {
-  const { state = 'open', kind, date, offset, limit } = request;
-  await joinWholeSets(tx);
+  const { kind, offset, limit } = request;
   const [row] = await tx.$queryRaw<[BreakList]>`
-    WITH ${breaksOf({ ...wholeScope(date), isResolved: state === 'resolved' })},
-    filtered AS (SELECT * FROM broken WHERE ${isIn(request)}),
+    WITH filtered AS MATERIALIZED (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(request)}),
     place AS (
       SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text
       ORDER BY severity DESC, place, value DESC, title_id, erp_key OFFSET ${offset} LIMIT ${limit}
@@ -1013,17 +1016,16 @@ export async function readBreakList(tx: Transaction, request: BreakRequest): Pro
 }
 
 /**
- * Counts the breaks of the whole ledger, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value,
+ * Counts the open breaks of the newest run, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value,
  * and old: those of them that are not urgent, old and large.
  */
 export const COUNTED_BREAKS = Prisma.sql`
-  (WITH ${breaksOf(wholeScope(null))}
-   SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
                                                 'breaks', breaks, 'value', value, 'old', old)
                              ORDER BY severity DESC, place, accepted_date), '[]')
    FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value,
                 count(*) FILTER (WHERE severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric) AS old
-         FROM broken GROUP BY 1, 2, 3, 4) AS counted)`;
+         FROM ${LISTED} AS listed WHERE decided_at IS NULL GROUP BY 1, 2, 3, 4) AS counted)`;
 
 export const matchingObstacles = {
   /** Breaks of titles of the day, as the newest run of the matching counted them. */
@@ -1052,18 +1054,18 @@ export interface BreakKey {
   readonly erpKey: string | null;
 }
 
-/** Returns a break; null: it does not exist, or no longer. */
+/** Returns an open break of the newest run; null: it does not exist, or no longer. */
 export async function readBreak(
   client: QueryClient,
   { kind, titleId, erpKey }: BreakKey,
 ): Promise<Break | null> {
   const [row] = await client.$queryRaw<[Break?]>`
-    WITH ${breaksOf(breakScope({ titleId, erpKey }))}
-    SELECT broken.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
+    SELECT listed.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
            ${SUPPLIER_NAME} AS "supplierName", age
-    FROM (SELECT * FROM broken WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
-            AND erp_key IS NOT DISTINCT FROM ${erpKey}::text) AS broken
+    FROM ${LISTED} AS listed
     LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint
-    LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = ${erpKey}::text`;
+    LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = ${erpKey}::text
+    WHERE decided_at IS NULL AND kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
+      AND listed.erp_key IS NOT DISTINCT FROM ${erpKey}::text`;
   return row ?? null;
 }

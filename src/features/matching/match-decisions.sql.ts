@@ -11,6 +11,7 @@ import {
   type BreakKey,
   readBreak,
   readBreaksOf,
+  writeBreaks,
 } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
 import { type ProposalFilter, readClearProposals } from './proposals.sql.ts';
@@ -129,6 +130,10 @@ async function makeMatches(
     RETURNING id, title_id AS "titleId"`;
   const [first] = made;
   if (first === undefined || made.length < wanted.length) throw refuse('match_payable');
+  await writeBreaks(
+    tx,
+    titles.map(({ id }) => id),
+  );
   const dates = titles.map(({ date }) => date);
   await recordDecision(tx, 'match.make', dates, decision, (on) => {
     const ofDate = titles.filter(({ date }) => date === on).map(({ id }) => id);
@@ -164,6 +169,10 @@ export function undoMatch(
         (SELECT accepted_date::text FROM conciliation.title WHERE id = match.title_id) AS date`;
     const match = ended.toSorted((a, b) => Number(a.titleId - b.titleId))[0];
     if (match === undefined) throw refuse('match_gone');
+    await writeBreaks(
+      tx,
+      ended.map(({ titleId }) => titleId),
+    );
     const dates = ended.map(({ date }) => date);
     await recordDecision(tx, 'match.undo', dates, decision, {
       matchId: Number(matchId),

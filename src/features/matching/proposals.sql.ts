@@ -17,7 +17,6 @@ import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   type BreakKind,
-  breakScope,
   breaksOf,
   CLOSED_DAY,
   joinWholeSets,
@@ -25,8 +24,8 @@ import {
   SAME_DUE,
   type Scope,
   SIDE,
+  scopeOf,
   titlesOf,
-  wholeScope,
 } from './breaks.sql.ts';
 import {
   BUYER_NAME,
@@ -205,6 +204,11 @@ const proposalsOf = (scope: Scope) => Prisma.sql`
     FROM ranked JOIN waiting AS title ON title.id = title_id WHERE place <= ${PLACES}
   )`;
 
+/** The titles that the newest run has found in a break. */
+const BROKEN = scopeOf(
+  Prisma.sql`title.id = ANY(ARRAY(SELECT title_id FROM conciliation.erp_break))`,
+);
+
 const ORDER = Prisma.sql`original_value DESC, title_id, place`;
 
 const ROW = Prisma.sql`jsonb_build_object(
@@ -240,9 +244,9 @@ export async function readProposals(
   { offset, limit }: Pick<Place, 'offset'> & { readonly limit: number | null },
 ): Promise<ProposalList> {
   const companies = await readCompanyFacts(tx);
-  const titleId = BigInt(filter.title);
-  if (titleId === 0n) await joinWholeSets(tx);
-  const scope = titleId === 0n ? wholeScope(null) : breakScope({ titleId, erpKey: null });
+  await joinWholeSets(tx);
+  const scope =
+    filter.title === 0 ? BROKEN : scopeOf(Prisma.sql`title.id = ${BigInt(filter.title)}`);
   const [row] = await tx.$queryRaw<[ProposalList]>`
     WITH ${companyNames(companies)}, ${proposalsOf(scope)},
     filtered AS (SELECT * FROM proposal WHERE ${isIn(filter)}),
@@ -290,7 +294,7 @@ export async function readBrokenTitles(tx: Transaction): Promise<BrokenTitle[]> 
   const companies = await readCompanyFacts(tx);
   await joinWholeSets(tx);
   return tx.$queryRaw<BrokenTitle[]>`
-    WITH ${companyNames(companies)}, ${proposalsOf(wholeScope(null))}
+    WITH ${companyNames(companies)}, ${proposalsOf(BROKEN)}
     SELECT DISTINCT ON (title.id) title.id::float8 AS "titleId", title.order_uid AS "orderUid",
            title.accepted_date::text AS "acceptedDate", title.original_value::text AS value,
            broken.kind AS "breakKind", is_clear AS "isClear"

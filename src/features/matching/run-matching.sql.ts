@@ -6,7 +6,14 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCalendar } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
-import { CHANGED, COUNTED_AGREED, COUNTED_BREAKS, joinWholeSets, WITHDRAWN } from './breaks.sql.ts';
+import {
+  CHANGED,
+  COUNTED_AGREED,
+  COUNTED_BREAKS,
+  joinWholeSets,
+  WITHDRAWN,
+  writeBreaks,
+} from './breaks.sql.ts';
 import {
   BUYER_NAME,
   CANDIDATES,
@@ -138,6 +145,7 @@ export async function matchTitles(
       SELECT (SELECT count(DISTINCT coalesce(sum_id, id))::int FROM made) AS matched,
              (SELECT count(DISTINCT key)::int FROM ended) AS replaced`;
   const reopened = groundless + replaced;
+  await writeBreaks(tx);
   await tx.$executeRaw`
       UPDATE conciliation.match_run
       SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, breaks = ${COUNTED_BREAKS}, agreed = ${COUNTED_AGREED},

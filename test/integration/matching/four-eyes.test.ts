@@ -83,6 +83,7 @@ const decisions: Record<string, () => Promise<unknown>> = {
   },
   'resolved a break': async () => {
     await load('11');
+    await match(world.database);
     await resolve('value_differs', rita);
   },
 };

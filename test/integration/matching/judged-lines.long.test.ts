@@ -248,6 +248,7 @@ test('a break that a person has resolved does not keep the title any more, and t
   // The release sees the change before any run does.
   await judged.state('k1 1506 paid');
   expect(await judged.waiting(date)).toEqual(['a']);
+  await judged.match();
   await judged.resolve('paid_to_supplier', 'k1', date);
   expect(await judged.waiting(date)).toEqual([]);
   await judged.state(`k1 1506 paid to=${THIRD_PARTY}`);

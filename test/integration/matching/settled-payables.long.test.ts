@@ -245,6 +245,7 @@ test('after a restore of the database, the answered receipts explain what the lo
   const seen = { date: own.date, first: 0, last: 1_000_000, count: 2 };
   const decision = { by: 'ana', reason: 'restored', bookingsFrom: own.date };
   await answerReceipts(database, seen, 'recorded', decision);
+  await judged.match();
   expect(await breaks()).toEqual([]);
   expect(await waiting()).toEqual([]);
   await judged.release(own.date);

@@ -59,10 +59,16 @@ export function addMatchingApi(api: FastifyInstance, { database }: ConsoleParts)
 
   api.get(
     '/breaks',
-    describe(forEverybody, 'payables', 'listBreaks', 'The breaks between titles and payables', {
-      querystring: BreakQuery,
-      answer: BreakList,
-    }),
+    describe(
+      forEverybody,
+      'payables',
+      'listBreaks',
+      'The breaks between titles and payables, as the newest run of the matching found them',
+      {
+        querystring: BreakQuery,
+        answer: BreakList,
+      },
+    ),
     async (request) =>
       listBreaks(database, {
         ...readFilter(BREAK_FILTER, request.query).filter,
