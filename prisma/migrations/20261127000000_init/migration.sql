@@ -2676,6 +2676,7 @@ CREATE TABLE conciliation.erp_break (
   id            uuid     PRIMARY KEY,
   kind          text     NOT NULL,
   severity      smallint NOT NULL,
+  waits         boolean  NOT NULL,
   title_id      bigint,
   erp_key       text,
   accepted_date date,
@@ -2698,6 +2699,8 @@ COMMENT ON COLUMN conciliation.erp_break.kind IS
   'The kind of the break.';
 COMMENT ON COLUMN conciliation.erp_break.severity IS
   '2: urgent, money may be paid twice or to the wrong party. 1: otherwise.';
+COMMENT ON COLUMN conciliation.erp_break.waits IS
+  'Whether the title is not released while the break is open.';
 COMMENT ON COLUMN conciliation.erp_break.title_id IS
   'title.id. Null: the break has no title.';
 COMMENT ON COLUMN conciliation.erp_break.erp_key IS

@@ -92,6 +92,7 @@ export type BreakPayable = Static<typeof BreakPayable>;
 const Break = Type.Object({
   kind: words(BREAK_KINDS),
   isUrgent: Type.Boolean({ description: 'Money may be paid twice, or to the wrong party.' }),
+  waits: Type.Boolean({ description: 'The title is not released while the break is open.' }),
   ground: Type.String({ description: 'Names both sides as they are.' }),
   title: Type.Union([BreakTitle, Type.Null()]),
   payable: Type.Union([BreakPayable, Type.Null()]),
@@ -854,8 +855,9 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
          ) AS matched WHERE erp_key = first
   ), stated AS MATERIALIZED (
     SELECT kind, severity,
-           keeps AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own)
-                      OR severity > 1 AND kind = ANY(${[...KEEPING_LINES]}::text[])) AS waits,
+           keeps AND ${IS_BOOKED}
+             AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+                  OR severity > 1 AND kind = ANY(${[...KEEPING_LINES]}::text[])) AS waits,
            array_position(${[...BREAK_KINDS]}::text[], kind) AS place, title_id,
            payable.erp_key AS erp_key, title.accepted_date,
            coalesce(title.provider_external_id, payable.supplier_external_id) AS supplier,
@@ -930,8 +932,8 @@ export async function writeBreaks(tx: Transaction, titleIds?: readonly bigint[])
         ];
   await tx.$executeRaw`
     WITH ${breaksOf(scope)}, hashed AS MATERIALIZED (
-      SELECT DISTINCT md5(ROW(kind, severity, title_id, erp_key, accepted_date, since, value, ground)::text)::uuid AS id,
-             kind, severity, title_id, erp_key, accepted_date, since, value, ground
+      SELECT DISTINCT md5(ROW(kind, severity, waits, title_id, erp_key, accepted_date, since, value, ground)::text)::uuid AS id,
+             kind, severity, waits, title_id, erp_key, accepted_date, since, value, ground
       FROM stated
     ), gone AS (
       DELETE FROM conciliation.erp_break WHERE id NOT IN (SELECT id FROM hashed) AND ${among}
@@ -1006,7 +1008,7 @@ export async function readBreakList(tx: Transaction, request: BreakRequest): Pro
         AS total,
       (SELECT ${BREAKS_DIGEST} FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text) AS digest,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(
-                'kind', place.kind, 'isUrgent', severity > 1, 'ground', place.ground, 'title', ${TITLE_JSON},
+                'kind', place.kind, 'isUrgent', severity > 1, 'waits', waits, 'ground', place.ground, 'title', ${TITLE_JSON},
                 'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME}, 'age', age, 'decidedAt', decided_at,
                 'decidedBy', decided_by, 'code', code, 'reason', reason)
               ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
@@ -1060,7 +1062,7 @@ export async function readBreak(
   { kind, titleId, erpKey }: BreakKey,
 ): Promise<Break | null> {
   const [row] = await client.$queryRaw<[Break?]>`
-    SELECT listed.kind, severity > 1 AS "isUrgent", ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
+    SELECT listed.kind, severity > 1 AS "isUrgent", waits, ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
            ${SUPPLIER_NAME} AS "supplierName", age
     FROM ${LISTED} AS listed
     LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint

@@ -1,6 +1,7 @@
 /** Payables that lines explain, titles that follow others, and payables that belong to another title. */
 import { beforeEach, expect, test } from 'vitest';
 import { addDays, type CivilDate } from '../../../src/base/values/business-day.ts';
+import { listBreaks } from '../../../src/features/matching/breaks.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { AGENT, judgedWorldOfFile, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';
@@ -249,6 +250,9 @@ test('a break that a person has resolved does not keep the title any more, and t
   await judged.state('k1 1506 paid');
   expect(await judged.waiting(date)).toEqual(['a']);
   await judged.match();
+  const place = { kind: null, supplier: null, offset: 0, limit: 9 };
+  const { breaks: found } = await listBreaks(world.database, { ...place, date });
+  expect(found).toMatchObject([{ kind: 'paid_to_supplier', waits: true }]);
   await judged.resolve('paid_to_supplier', 'k1', date);
   expect(await judged.waiting(date)).toEqual([]);
   await judged.state(`k1 1506 paid to=${THIRD_PARTY}`);

@@ -198,6 +198,8 @@ describe('urgent breaks', () => {
     });
     expect(await isMatchingDue(world.database, 24)).toBe(false);
     const [urgent] = (await list('paid_to_supplier', DAY)).breaks;
+    // The date has no bookings.
+    expect(urgent).toMatchObject({ isUrgent: true, waits: false });
     await resolveBreak(
       world.database,
       {

@@ -102,7 +102,8 @@ function BreakBody(props: BreakPageProps) {
       <div>
         <h1>{text(`matching.kinds.${kind}`)}</h1>
         <p>
-          {text(`matching.help.${kind}`)} {text('matching.ageOf', { days: found.age })}
+          {text(`matching.help.${kind}`)} {text('matching.ageOf', { days: found.age })}{' '}
+          {found.waits && text('matching.waitsHelp')}
         </p>
         {ownDate !== null && isReviewer && <OwnSeal date={ownDate} />}
         {!isReviewer && <p class="quiet">{text('matching.reviewersDecide')}</p>}

@@ -64,6 +64,12 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
             <span class="tag is-withdrawn">{text('matching.urgent')}</span>
           </>
         )}
+        {found.waits && (
+          <>
+            {' '}
+            <span class="tag is-changed">{text('matching.waits')}</span>
+          </>
+        )}
       </>
     ),
     isHead: true,
