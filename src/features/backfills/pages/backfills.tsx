@@ -16,12 +16,11 @@ import {
   Backfill,
   type BackfillRange,
   cancelBackfill,
+  changeSchedule,
   createBackfill,
   MAX_BACKFILL_CONCURRENCY,
-  pauseSchedule,
   readBackfillProgress,
   readBackfills,
-  resumeSchedule,
 } from '../backfill-ledger.sql.ts';
 
 const DEFAULT_CONCURRENCY = 2;
@@ -126,21 +125,21 @@ const CANCEL = declareAction({
 const scheduleOf = (
   path: `/${string}`,
   notice: 'schedule_paused' | 'schedule_resumed',
-  change: typeof pauseSchedule,
+  action: 'schedule.pause' | 'schedule.resume',
 ) =>
   declareAction({
     path,
     who: OPERATE,
     input: { reason },
     deed: async ({ database, plan }, input, by) => {
-      await change(database, { by, reason: input.reason });
+      await changeSchedule(database, action, { by, reason: input.reason });
       plan();
     },
     next: () => '/backfills',
     notice,
   });
-const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', pauseSchedule);
-const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', resumeSchedule);
+const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', 'schedule.pause');
+const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', 'schedule.resume');
 
 export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
 
