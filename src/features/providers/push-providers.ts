@@ -27,6 +27,7 @@ import {
   type CheckOutcome,
   countFailuresInARow,
   DUPLICATE_FAULT,
+  endBatch,
   keepUnderWay,
   openBatch,
   type PendingProvider,
@@ -34,7 +35,6 @@ import {
   readNewestBatch,
   readPendingProviders,
   recordAnswer,
-  recordBatchFailure,
   recordChecks,
   relieveProviders,
   type SentProvider,
@@ -45,8 +45,6 @@ export interface PushParts {
   readonly platform: ProvidersClient;
   readonly logger: Logger;
   readonly retry: RetryPolicy;
-  /** The actor of pushes in the audit log. */
-  readonly actor: string;
   /** Called with the status after each request, except interrupted ones; null: there was no answer. */
   readonly onRequest?: (httpStatus: number | null) => void;
   /** The random source of the backoff; replaced in tests. */
@@ -138,7 +136,9 @@ export async function pushOnce(
     open: null,
   };
   try {
-    await pushBatch(run);
+    const { checked, ...gathered } = await gatherBatch(parts.database);
+    Object.assign(counts, gathered);
+    await isolateCulprits(checked, (items) => request(run, items));
     if (counts.requests > 0 || counts.invalid > 0) {
       const message = counts.requests > 0 ? 'providers pushed' : 'no provider to push';
       parts.logger.info({ ...counts }, message);
@@ -150,18 +150,9 @@ export async function pushOnce(
   }
 }
 
-async function pushBatch(run: PushRun): Promise<void> {
-  const { checked, invalid, unchanged, relieved } = await gatherBatch(
-    run.parts.database,
-    run.parts.actor,
-  );
-  Object.assign(run.counts, { invalid, unchanged, relieved });
-  await isolateCulprits(checked, (items) => request(run, items));
-}
-
 /** Makes one request: records it, sends it, and records its answer, in this order. */
 async function request(run: PushRun, items: readonly CheckedProvider[]): Promise<Verdict> {
-  const { database, platform, actor } = run.parts;
+  const { database, platform } = run.parts;
   if (run.stopping.aborted) throw toStopReason(run.stopping);
   const batch = await openBatch(
     database,
@@ -199,7 +190,6 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
     batch.batchId,
     answer,
     decided.map(({ row }) => ({ ...row, refusal: refusals.get(row.externalId) ?? null })),
-    actor,
   );
   run.open = null;
   run.counts.synced += synced;
@@ -222,7 +212,7 @@ async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedReq
   const known = error instanceof ConciliationError;
   const delayMs =
     error instanceof ShutdownError ? null : await nextDelayMs(parts, error, open.answer.httpStatus);
-  await recordBatchFailure(parts.database, open.batchId, open.answer, {
+  await endBatch(parts.database.prisma, open.batchId, open.answer, {
     errorCode: known ? error.code : 'DEFECT',
     delayMs,
   });
@@ -277,18 +267,11 @@ interface CheckedProvider {
   readonly provider: Provider;
 }
 
-interface GatheredBatch {
-  /** At most `MAX_PROVIDERS_PER_REQUEST`, each with a different tax identifier. */
-  readonly checked: readonly CheckedProvider[];
-  readonly invalid: number;
-  /** Rows that need no request, because the platform has their content. */
-  readonly unchanged: number;
-  /** Rows that were invalid or rejected because of other rows, which have changed since. */
-  readonly relieved: number;
-}
-
-/** Checks pending rows, the longest waiting first, until a request is full or no row is left. */
-async function gatherBatch(database: Database, actor: string): Promise<GatheredBatch> {
+/**
+ * Checks pending rows, the longest waiting first, until a request is full or no row is left.
+ * @returns with at most `MAX_PROVIDERS_PER_REQUEST` rows, each with a different tax identifier
+ */
+async function gatherBatch(database: Database) {
   const relieved = await relieveProviders(database);
   const checked: CheckedProvider[] = [];
   let invalid = 0;
@@ -303,7 +286,7 @@ async function gatherBatch(database: Database, actor: string): Promise<GatheredB
       else checked.push(outcome);
     }
     if (outcomes.length > 0) {
-      const recorded = await recordChecks(database, outcomes, actor);
+      const recorded = await recordChecks(database, outcomes);
       invalid += recorded.invalid;
       unchanged += recorded.synced;
     }
@@ -338,26 +321,20 @@ export type Verdict = 'taken' | 'refused';
  * two halves is taken, because the second then contains it and is halved without a request. A wrong
  * guess has no effect on the result: an item is judged only by its own request. A platform that
  * refuses a request for another reason costs additional requests.
+ * @param hasCulprit whether one of several items is known to be faulty
  */
 export async function isolateCulprits<T>(
   items: readonly T[],
   ask: (items: readonly T[]) => Promise<Verdict>,
-): Promise<void> {
-  await decide(items, false, ask);
-}
-
-async function decide<T>(
-  items: readonly T[],
-  hasCulprit: boolean,
-  ask: (items: readonly T[]) => Promise<Verdict>,
+  hasCulprit = false,
 ): Promise<Verdict> {
   if (items.length === 0) return 'taken';
   const isAsked = !hasCulprit || items.length === 1;
   if (isAsked && (await ask(items)) === 'taken') return 'taken';
   if (items.length === 1) return 'refused';
   const half = Math.ceil(items.length / 2);
-  const first = await decide(items.slice(0, half), false, ask);
-  await decide(items.slice(half), first === 'taken', ask);
+  const first = await isolateCulprits(items.slice(0, half), ask);
+  await isolateCulprits(items.slice(half), ask, first === 'taken');
   return 'refused';
 }
 /** The stored length of `provider_batch.answer`. */
