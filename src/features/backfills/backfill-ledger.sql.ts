@@ -5,7 +5,6 @@ import { InputError } from '../../base/runtime/errors.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
-import { Prisma } from '../../generated/prisma/client.ts';
 
 /** The dates to pull, both ends included. */
 export interface BackfillRange {
@@ -106,7 +105,7 @@ export function cancelBackfill(database: Database, id: bigint, by: string): Prom
         { context: { fault: row === null ? 'no_backfill' : `backfill_${row.state}` } },
       );
     }
-    await cancelQueuedPulls(tx, id);
+    await cancelQueuedPulls(tx);
     await audit(tx, 'backfill.cancel', by, cancelled);
   });
 }
@@ -122,24 +121,19 @@ function audit(
 
 /** Returns null for an unknown backfill. */
 export async function readBackfillProgress(
-  database: Database,
+  { prisma }: Database,
   id: bigint,
 ): Promise<BackfillProgress | null> {
-  const [row] = await readProgress(database.prisma, Prisma.sql`WHERE backfill.id = ${id}`);
-  return row ?? null;
+  const [backfill = null] = await readBackfills(prisma, { offset: 0, limit: 1 }, id);
+  return backfill;
 }
 
+/** Returns the newest backfills, or the one with an id. */
 export function readBackfills(
   db: QueryClient,
   { offset, limit }: Place,
+  id: bigint | null = null,
 ): Promise<BackfillProgress[]> {
-  return readProgress(
-    db,
-    Prisma.sql`ORDER BY backfill.id DESC OFFSET ${offset}::int LIMIT ${limit}::int`,
-  );
-}
-
-function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgress[]> {
   return db.$queryRaw<BackfillProgress[]>`
     SELECT backfill.id::float8 AS id, from_date::text AS "from", to_date::text AS "to", state, concurrency,
            requested_by AS "requestedBy", created_at AS "createdAt", finished_at AS "finishedAt",
@@ -152,7 +146,9 @@ function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgr
              coalesce(sum(titles), 0)::float8 AS titles
       FROM (SELECT DISTINCT ON (date) state, titles FROM conciliation.pull
             WHERE backfill_id = backfill.id ORDER BY date, id DESC) AS newest
-    ) AS own ${which}`;
+    ) AS own
+    WHERE ${id}::bigint IS NULL OR backfill.id = ${id}::bigint
+    ORDER BY backfill.id DESC OFFSET ${offset}::int LIMIT ${limit}::int`;
 }
 
 /**
@@ -163,7 +159,7 @@ function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgr
  * @returns how many pulls were created
  */
 export async function planBackfills(tx: Transaction, maxOpenPulls: number): Promise<number> {
-  await cancelQueuedPulls(tx, null);
+  await cancelQueuedPulls(tx);
   // Locked, so that one which is being cancelled now gets no pull that would never be cancelled.
   const backfills = await tx.$queryRaw<(BackfillRange & { id: bigint; concurrency: number })[]>`
     SELECT id, from_date::text AS "from", to_date::text AS "to", concurrency
@@ -194,16 +190,15 @@ export async function planBackfills(tx: Transaction, maxOpenPulls: number): Prom
 }
 
 /**
- * Cancels what waits of one cancelled backfill, or of all: also pulls that were running when the
- * backfill was cancelled and came back for another attempt.
+ * Cancels what waits of cancelled backfills: also pulls that were running when the backfill was cancelled and came back
+ * for another attempt.
  */
-async function cancelQueuedPulls(tx: Transaction, backfillId: bigint | null): Promise<void> {
+async function cancelQueuedPulls(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull pull
     SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
     FROM conciliation.backfill backfill
-    WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'
-      AND (${backfillId}::bigint IS NULL OR backfill.id = ${backfillId}::bigint)`;
+    WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'`;
 }
 
 /**
