@@ -21,16 +21,8 @@ const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'] as const;
 const CORRECTABLE = ['session', 'key', 'user', 'consumer', 'start', 'unchecked'] as const;
 /** Differences that nothing takes back. A person decides about them. */
 const DECIDABLE = [
-  'seal',
-  'reject',
-  'account',
-  'finding',
-  'pull',
-  'receipt',
-  'break',
-  'line',
-  'lines',
-  'batch',
+  ...(['seal', 'reject', 'account', 'finding', 'pull', 'receipt', 'break'] as const),
+  ...(['line', 'lines', 'batch'] as const),
 ] as const;
 
 /** See the comment of `title_finding.problem`. */
