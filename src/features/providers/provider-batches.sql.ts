@@ -175,16 +175,13 @@ export async function endBatch(
 }
 
 /**
- * Counts the failed requests with counted codes since the platform's last decision about a row; the refusal of
- * several rows is none. A refused token (401) does not count, because it is not a failure of the platform.
+ * Counts the failed requests since the platform's last decision about a row; the refusal of several rows is none. An
+ * interrupted request and a refused token (401) do not count, because they are no failures of the platform.
  */
-export async function countFailuresInARow(
-  database: Database,
-  countedCodes: readonly string[],
-): Promise<number> {
-  const [row] = await database.prisma.$queryRaw<[{ failures: number }]>`
+export async function countFailuresInARow({ prisma }: Database): Promise<number> {
+  const [row] = await prisma.$queryRaw<[{ failures: number }]>`
     SELECT count(*)::int AS failures FROM conciliation.provider_batch
-    WHERE error_code = ANY(${countedCodes}::text[]) AND http_status IS DISTINCT FROM 401
+    WHERE error_code <> 'SHUTDOWN' AND http_status IS DISTINCT FROM 401
       AND id > coalesce((SELECT id FROM conciliation.provider_batch
                          WHERE ${IS_DECIDED_BATCH}
                          ORDER BY id DESC LIMIT 1), 0)`;

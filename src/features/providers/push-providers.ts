@@ -83,16 +83,6 @@ interface FailedRequest {
  */
 const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 422]);
 
-/** Failures that make the next wait longer. */
-const COUNTED_CODES = [
-  'PLATFORM_UNAVAILABLE',
-  'PLATFORM_RATE_LIMITED',
-  'PLATFORM_AUTH',
-  'PLATFORM_CONTRACT',
-  'CONFIG_INVALID',
-  'DEFECT',
-];
-
 /** The stored length of `provider.last_error`. `provider_batch` has the complete answer. */
 const MAX_REFUSAL_CHARACTERS = 2000;
 
@@ -205,60 +195,37 @@ function toRefusal({ httpStatus, text }: { httpStatus: number; text: string }): 
 
 /** Records why the open request decided nothing, and returns when it may be retried. */
 async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedRequest> {
-  const { parts, open } = run;
+  const { open, counts } = run;
+  const { database, logger, retry, random = Math.random, onRequest } = run.parts;
   // Without an open request, or without a database, there is nothing to record. The row of the
   // request stays without an answer, as after a crash.
   if (open === null || error instanceof StagingUnavailableError) throw error;
-  const known = error instanceof ConciliationError;
-  const delayMs =
-    error instanceof ShutdownError ? null : await nextDelayMs(parts, error, open.answer.httpStatus);
-  await endBatch(parts.database.prisma, open.batchId, open.answer, {
-    errorCode: known ? error.code : 'DEFECT',
-    delayMs,
-  });
-  parts.logger.warn(
-    {
-      ...run.counts,
-      batchId: String(open.batchId),
-      retryDelayMs: delayMs,
-      err: describeError(error),
-    },
+  const { batchId, answer } = open;
+  const known = error instanceof ConciliationError ? error : null;
+  const isInterrupted = error instanceof ShutdownError;
+  // 403 means that the token may not push. It may still be valid for pulls, which must not stop.
+  const isUnauthorized =
+    error instanceof TokenUnusableError ||
+    (error instanceof PlatformAuthError && answer.httpStatus !== 403);
+  let delayMs = 0;
+  // A push waits for another token, and may continue when there is one.
+  if (!isInterrupted && !isUnauthorized) {
+    const failures = await countFailuresInARow(database);
+    const least = error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null;
+    delayMs = backoffDelayMs(retry, failures + 1, least, random());
+  }
+  const retryDelayMs = isInterrupted ? null : delayMs;
+  const failure = { errorCode: known?.code ?? 'DEFECT', delayMs: retryDelayMs };
+  await endBatch(database.prisma, batchId, answer, failure);
+  logger.warn(
+    { ...counts, batchId: String(batchId), retryDelayMs, err: describeError(error) },
     'provider request failed',
   );
-  if (delayMs === null) throw error;
-  const kind = toFailureKind(error, open.answer.httpStatus);
-  parts.onRequest?.(open.answer.httpStatus);
-  if (!known) throw error;
-  return { kind, delayMs, error };
-}
-
-function toFailureKind(error: unknown, httpStatus: number | null): FailedRequest['kind'] {
-  if (waitsForToken(error, httpStatus)) return 'unauthorized';
-  return error instanceof ConciliationError && error.retryable ? 'retry' : 'failed';
-}
-
-/** 403 means that the token may not push. It may still be valid for pulls, which must not stop. */
-function waitsForToken(error: unknown, httpStatus: number | null): boolean {
-  return (
-    error instanceof TokenUnusableError ||
-    (error instanceof PlatformAuthError && httpStatus !== 403)
-  );
-}
-
-async function nextDelayMs(
-  parts: PushParts,
-  error: unknown,
-  httpStatus: number | null,
-): Promise<number> {
-  // A push waits for another token, and may continue when there is one.
-  if (waitsForToken(error, httpStatus)) return 0;
-  const failures = await countFailuresInARow(parts.database, COUNTED_CODES);
-  return backoffDelayMs(
-    parts.retry,
-    failures + 1,
-    error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null,
-    (parts.random ?? Math.random)(),
-  );
+  if (isInterrupted) throw error;
+  onRequest?.(answer.httpStatus);
+  if (known === null) throw error;
+  const kind = isUnauthorized ? 'unauthorized' : known.retryable ? 'retry' : 'failed';
+  return { kind, delayMs, error: known };
 }
 
 /** A pending row that passed the check, and its request item. */
