@@ -207,50 +207,41 @@ async function startBackfill(
 
 export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
+  const progressOf = (id: bigint) => readBackfillProgress(database, id);
+  const ofOne = { params: IdParameter, answer: Backfill };
 
   api.get(
     '/backfills/:id',
-    describe(forKeys(EVERYBODY, 'read'), 'backfills', 'getBackfill', 'How far a backfill is', {
-      params: IdParameter,
-      answer: Backfill,
-    }),
-    async (request, reply) =>
-      (await readBackfillProgress(database, requireId(request))) ?? reply.callNotFound(),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'backfills',
+      'getBackfill',
+      'How far a backfill is',
+      ofOne,
+    ),
+    async (request, reply) => (await progressOf(requireId(request))) ?? reply.callNotFound(),
   );
 
+  const toStart = { body: Started, status: 201, answer: Backfill };
+  const mayPull = forKeys(OPERATE, 'pull');
   api.post(
     '/backfills',
-    describe(forKeys(OPERATE, 'pull'), 'backfills', 'startBackfill', 'Pull a range day by day', {
-      body: Started,
-      status: 201,
-      answer: Backfill,
-    }),
+    describe(mayPull, 'backfills', 'startBackfill', 'Pull a range day by day', toStart),
     async (request, reply) => {
-      const id = await startBackfill(
-        parts,
-        request.body as Static<typeof Started>,
-        actorOf(request),
-      );
-      return reply.code(201).send(await readBackfillProgress(database, id));
+      const input = request.body as Static<typeof Started>;
+      const id = await startBackfill(parts, input, actorOf(request));
+      return reply.code(201).send(await progressOf(id));
     },
   );
 
+  const summary = 'Stop a backfill; pulled dates stay';
   api.post(
     '/backfills/:id/cancel',
-    describe(
-      forKeys(OPERATE, 'pull'),
-      'backfills',
-      'cancelBackfill',
-      'Stop a backfill; pulled dates stay',
-      {
-        params: IdParameter,
-        answer: Backfill,
-      },
-    ),
+    describe(mayPull, 'backfills', 'cancelBackfill', summary, ofOne),
     async (request) => {
       const id = requireId(request);
       await cancelBackfill(database, id, actorOf(request));
-      return readBackfillProgress(database, id);
+      return progressOf(id);
     },
   );
 }
