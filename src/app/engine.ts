@@ -246,7 +246,7 @@ function pushHandler(
   metrics: Metrics,
 ): JobHandler {
   const parts: PushParts = {
-    ...{ database, logger, platform, retry, actor: 'service' },
+    ...{ database, logger, platform, retry },
     onRequest: (httpStatus) => metrics.observePlatformResponse(httpStatus),
   };
   return throughGate(gate, async (_id, signal, stopping) => {

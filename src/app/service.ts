@@ -192,7 +192,7 @@ async function openUsableChannels(config: Config): Promise<readonly Channel[]> {
     ...(alertTeamsUrl === null ? [] : [openTeams({ url: alertTeamsUrl })]),
     ...(email === null ? [] : [openEmail(email)]),
   ];
-  for (const channel of channels) await channel.prepare();
+  for (const channel of channels) await channel.prepare?.();
   return channels;
 }
 

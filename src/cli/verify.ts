@@ -6,8 +6,7 @@ import {
 } from '../base/audit/audit-chain.sql.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import type { Problem } from '../features/verify/findings.sql.ts';
-import { readDates, verifyDate } from '../features/verify/verify.sql.ts';
+import { type Problem, readDates, verifyDate } from '../features/verify/verify.sql.ts';
 import { type CommandResult, EXIT, flag, optional, stagingCommand, toDate } from './command.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 

@@ -72,7 +72,6 @@ export async function openPushWorld(options: PushWorldOptions = {}): Promise<Pus
         platform: running.platform,
         logger,
         retry: { attempts: 3, backoffSeconds: 1 },
-        actor: 'test',
         random: () => 0,
       };
     },

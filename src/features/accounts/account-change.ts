@@ -25,17 +25,6 @@ export interface SeenAccount {
   readonly isRestated: boolean;
 }
 
-interface FoundChange {
-  readonly before: string;
-  readonly after: string;
-}
-
-export interface ComparedAccounts {
-  readonly changes: readonly FoundChange[];
-  /** The hashes of the accepted accounts that the titles name. */
-  readonly named: readonly string[];
-}
-
 /**
  * Compares the bank accounts that the titles of one accepted date name with those of the party. The order of the
  * titles does not affect the result.
@@ -44,16 +33,17 @@ export interface ComparedAccounts {
  * is not accepted, whatever the date of its title; 2. an account that a confirmed one replaced, in a title that is
  * newer than the replacement or was restated to it; 3. a title without an account, where the party had one. A late
  * title of an old date, with the account of that time, is not a change.
+ * @returns the hashes of the accounts of each change, and of the accepted accounts that the titles name
  */
 export function compareAccounts(
   date: CivilDate,
   known: readonly KnownAccount[],
   seen: readonly SeenAccount[],
-): ComparedAccounts {
+) {
   const accepted = known.filter((account) => account.isAccepted && !isGap(account, known));
   const first = known.some(hasAccount) ? undefined : firstOf(seen.filter(hasAccount));
   const before = newestOf(accepted) ?? newestOf(known) ?? first;
-  const changes: FoundChange[] = [];
+  const changes: { readonly before: string; readonly after: string }[] = [];
   const named = new Set<string>();
   for (const account of seen) {
     const same = sameAccounts(account, accepted, seen);

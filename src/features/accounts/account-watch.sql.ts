@@ -245,47 +245,27 @@ export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => 
                 WHERE decision.state IN ('open', 'refused')) AS has_open_change
     )`;
 
-interface PartyChange {
-  readonly kind: PartyKind;
-  readonly party_key: string;
-  /** The party whose account was `before_hash`: the same one, or one with the same tax identifier. */
-  readonly before_key: string;
-  readonly before_hash: string;
-  readonly after_hash: string;
-}
+/** The changes, and the accepted accounts that titles name: see `compareAccounts`. */
+type AccountFindings = ReturnType<typeof findChanges>;
 
-/** An accepted account of a party that titles name. */
-interface NamedAgain {
-  readonly kind: PartyKind;
-  readonly party_key: string;
-  readonly account_hash: string;
-}
-
-/** What the comparison of a merge has found. */
-export interface AccountFindings {
-  readonly changes: readonly PartyChange[];
-  readonly named: readonly NamedAgain[];
-}
-
-/** Compares the accounts of the parties that `accountComparison` has found; see `compareAccounts`. */
-export function findChanges(parties: readonly PartyAccounts[], date: CivilDate): AccountFindings {
-  const changes: PartyChange[] = [];
-  const named: NamedAgain[] = [];
-  for (const { kind, partyKey: key, known, seen } of parties) {
-    const compared = compareAccounts(date, known ?? [], seen);
-    for (const hash of compared.named) named.push({ kind, party_key: key, account_hash: hash });
-    for (const { before, after } of compared.changes) {
-      const of = known?.find(({ accountHash }) => accountHash === before)?.partyKey;
-      changes.push({
-        kind,
-        party_key: key,
-        before_key: of ?? key,
-        before_hash: before,
-        after_hash: after,
-      });
-    }
-  }
-  return { changes, named };
+/** Compares the accounts of the parties that `accountComparison` has found. */
+export function findChanges(parties: readonly PartyAccounts[], date: CivilDate) {
+  const found = parties.map(({ kind, partyKey: party_key, known, seen }) => {
+    const { changes, named } = compareAccounts(date, known ?? [], seen);
+    return {
+      named: named.map((account_hash) => ({ kind, party_key, account_hash })),
+      changes: changes.map(({ before, after }) => {
+        // The party itself, or one with the same tax identifier.
+        const of = known?.find(({ accountHash }) => accountHash === before)?.partyKey;
+        const before_key = of ?? party_key;
+        return { kind, party_key, before_key, before_hash: before, after_hash: after };
+      }),
+    };
+  });
+  return {
+    changes: found.flatMap(({ changes }) => changes),
+    named: found.flatMap(({ named }) => named),
+  };
 }
 
 /** The author of changes that ended by themselves. */
@@ -429,7 +409,7 @@ export const accountsNamedBy = (titles: Prisma.Sql) => Prisma.sql`
 export async function recordChanges(
   tx: Transaction,
   source: WatchedMerge,
-  changes: readonly PartyChange[],
+  changes: AccountFindings['changes'],
 ): Promise<void> {
   // The parties of the titles are grouped before they are joined with the changes, and the accounts are looked up
   // for each change. A single join would compare every title with every change, and all accounts with each other.
@@ -463,7 +443,7 @@ export async function recordChanges(
 export async function endReturned(
   tx: Transaction,
   source: WatchedMerge,
-  named: readonly NamedAgain[],
+  named: AccountFindings['named'],
 ): Promise<void> {
   const ended = await tx.$queryRaw<{ id: number; date: CivilDate }[]>`
     UPDATE conciliation.account_change AS change

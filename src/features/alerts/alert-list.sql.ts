@@ -77,27 +77,18 @@ export interface Drift {
   readonly pullId: number;
 }
 
-/** The unacknowledged drift, by path. */
-export interface OpenDrift {
-  readonly items: readonly Drift[];
-  /** Identifies exactly these items, so that a person acknowledges only items that were shown. */
-  readonly digest: string;
-}
+/** The columns of `Drift` of rows of `drift`, in their order. */
+const driftIn = (rows: Prisma.Sql) => Prisma.sql`
+  SELECT path, kind, value, names::float8 AS names, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
+  FROM ${rows} ORDER BY path, kind, value`;
 
-/** Returns the unacknowledged drift. */
-export async function readOpenDrift(database: Database): Promise<OpenDrift> {
-  const rows = await database.prisma.drift.findMany({
-    where: { acknowledgedAt: null },
-    orderBy: [{ path: 'asc' }, { kind: 'asc' }, { value: 'asc' }],
-  });
-  const items = rows.map((row) => ({
-    path: row.path,
-    kind: row.kind as Drift['kind'],
-    value: row.value,
-    names: Number(row.names),
-    firstSeenAt: row.firstSeenAt,
-    pullId: Number(row.firstPullId),
-  }));
+/** The unacknowledged drift. The digest identifies exactly these items: a person acknowledges what was shown. */
+export type OpenDrift = Awaited<ReturnType<typeof readOpenDrift>>;
+
+export async function readOpenDrift({ prisma }: Database) {
+  const items = await prisma.$queryRaw<Drift[]>(
+    driftIn(Prisma.sql`conciliation.drift WHERE acknowledged_at IS NULL`),
+  );
   return { items, digest: digestOf(items) };
 }
 
@@ -121,8 +112,7 @@ export function acknowledgeDrift(
         SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
         WHERE acknowledged_at IS NULL RETURNING *
       )
-      SELECT path, kind, value, names::float8 AS names, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
-      FROM acknowledged ORDER BY path, kind, value`;
+      ${driftIn(Prisma.sql`acknowledged`)}`;
     if (items.length === 0) {
       throw new InputError('no field or value outside the documented interface waits', {
         context: { fault: 'no_drift' },

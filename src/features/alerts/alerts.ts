@@ -6,7 +6,7 @@ import { payableAlerts } from '../matching/payable-alerts.sql.ts';
 import { providerAlerts } from '../providers/provider-batches.sql.ts';
 import { dayAlerts } from '../review/day-alerts.sql.ts';
 import { sweepAlerts } from '../sweep/sweeps.sql.ts';
-import { verifyAlerts } from '../verify/findings.sql.ts';
+import { verifyAlerts } from '../verify/verify.sql.ts';
 import { engineAlerts } from './engine-alerts.sql.ts';
 
 const ENTRIES = {

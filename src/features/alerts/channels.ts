@@ -35,7 +35,7 @@ export interface Channel {
   /** Longest time that `send` takes, in milliseconds. */
   readonly timeoutMs: number;
   /** @throws ConfigError when nothing can be sent; no attempt counts then */
-  prepare(): Promise<void>;
+  prepare?(): Promise<void>;
   /**
    * Returns null after a delivery, otherwise the reason for the failure, without an address or a
    * part of the answer.
@@ -84,7 +84,6 @@ function openHttpChannel(
   return {
     name,
     timeoutMs,
-    async prepare() {},
     async send(message, signal) {
       const [{ id }, document] = [message, toBody(message)];
       const contentType = 'application/json';
@@ -179,7 +178,6 @@ export function openEmail(options: EmailOptions): Channel {
   return {
     name: 'email',
     timeoutMs,
-    async prepare() {},
     async send({ id, thread, title, paragraphs, link }, signal) {
       const lines = [...paragraphs, ...(link === null ? [] : [`${link.label}: ${link.url.href}`])];
       const mail = transport.sendMail({

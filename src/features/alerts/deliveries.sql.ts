@@ -56,27 +56,31 @@ interface DueDigest {
 }
 
 /**
- * Hands alerts that were raised or resolved to the channels. A delivery that is planned or under
+ * Hands alerts that were raised or resolved to the channels, and returns them. A delivery that is planned or under
  * way keeps its time.
  */
-export async function announceAlerts(
+export function announceAlerts(
   database: Database,
   channels: readonly AlertChannel[],
-): Promise<void> {
-  await database.prisma.$executeRaw`
+): Promise<DueAlert[]> {
+  return database.prisma.$queryRaw<DueAlert[]>`
     WITH due AS (
       UPDATE conciliation.alert SET announce_at = NULL
       WHERE id IN (
         SELECT id FROM conciliation.alert WHERE announce_at <= clock_timestamp()
         ORDER BY id FOR UPDATE SKIP LOCKED
       )
-      RETURNING id
+      RETURNING *
+    ), planned AS (
+      INSERT INTO conciliation.message_delivery AS planned (alert_id, channel, next_attempt_at)
+      SELECT due.id, channel, clock_timestamp() FROM due, unnest(${channels}::text[]) AS channel
+      ORDER BY due.id, channel
+      ON CONFLICT (alert_id, channel) DO UPDATE
+      SET next_attempt_at = coalesce(planned.next_attempt_at, excluded.next_attempt_at)
     )
-    INSERT INTO conciliation.message_delivery AS planned (alert_id, channel, next_attempt_at)
-    SELECT due.id, channel, clock_timestamp() FROM due, unnest(${channels}::text[]) AS channel
-    ORDER BY due.id, channel
-    ON CONFLICT (alert_id, channel) DO UPDATE
-    SET next_attempt_at = coalesce(planned.next_attempt_at, excluded.next_attempt_at)`;
+    SELECT id, kind, message, NULL AS "deliveredMessage", date::text AS date, pull_id AS "pullId",
+           raised_at AS "raisedAt", resolved_at AS "resolvedAt", 0 AS deliveries
+    FROM due ORDER BY id`;
 }
 
 /**
@@ -188,20 +192,6 @@ async function recordMissedDelivery(database: Database, missed: Due): Promise<Da
   return row?.nextAttemptAt ?? null;
 }
 
-/** Takes all alerts that were raised or resolved, for a process without a channel. */
-function takeDueAlerts(database: Database): Promise<DueAlert[]> {
-  return database.prisma.$queryRaw<DueAlert[]>`
-    UPDATE conciliation.alert
-    SET announce_at = NULL
-    WHERE id IN (
-      SELECT id FROM conciliation.alert WHERE announce_at <= clock_timestamp()
-      ORDER BY id FOR UPDATE SKIP LOCKED
-    )
-    RETURNING id, kind, message, NULL AS "deliveredMessage", date::text AS date,
-              pull_id AS "pullId", raised_at AS "raisedAt", resolved_at AS "resolvedAt",
-              0 AS deliveries`;
-}
-
 /**
  * Delivers what is due to each channel, oldest first. A channel stops at the first delivery that
  * fails: the others would probably fail too, and wait for the next call. Several processes may call this
@@ -212,12 +202,12 @@ function takeDueAlerts(database: Database): Promise<DueAlert[]> {
  */
 export async function deliverMessages(parts: DeliveryParts, signal: AbortSignal): Promise<number> {
   const { database, logger, channels, digestSlotAt } = parts;
+  const names = channels.map(({ name }) => name);
+  const announced = await announceAlerts(database, names);
   if (channels.length === 0) {
-    for (const alert of await takeDueAlerts(database)) logAlert(logger, alert);
+    for (const alert of announced) logAlert(logger, alert);
     return 0;
   }
-  const names = channels.map(({ name }) => name);
-  await announceAlerts(database, names);
   const slotAt = digestSlotAt?.(await readClock(database)) ?? null;
   if (slotAt !== null) await planDigest(database, slotAt, names);
   const deliveries = channels.map((channel) => deliverTo(channel, parts, slotAt, signal));
@@ -233,7 +223,7 @@ async function deliverTo(
   signal: AbortSignal,
 ): Promise<number> {
   const { database, logger, style } = parts;
-  await channel.prepare();
+  await channel.prepare?.();
   const claim = {
     channel: channel.name,
     language: style.language,

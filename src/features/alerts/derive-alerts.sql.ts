@@ -42,7 +42,8 @@ export function deriveAlerts(
 ): Promise<{ raised: number; resolved: number }> {
   return database.prisma.$transaction(async (tx) => {
     if (group === 'providers') await setLockTimeout(tx, LOCK_TIMEOUT);
-    await lockAlerts(tx);
+    // Two processes that see one condition raise it once. The conditions include the alerts of the previous holder.
+    await takeLock(tx, 'alerts');
     return settleAlerts(tx, kindsOf(group), await readAlertsNow(tx, now, policy, group));
   });
 }
@@ -126,15 +127,6 @@ const wordsOf = (language: Language): Words => ({
 const [EN, PT] = [wordsOf('en'), wordsOf('pt-BR')];
 
 /**
- * Takes the lock under which alerts are raised, so that two processes that see the same condition raise it
- * once. The rule "no second unresolved row of a key" is a partial unique index, which Prisma's schema cannot
- * express. To be called before the conditions are read, so that they include the alerts of the previous holder.
- */
-export function lockAlerts(tx: Transaction): Promise<void> {
-  return takeLock(tx, 'alerts');
-}
-
-/**
  * Makes the unresolved alerts of `kinds` equal to `alerts`: raises new ones, to be announced immediately, resolves those
  * that are over, and updates the messages of the others. The delivery decides whether there is a recipient.
  */
@@ -143,14 +135,12 @@ export async function settleAlerts(
   kinds: readonly AlertKind[],
   alerts: readonly Alert[],
 ): Promise<{ raised: number; resolved: number }> {
-  const rows = alerts.map(({ dedupeKey, messagePt, pullId, ...alert }) => ({
-    ...alert,
-    dedupe_key: dedupeKey,
-    message_pt: messagePt,
-    pull_id: pullId === null ? null : String(pullId),
-  }));
-  const latest = Prisma.sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS latest
-    (kind text, dedupe_key text, message text, message_pt text, date date, pull_id bigint)`;
+  const rows = alerts.map((alert) => ({ ...alert, pullId: alert.pullId?.toString() }));
+  const latest = Prisma.sql`(
+    SELECT kind, "dedupeKey" AS dedupe_key, message, "messagePt" AS message_pt, date, "pullId" AS pull_id
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS stated
+      (kind text, "dedupeKey" text, message text, "messagePt" text, date date, "pullId" bigint)
+  ) AS latest`;
   const resolved = await tx.$executeRaw`
     UPDATE conciliation.alert
     SET resolved_at = now(), announce_at = now()

@@ -5,7 +5,6 @@ import { InputError } from '../../base/runtime/errors.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
-import { Prisma } from '../../generated/prisma/client.ts';
 
 /** The dates to pull, both ends included. */
 export interface BackfillRange {
@@ -13,37 +12,29 @@ export interface BackfillRange {
   readonly to: CivilDate;
 }
 
-/** Why a range cannot be pulled: a sentence, and the code and the values for the console's sentence. */
-export interface RangeFault {
-  readonly message: string;
-  readonly context: Readonly<Record<string, string | number>>;
-}
-
 /** Ten years, leap days included. */
 export const MAX_BACKFILL_DAYS = 3660;
 export const MAX_BACKFILL_CONCURRENCY = 16;
 
-/** Returns the fault of a requested range, or null. */
-export function backfillRangeFault(range: BackfillRange, today: CivilDate): RangeFault | null {
+/** Returns why a range cannot be pulled, or null. */
+export function backfillRangeFault(range: BackfillRange, today: CivilDate): InputError | null {
   const { from, to } = range;
   if (from > to) {
-    return {
-      message: `the range ends on ${to}, before it begins on ${from}`,
+    return new InputError(`the range ends on ${to}, before it begins on ${from}`, {
       context: { fault: 'range_order', from, to },
-    };
+    });
   }
   if (to > today) {
-    return {
-      message: `the range ends on ${to}, which is in the future: today is ${today}`,
+    return new InputError(`the range ends on ${to}, which is in the future: today is ${today}`, {
       context: { fault: 'range_future', to, today },
-    };
+    });
   }
   const days = daysBetween(from, to) + 1;
   if (days <= MAX_BACKFILL_DAYS) return null;
-  return {
-    message: `the range has ${days} dates, and a backfill takes at most ${MAX_BACKFILL_DAYS} (ten years)`,
-    context: { fault: 'range_long', days, max: MAX_BACKFILL_DAYS },
-  };
+  return new InputError(
+    `the range has ${days} dates, and a backfill takes at most ${MAX_BACKFILL_DAYS} (ten years)`,
+    { context: { fault: 'range_long', days, max: MAX_BACKFILL_DAYS } },
+  );
 }
 
 const STATES = ['running', 'done', 'cancelled'] as const;
@@ -84,15 +75,14 @@ export async function createBackfill(
   today: CivilDate,
 ): Promise<bigint> {
   const { range, concurrency, by } = backfill;
-
   const fault = backfillRangeFault(range, today);
-  if (fault !== null) throw new InputError(fault.message, { context: fault.context });
+  if (fault !== null) throw fault;
   return database.prisma.$transaction(async (tx) => {
     const { id } = await tx.backfill.create({
       data: { fromDate: range.from, toDate: range.to, concurrency, requestedBy: by },
       select: { id: true },
     });
-    await audit(tx, 'backfill.create', by, id);
+    await audit(tx, 'backfill.create', by, { id, ...range });
     return id;
   });
 }
@@ -104,55 +94,46 @@ export async function createBackfill(
  */
 export function cancelBackfill(database: Database, id: bigint, by: string): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
-    const cancelled = await tx.$executeRaw`
+    const [cancelled] = await tx.$queryRaw<[(BackfillRange & { id: bigint })?]>`
       UPDATE conciliation.backfill SET state = 'cancelled', finished_at = clock_timestamp()
-      WHERE id = ${id} AND state = 'running'`;
-    if (cancelled === 0) {
+      WHERE id = ${id} AND state = 'running'
+      RETURNING id, from_date::text AS "from", to_date::text AS "to"`;
+    if (cancelled === undefined) {
       const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
       throw new InputError(
         row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not running`,
         { context: { fault: row === null ? 'no_backfill' : `backfill_${row.state}` } },
       );
     }
-    await cancelQueuedPulls(tx, id);
-    await audit(tx, 'backfill.cancel', by, id);
+    await cancelQueuedPulls(tx);
+    await audit(tx, 'backfill.cancel', by, cancelled);
   });
 }
 
-async function audit(
+function audit(
   tx: Transaction,
   action: AuditAction,
   actor: string,
-  backfillId: bigint,
+  { id, from, to }: BackfillRange & { readonly id: bigint },
 ): Promise<void> {
-  const range = await tx.backfill.findUniqueOrThrow({
-    where: { id: backfillId },
-    select: { fromDate: true, toDate: true },
-  });
-  const details = { backfillId: Number(backfillId), from: range.fromDate, to: range.toDate };
-  await recordAudit(tx, { actor, action, details });
+  return recordAudit(tx, { actor, action, details: { backfillId: Number(id), from, to } });
 }
 
 /** Returns null for an unknown backfill. */
 export async function readBackfillProgress(
-  database: Database,
+  { prisma }: Database,
   id: bigint,
 ): Promise<BackfillProgress | null> {
-  const [row] = await readProgress(database.prisma, Prisma.sql`WHERE backfill.id = ${id}`);
-  return row ?? null;
+  const [backfill = null] = await readBackfills(prisma, { offset: 0, limit: 1 }, id);
+  return backfill;
 }
 
+/** Returns the newest backfills, or the one with an id. */
 export function readBackfills(
   db: QueryClient,
   { offset, limit }: Place,
+  id: bigint | null = null,
 ): Promise<BackfillProgress[]> {
-  return readProgress(
-    db,
-    Prisma.sql`ORDER BY backfill.id DESC OFFSET ${offset}::int LIMIT ${limit}::int`,
-  );
-}
-
-function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgress[]> {
   return db.$queryRaw<BackfillProgress[]>`
     SELECT backfill.id::float8 AS id, from_date::text AS "from", to_date::text AS "to", state, concurrency,
            requested_by AS "requestedBy", created_at AS "createdAt", finished_at AS "finishedAt",
@@ -165,7 +146,9 @@ function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgr
              coalesce(sum(titles), 0)::float8 AS titles
       FROM (SELECT DISTINCT ON (date) state, titles FROM conciliation.pull
             WHERE backfill_id = backfill.id ORDER BY date, id DESC) AS newest
-    ) AS own ${which}`;
+    ) AS own
+    WHERE ${id}::bigint IS NULL OR backfill.id = ${id}::bigint
+    ORDER BY backfill.id DESC OFFSET ${offset}::int LIMIT ${limit}::int`;
 }
 
 /**
@@ -176,7 +159,7 @@ function readProgress(db: QueryClient, which: Prisma.Sql): Promise<BackfillProgr
  * @returns how many pulls were created
  */
 export async function planBackfills(tx: Transaction, maxOpenPulls: number): Promise<number> {
-  await cancelQueuedPulls(tx, null);
+  await cancelQueuedPulls(tx);
   // Locked, so that one which is being cancelled now gets no pull that would never be cancelled.
   const backfills = await tx.$queryRaw<(BackfillRange & { id: bigint; concurrency: number })[]>`
     SELECT id, from_date::text AS "from", to_date::text AS "to", concurrency
@@ -207,38 +190,28 @@ export async function planBackfills(tx: Transaction, maxOpenPulls: number): Prom
 }
 
 /**
- * Cancels what waits of one cancelled backfill, or of all: also pulls that were running when the
- * backfill was cancelled and came back for another attempt.
+ * Cancels what waits of cancelled backfills: also pulls that were running when the backfill was cancelled and came back
+ * for another attempt.
  */
-async function cancelQueuedPulls(tx: Transaction, backfillId: bigint | null): Promise<void> {
+async function cancelQueuedPulls(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull pull
     SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
     FROM conciliation.backfill backfill
-    WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'
-      AND (${backfillId}::bigint IS NULL OR backfill.id = ${backfillId}::bigint)`;
+    WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'`;
 }
 
 /**
- * Pauses the schedule: until it is resumed, no pull, sweep or request with providers starts by itself. Backfills and
- * requested pulls run. A schedule that is paused stays as it is, and so does one that has not begun.
+ * Pauses the schedule, or resumes a paused one. While it is paused, no pull, sweep or request with providers starts by
+ * itself; backfills and requested pulls run. The next tick of the planner finds every date that came due meanwhile. A
+ * schedule that is as it should be stays so, and so does one that has not begun.
  */
-export function pauseSchedule(database: Database, decision: Decision): Promise<void> {
-  return change(database, 'schedule.pause', decision, new Date());
-}
-
-/** Resumes a paused schedule. The next tick of the planner finds every date that came due meanwhile. */
-export function resumeSchedule(database: Database, decision: Decision): Promise<void> {
-  return change(database, 'schedule.resume', decision, null);
-}
-
-/** @param pausedAt null: resumes */
-function change(
+export function changeSchedule(
   { prisma }: Database,
-  action: AuditAction,
+  action: 'schedule.pause' | 'schedule.resume',
   { by, reason }: Decision,
-  pausedAt: Date | null,
 ): Promise<void> {
+  const pausedAt = action === 'schedule.pause' ? new Date() : null;
   return prisma.$transaction(async (tx) => {
     const { count } = await tx.checkpoint.updateMany({
       where: { pausedAt: pausedAt === null ? { not: null } : null },

@@ -1,10 +1,13 @@
 /** The proof of balance: what the titles say is owed to each financial agent, against what the ERP states. */
 import { type Static, Type } from 'typebox';
-import type { Transaction } from '../../base/database/database.ts';
+import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { BUYER, companyIdOf, taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   amount,
+  date,
   dateOrNull,
   instantOrNull,
   orNull,
@@ -17,7 +20,9 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { askedLines } from '../matching/asked-lines.sql.ts';
 import { BOOKING_OF_PAYABLE } from '../matching/breaks.sql.ts';
 import { isAgent, TITLE_TAX_ID } from '../matching/candidates.sql.ts';
+import { cnpjOf } from '../matching/companies.sql.ts';
 import { PAYEE } from '../matching/judgement.sql.ts';
+import { AMOUNT } from '../matching/payables/payable.ts';
 
 /** Why a row differs. The first that applies, in the order of `REASON`. */
 export const BALANCE_REASONS = [
@@ -293,4 +298,47 @@ export async function readBalance(
             FROM (SELECT * FROM chosen ORDER BY company, agent, accepted_date, title_id, erp_keys
                   LIMIT ${limit}::int OFFSET ${offset}::int) AS shown) AS page`;
   return balance;
+}
+
+const cnpj = (description: string) => Type.String({ minLength: 1, maxLength: 30, description });
+
+/** The balance of an account of the ERP. */
+export const StatedBalance = Type.Object({
+  company: cnpj('CNPJ of the company, the buyer of the titles. The mask is accepted.'),
+  agent: cnpj('CNPJ of the financial agent. The mask is accepted.'),
+  asOf: date,
+  balance: Type.String({
+    pattern: AMOUNT.source,
+    description: 'What the company owes to the agent at the end of the day. Exact decimal.',
+  }),
+});
+type StatedBalance = Static<typeof StatedBalance>;
+
+/**
+ * Writes balances of the ERP.
+ * @throws InputError when an identifier is no CNPJ
+ */
+export async function stateBalances(
+  { prisma }: Database,
+  balances: readonly StatedBalance[],
+  by: string,
+): Promise<void> {
+  const data = balances.map(({ company, agent, asOf, balance }) => ({
+    ...{ company: digitsOf('company', company), agent: digitsOf('agent', agent) },
+    ...{ asOf, balance, statedBy: by },
+  }));
+  await prisma.$transaction(async (tx) => {
+    await tx.erpBalance.createMany({ data });
+    await recordAudit(tx, {
+      actor: by,
+      action: 'balance.import',
+      details: { balances: data.length },
+    });
+  });
+}
+
+function digitsOf(field: string, written: string): string {
+  const digits = cnpjOf(written);
+  if (digits !== null) return digits;
+  throw new InputError(`${field}: expected a CNPJ with the right check digits`);
 }

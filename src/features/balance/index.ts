@@ -1,6 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addBalanceApi } from './pages/api-balance.ts';
-import { BALANCE } from './pages/balance-page.tsx';
+import { addBalanceApi, BALANCE } from './pages/balance-page.tsx';
 
 export const balance: Feature = {
   name: 'balance',

@@ -8,27 +8,12 @@ import { writeCalendar } from './business-days.sql.ts';
 import { type BusinessDayRule, FIRST_YEAR, LAST_YEAR } from './holidays.ts';
 
 /** A holiday that a person has added to the national ones. */
-export interface OwnHoliday {
-  readonly id: bigint;
-  readonly date: CivilDate;
-  readonly name: string;
-  readonly confirmedBy: string;
-  readonly confirmedAt: Date;
-}
+export type OwnHoliday = Awaited<ReturnType<typeof readOwnHolidays>>[number];
 
-export async function readOwnHolidays(
-  { prisma }: Database,
-  year: number,
-): Promise<readonly OwnHoliday[]> {
-  const rows = await prisma.holiday.findMany({
-    where: {
-      endedAt: null,
-      date: { gte: `${year}-01-01`, lte: `${year}-12-31` },
-    },
+export function readOwnHolidays({ prisma }: Database, year: number) {
+  return prisma.holiday.findMany({
+    where: { endedAt: null, date: { gte: `${year}-01-01`, lte: `${year}-12-31` } },
   });
-  return rows.map(({ id, date, name, confirmedBy, confirmedAt }) => ({
-    ...{ id, date, name, confirmedBy, confirmedAt },
-  }));
 }
 
 /** Writes the calendar of the rule, and makes a run of the matching due where a business day changes. */

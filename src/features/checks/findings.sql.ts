@@ -196,3 +196,23 @@ export function resolveFindings(
     return resolved;
   }, CHECK_TRANSACTION);
 }
+
+/**
+ * Rows (id): the findings of a date that are not as the newest check of its present content leaves them, of its
+ * severity, and not closed while the title has the fault. After a sign-off, the checks do not run.
+ */
+export const alteredFindings = (date: CivilDate): Prisma.Sql => Prisma.sql`
+  SELECT id
+  FROM (
+    SELECT finding.*, substring(done.rules FROM code || ':' || version || ':([a-z]+)') AS given
+    FROM conciliation.check_finding AS finding
+    JOIN conciliation.day ON day.date = accepted_date
+    JOIN conciliation.day_check AS done USING (date, content_digest)
+    JOIN conciliation.title ON title.id = title_id AND title.content_hash = finding.content_hash
+    WHERE finding.accepted_date = ${date}::date AND resolved_at IS NULL AND done.rules <> ''
+      AND (signed_off_at IS NULL OR restated_after_sign_off) AND title.status = 'current' AND title.erased_at IS NULL
+  ) AS finding
+  WHERE CASE WHEN closed_at IS NULL THEN severity IS DISTINCT FROM given
+             -- Of these checks, the fault follows from the content of the title alone.
+             ELSE code IN ('due_before_acceptance', 'value_not_positive', 'tax_id_invalid', 'agent_is_provider')
+                  AND given <> 'off' END`;

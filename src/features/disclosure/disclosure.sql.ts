@@ -19,7 +19,7 @@
  */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
-import { BUYER } from '../../base/database/tax-id.sql.ts';
+import { BUYER, taxIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -59,49 +59,11 @@ export const DisclosureRow = Type.Object({
 });
 export type DisclosureRow = Static<typeof DisclosureRow>;
 
-const TITLE_DUE = Prisma.sql`title.anticipated_due_date`;
-const PAYABLE_DUE = Prisma.sql`payable.due_date`;
-
 /** A day in the time zone of the program, of a statement with `complete`. */
 const dayOf = (instant: Prisma.Sql) =>
   Prisma.sql`(${instant} AT TIME ZONE complete.time_zone)::date`;
 
-/** @param liability `openAt`: when the ERP stated last that it is open; null: never */
-const endOf = (liability: {
-  readonly isSettled: Prisma.Sql;
-  readonly settledOn: Prisma.Sql;
-  readonly changedAt: Prisma.Sql;
-  readonly openAt: Prisma.Sql;
-  readonly due: Prisma.Sql;
-}) => {
-  const businessDay = joinedBusinessDay(liability.due);
-  // What is complete says that the rows that it leaves as they are are still open.
-  const openAt = Prisma.sql`CASE WHEN ${liability.openAt} IS NOT NULL THEN greatest(${liability.openAt}, complete_at) END`;
-  return Prisma.sql`
-    CASE WHEN ${liability.isSettled} THEN coalesce(${liability.settledOn}, least(${businessDay}, ${dayOf(liability.changedAt)}))
-         ELSE greatest(coalesce(${businessDay}, 'infinity'), ${dayOf(openAt)} + 1) END`;
-};
-
-const TITLE_END = endOf({
-  isSettled: Prisma.sql`payment.is_paid`,
-  settledOn: Prisma.sql`payment.settled_on`,
-  changedAt: Prisma.sql`payment.changed_at`,
-  openAt: Prisma.sql`payment.open_at`,
-  due: TITLE_DUE,
-});
-const IS_SETTLED = Prisma.sql`
-  (payable.status <> 'open' OR payable.settled_as IS NOT NULL OR payable.closed_at IS NOT NULL OR payable.open_value = 0)`;
-const PAYABLE_END = endOf({
-  isSettled: IS_SETTLED,
-  settledOn: Prisma.sql`payable.settled_on`,
-  changedAt: Prisma.sql`payable.changed_at`,
-  openAt: Prisma.sql`payable.stated_at`,
-  due: PAYABLE_DUE,
-});
-
-const FIGURES = Prisma.sql`
-  count(*) AS number, min(shortest) AS shortest, max(longest) AS longest,
-  count(*) FILTER (WHERE shortest IS NULL) AS undated`;
+const BUSINESS_DAY = joinedBusinessDay(Prisma.sql`due`);
 
 /**
  * Reads the figures of each date, over all companies and then by company and agent. A date without liabilities has the
@@ -130,17 +92,21 @@ export function readDisclosure(
       SELECT title_id, min(issue_date) AS first_issue, max(issue_date) AS last_issue
       FROM conciliation.title_payable JOIN conciliation.erp_payable USING (erp_key)
       WHERE booking_key IS NULL GROUP BY title_id
-    ), owed_title AS MATERIALIZED (
-      SELECT title.buyer_identification, title.financial_agent_identification, title.original_value, title.accepted_date,
-             ${TITLE_END} AS end_date, ${TITLE_DUE} - last_issue AS shortest, ${TITLE_DUE} - first_issue AS longest
-      FROM conciliation.title AS title CROSS JOIN complete ${joinClosedDay(TITLE_DUE)}
+    ), stated AS (
+      -- open_at: when the ERP stated last that it is open; null: never.
+      SELECT 'anticipated' AS liabilities, buyer_identification, financial_agent_identification, NULL AS company,
+             title.original_value, accepted_date AS begin_date, NULL::timestamptz AS created_at,
+             anticipated_due_date AS due, first_issue, last_issue,
+             payment.is_paid AS is_settled, payment.settled_on, payment.changed_at, payment.open_at
+      FROM conciliation.title AS title
       LEFT JOIN payment ON payment.title_id = title.id
       LEFT JOIN invoice ON invoice.title_id = title.id
       WHERE title.status = 'current' AND title.buyer_is_financial IS NOT TRUE
-    ), other_payable AS MATERIALIZED (
-      SELECT payable.company, coalesce(issue_date, ${dayOf(Prisma.sql`payable.created_at`)}) AS begin_date,
-             ${PAYABLE_END} AS end_date, ${PAYABLE_DUE} - issue_date AS shortest, ${PAYABLE_DUE} - issue_date AS longest
-      FROM conciliation.erp_payable AS payable CROSS JOIN complete ${joinClosedDay(PAYABLE_DUE)}
+      UNION ALL
+      SELECT 'comparable', NULL, NULL, company, NULL, issue_date, created_at, due_date, issue_date, issue_date,
+             status <> 'open' OR settled_as IS NOT NULL OR closed_at IS NOT NULL OR open_value = 0,
+             settled_on, changed_at, stated_at
+      FROM conciliation.erp_payable AS payable
       WHERE payable.status <> 'cancelled' AND ${IN_BRL}
         AND least(payable.open_value, payable.total_value) >= 0
         AND payable.booking_key IS NULL AND payable.settled_by IS NULL
@@ -148,15 +114,23 @@ export function readDisclosure(
         AND (payable.supplier_tax_id IN (SELECT tax_id FROM agent_party)) IS NOT TRUE
         AND (payable.payee IN (SELECT tax_id FROM agent_party)) IS NOT TRUE
         AND NOT EXISTS (SELECT FROM conciliation.title_payable AS taken WHERE taken.erp_key = payable.erp_key)
+    ), liability AS MATERIALIZED (
+      SELECT liabilities, buyer_identification, financial_agent_identification, company, original_value,
+             coalesce(begin_date, ${dayOf(Prisma.sql`created_at`)}) AS begin_date,
+             CASE WHEN is_settled THEN coalesce(settled_on, least(${BUSINESS_DAY}, ${dayOf(Prisma.sql`changed_at`)}))
+                  -- What is complete says that the rows that it leaves as they are are still open.
+                  ELSE greatest(coalesce(${BUSINESS_DAY}, 'infinity'), ${dayOf(Prisma.sql`
+                    CASE WHEN open_at IS NOT NULL THEN greatest(open_at, complete_at) END`)} + 1) END AS end_date,
+             due - last_issue AS shortest, due - first_issue AS longest
+      FROM stated CROSS JOIN complete ${joinClosedDay(Prisma.sql`due`)}
     ), figure AS MATERIALIZED (
-      SELECT reporting.date, 'anticipated' AS liabilities, ${BUYER} AS company, coalesce(${TITLE_AGENT}, '') AS agent,
-             sum(original_value) AS value, ${FIGURES}
-      FROM reporting JOIN owed_title AS title ON accepted_date <= reporting.date AND reporting.date < end_date
-      GROUP BY reporting.date, title.buyer_identification, title.financial_agent_identification
-      UNION ALL
-      SELECT reporting.date, 'comparable', ${buyerOfCompany(Prisma.sql`named`)}, NULL, NULL, ${FIGURES}
-      FROM reporting JOIN other_payable AS payable ON begin_date <= reporting.date AND reporting.date < end_date
-      GROUP BY reporting.date, payable.company
+      SELECT reporting.date, liabilities,
+             CASE liabilities WHEN 'anticipated' THEN ${BUYER} ELSE ${buyerOfCompany(Prisma.sql`named`)} END AS company,
+             CASE liabilities WHEN 'anticipated' THEN coalesce(${taxIdOf('financial_agent_identification')}, '') END AS agent,
+             sum(original_value) AS value, count(*) AS number, min(shortest) AS shortest, max(longest) AS longest,
+             count(*) FILTER (WHERE shortest IS NULL) AS undated
+      FROM reporting JOIN liability AS payable ON begin_date <= reporting.date AND reporting.date < end_date
+      GROUP BY reporting.date, liabilities, buyer_identification, financial_agent_identification, payable.company
     )
     SELECT date::text AS date, liabilities, company, agent, coalesce(sum(number), 0)::float8 AS number,
            CASE WHEN liabilities = 'anticipated' THEN coalesce(sum(value), 0)::text END AS value,

@@ -115,23 +115,14 @@ export interface ErasureRequest {
 /** Number of rows with erased data, by table. */
 export type ErasureCounts = Awaited<ReturnType<typeof eraseRows>>['counts'];
 
-export interface ErasureReport {
-  /** `erased_party.id`; null in a dry run for a party that is not on the list. */
-  readonly partyId: number | null;
-  readonly pseudonym: string | null;
-  readonly counts: ErasureCounts;
-}
-
 /**
  * May be called again for the same party, and then erases the remaining data.
+ * @returns with `erased_party.id`; null in a dry run for a party that is not on the list
  * @throws InputError when no row names the party, an external id belongs to several tax identifiers, or titles may
  * name the party and nothing is decided about them
  * @throws StagingUnavailableError when running merges do not end in time; the call can be repeated
  */
-export async function eraseParty(
-  database: Database,
-  request: ErasureRequest,
-): Promise<ErasureReport> {
+export async function eraseParty(database: Database, request: ErasureRequest) {
   const given = await decideNames(database, request);
   const list = (names: PartyNames) =>
     request.isDryRun
@@ -326,14 +317,8 @@ async function lockDays(tx: Transaction): Promise<CivilDate[]> {
   return days.map(({ date }) => date);
 }
 
-const NO_ACCOUNT = JSON.stringify({
-  bank: null,
-  agency: null,
-  agencyDigit: null,
-  account: null,
-  accountDigit: null,
-  destination: null,
-});
+const NO_ACCOUNT =
+  '{"bank":null,"agency":null,"agencyDigit":null,"account":null,"accountDigit":null,"destination":null}';
 
 /** A payable and a title of the party have the same pseudonym as the supplier's code, so they still match. */
 function erasePayables(tx: Transaction, names: PartyNames, pseudonym: string): Promise<number> {

@@ -25,24 +25,48 @@ export function keysOf({ taxIds, externalIds }: PartyNames): string[] {
  * Returns the given name, and the tax identifier of a given external id.
  * @throws InputError when the external id belongs to several tax identifiers
  */
-export async function toNames(database: Database, party: NamedParty): Promise<PartyNames> {
+export async function toNames({ prisma }: Database, party: NamedParty): Promise<PartyNames> {
   if (party.taxId !== null) return { taxIds: [party.taxId], externalIds: [] };
-  const taxIds = await taxIdsOf(database, party.externalId);
-  if (taxIds.length > 1) {
+  const { externalId } = party;
+  const rows = await prisma.$queryRaw<{ taxId: string }[]>`
+    SELECT DISTINCT ${taxIdOf('provider_identification')} AS "taxId" FROM conciliation.title
+    WHERE provider_external_id = ${externalId}
+      AND ${taxIdOf('provider_identification')} IS NOT NULL
+    UNION
+    SELECT tax_id FROM conciliation.provider WHERE external_id = ${externalId} AND tax_id IS NOT NULL`;
+  if (rows.length > 1) {
     throw new InputError(
-      `the external id belongs to ${taxIds.length} tax identifiers; name the party with --tax-id-file`,
+      `the external id belongs to ${rows.length} tax identifiers; name the party with --tax-id-file`,
     );
   }
-  return { taxIds, externalIds: [party.externalId] };
+  return { taxIds: rows.map(({ taxId }) => taxId), externalIds: [externalId] };
 }
 
 /** Adds the external ids that only these tax identifiers have. */
-export async function addExternalIds(database: Database, names: PartyNames): Promise<PartyNames> {
-  const externalIds = new Set(names.externalIds);
-  for (const taxId of names.taxIds) {
-    for (const externalId of await externalIdsOf(database, taxId)) externalIds.add(externalId);
-  }
-  return { ...names, externalIds: [...externalIds] };
+export async function addExternalIds({ prisma }: Database, names: PartyNames): Promise<PartyNames> {
+  const { taxIds, externalIds } = names;
+  // Reads all titles, without a time limit.
+  const [, rows] = await prisma.$transaction([
+    prisma.$executeRaw`SET LOCAL statement_timeout = 0`,
+    prisma.$queryRaw<{ externalId: string }[]>`
+      WITH used AS (
+        SELECT DISTINCT btrim(provider_external_id) AS external_id FROM conciliation.title
+        WHERE ${taxIdOf('provider_identification')} = ANY(${taxIds}::text[])
+        UNION
+        SELECT external_id FROM conciliation.provider WHERE tax_id = ANY(${taxIds}::text[])
+      )
+      SELECT external_id AS "externalId" FROM used
+      WHERE external_id <> ''
+        AND NOT EXISTS (SELECT FROM conciliation.title
+                        WHERE provider_external_id = used.external_id
+                          AND ${taxIdOf('provider_identification')} <> ALL(${taxIds}::text[]))
+        AND NOT EXISTS (SELECT FROM conciliation.provider other
+                        WHERE other.external_id = used.external_id AND other.tax_id <> ALL(${taxIds}::text[]))`,
+  ]);
+  return {
+    taxIds,
+    externalIds: [...new Set([...externalIds, ...rows.map((row) => row.externalId)])],
+  };
 }
 
 /**
@@ -66,37 +90,4 @@ export async function undecidedTaxIds(
       WHERE ${taxIdOf('written')} <> ALL(${taxIds}::text[])`,
   ]);
   return rows.map(({ taxId }) => taxId);
-}
-
-async function taxIdsOf({ prisma }: Database, externalId: string): Promise<string[]> {
-  const rows = await prisma.$queryRaw<{ taxId: string }[]>`
-    SELECT DISTINCT ${taxIdOf('provider_identification')} AS "taxId" FROM conciliation.title
-    WHERE provider_external_id = ${externalId}
-      AND ${taxIdOf('provider_identification')} IS NOT NULL
-    UNION
-    SELECT tax_id FROM conciliation.provider WHERE external_id = ${externalId} AND tax_id IS NOT NULL`;
-  return rows.map(({ taxId }) => taxId);
-}
-
-/** Returns the provider's numbers that no other tax identifier has. */
-async function externalIdsOf({ prisma }: Database, taxId: string): Promise<string[]> {
-  // Reads all titles, without a time limit.
-  const [, rows] = await prisma.$transaction([
-    prisma.$executeRaw`SET LOCAL statement_timeout = 0`,
-    prisma.$queryRaw<{ externalId: string }[]>`
-    WITH used AS (
-      SELECT DISTINCT btrim(provider_external_id) AS external_id FROM conciliation.title
-      WHERE ${taxIdOf('provider_identification')} = ${taxId}
-      UNION
-      SELECT external_id FROM conciliation.provider WHERE tax_id = ${taxId}
-    )
-    SELECT external_id AS "externalId" FROM used
-    WHERE external_id <> ''
-      AND NOT EXISTS (SELECT FROM conciliation.title
-                      WHERE provider_external_id = used.external_id
-                        AND ${taxIdOf('provider_identification')} <> ${taxId})
-      AND NOT EXISTS (SELECT FROM conciliation.provider other
-                      WHERE other.external_id = used.external_id AND other.tax_id <> ${taxId})`,
-  ]);
-  return rows.map(({ externalId }) => externalId);
 }

@@ -165,8 +165,8 @@ export function importProviderFile(
   const { actor, isDryRun } = options;
   return inTransaction(database, { isDryRun, ...MERGE_TRANSACTION }, async (tx) => {
     await createImportTable(tx);
-    const { faults, refusedIds, ...count } = await readRows(tx, reading, options);
-    const repeated = await takeRepeatedRows(tx, refusedIds);
+    const { faults, ...count } = await readRows(tx, reading, options);
+    const repeated = await takeRepeatedRows(tx);
     const place = formatOf(reading.path) === 'csv' ? 'line' : 'item';
     for (const { at, field, otherAt } of repeated) {
       faults.push({ at, field, expected: `${REPEATED[field]} ${place} ${otherAt}` });
@@ -191,18 +191,17 @@ async function readRows(
   { signal, onProgress }: Pick<ImportOptions, 'signal' | 'onProgress'>,
 ) {
   const faults: FileFault[] = [];
-  const refusedIds: { at: number; externalId: string }[] = [];
   const count = { read: 0, refused: 0, raised: 0 };
-  let rows: { at: number; provider: Provider }[] = [];
+  let rows: ({ readonly at: number } & Partial<Provider>)[] = [];
   for await (const { at, provider, isRaised, refusedId, faults: found } of readProviderFile(
     reading,
   )) {
     count.read += 1;
     if (isRaised) count.raised += 1;
-    if (provider !== null) rows.push({ at, provider });
+    if (provider !== null) rows.push({ at, ...provider });
     else {
       count.refused += 1;
-      if (refusedId !== null) refusedIds.push({ at, externalId: refusedId });
+      if (refusedId !== null) rows.push({ at, externalId: refusedId });
       if (faults.length < MAX_REPORTED_FAULTS)
         faults.push(...found.map((fault) => ({ at, ...fault })));
     }
@@ -214,27 +213,27 @@ async function readRows(
   }
   if (signal.aborted) throw new ShutdownError('the import was interrupted');
   await addRows(tx, rows);
-  return { ...count, faults, refusedIds };
+  return { ...count, faults };
 }
 
 async function createImportTable(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     CREATE TEMPORARY TABLE provider_import (
-      at integer NOT NULL, external_id text NOT NULL, type text, identification_number text NOT NULL,
+      at integer NOT NULL, external_id text NOT NULL, type text, identification_number text,
       name text, can_anticipate boolean, phones jsonb, email_addresses jsonb, accounts jsonb
     ) ON COMMIT DROP`;
 }
 
+/** A refused provider is a row without a number. */
 async function addRows(
   tx: Transaction,
-  rows: readonly { readonly at: number; readonly provider: Provider }[],
+  rows: readonly ({ readonly at: number } & Partial<Provider>)[],
 ): Promise<void> {
-  const records = rows.map(({ at, provider }) => ({ at, ...provider }));
   await tx.$executeRaw`
     INSERT INTO pg_temp.provider_import
     SELECT at, "externalId", type, "identificationNumber", name, "canAnticipate", phones,
            "emailAddresses", accounts
-    FROM jsonb_to_recordset(${JSON.stringify(records)}::jsonb) AS provider
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS provider
       (at int, "externalId" text, type text, "identificationNumber" text, name text,
        "canAnticipate" boolean, phones jsonb, "emailAddresses" jsonb, accounts jsonb)`;
 }
@@ -247,13 +246,10 @@ interface RepeatedRow {
 }
 
 /** A row whose external id a refused row has too is contested: the refused one may be the newer. */
-async function takeRepeatedRows(
-  tx: Transaction,
-  refused: readonly { readonly at: number; readonly externalId: string }[],
-): Promise<RepeatedRow[]> {
+async function takeRepeatedRows(tx: Transaction): Promise<RepeatedRow[]> {
   const repeated = await tx.$queryRaw<RepeatedRow[]>`
     WITH neighbours AS (
-      SELECT at, external_id,
+      SELECT at, identification_number,
              coalesce(lag(at) OVER same_key, lead(at) OVER same_key) AS key_at,
              coalesce(lag(at) OVER same_number, lead(at) OVER same_number) AS number_at,
              min(external_id) OVER whole_number <> max(external_id) OVER whole_number AS differs
@@ -262,18 +258,15 @@ async function takeRepeatedRows(
              same_number AS (PARTITION BY identification_number ORDER BY at),
              whole_number AS (PARTITION BY identification_number)
     )
-    SELECT at, 'externalId' AS field, key_at AS "otherAt" FROM neighbours WHERE key_at IS NOT NULL
+    SELECT at, 'externalId' AS field, key_at AS "otherAt" FROM neighbours
+    WHERE key_at IS NOT NULL AND identification_number IS NOT NULL
     UNION ALL
-    SELECT neighbours.at, 'externalId', min(refused.at) FROM neighbours
-    JOIN jsonb_to_recordset(${JSON.stringify(refused)}::jsonb) AS refused
-      (at int, "externalId" text) ON refused."externalId" = neighbours.external_id
-    WHERE key_at IS NULL GROUP BY neighbours.at
-    UNION ALL
-    SELECT at, 'identificationNumber', number_at FROM neighbours WHERE differs
+    SELECT at, 'identificationNumber', number_at FROM neighbours
+    WHERE differs AND identification_number IS NOT NULL
     ORDER BY at, field`;
   await tx.$executeRaw`
     DELETE FROM pg_temp.provider_import
-    WHERE at = ANY(${repeated.map(({ at }) => at)}::int[])`;
+    WHERE at = ANY(${repeated.map(({ at }) => at)}::int[]) OR identification_number IS NULL`;
   return repeated;
 }
 

@@ -120,14 +120,13 @@ export function recordAnswer(
   batchId: bigint,
   answer: RecordedAnswer,
   rows: readonly AnsweredProvider[],
-  actor: string,
 ): Promise<{ synced: number; rejected: number }> {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'push');
     if ((await readNewestBatch(tx)).id !== batchId) {
       throw new StagingUnavailableError('another process has pushed since the request');
     }
-    await endBatch(tx, batchId, answer, null, null);
+    await endBatch(tx, batchId, answer, null);
     const answered = await tx.$queryRaw<{ isCurrent: boolean; isRefused: boolean }[]>`
       WITH provider AS MATERIALIZED (${lockProviders(rows)}), answered AS (
         SELECT sent.*, provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash AS is_current,
@@ -148,77 +147,53 @@ export function recordAnswer(
     const decided = answered.filter(({ isCurrent }) => isCurrent);
     const rejected = decided.filter(({ isRefused }) => isRefused).length;
     const counts = { synced: decided.length - rejected, rejected };
-    if (decided.length > 0) await auditPush(tx, actor, batchId, counts);
+    if (decided.length > 0) {
+      const details = { batchId: Number(batchId), ...counts };
+      await recordAudit(tx, { actor: 'service', action: 'providers.push', details });
+    }
     return counts;
   });
 }
 
 /**
- * Records that a request decided nothing. Its rows stay pending.
- * @param delayMs nothing is pushed before then; null: no delay
+ * Records the end of a request.
+ * @param failure why it decided nothing, and how long nothing is pushed; null: it was decided, or there is no delay
  */
-export function recordBatchFailure(
-  database: Database,
+export async function endBatch(
+  client: Pick<Transaction, '$executeRaw'>,
   batchId: bigint,
   answer: RecordedAnswer,
-  failure: { readonly errorCode: string; readonly delayMs: number | null },
+  failure: { readonly errorCode: string; readonly delayMs: number | null } | null,
 ): Promise<void> {
-  return endBatch(database.prisma, batchId, answer, failure.errorCode, failure.delayMs);
+  const delaySeconds = failure?.delayMs == null ? null : failure.delayMs / 1000;
+  await client.$executeRaw`
+    UPDATE conciliation.provider_batch
+    SET http_status = ${answer.httpStatus}::int, answer = ${answer.text}, error_code = ${failure?.errorCode ?? null},
+        finished_at = clock_timestamp(),
+        next_attempt_at = clock_timestamp() + make_interval(secs => ${delaySeconds}::float8)
+    WHERE id = ${batchId}`;
 }
 
 /**
- * Counts the failed requests with counted codes since the platform's last decision about a row; the refusal of
- * several rows is none. A refused token (401) does not count, because it is not a failure of the platform.
+ * Counts the failed requests since the platform's last decision about a row; the refusal of several rows is none. An
+ * interrupted request and a refused token (401) do not count, because they are no failures of the platform.
  */
-export async function countFailuresInARow(
-  database: Database,
-  countedCodes: readonly string[],
-): Promise<number> {
-  const [row] = await database.prisma.$queryRaw<[{ failures: number }]>`
+export async function countFailuresInARow({ prisma }: Database): Promise<number> {
+  const [row] = await prisma.$queryRaw<[{ failures: number }]>`
     SELECT count(*)::int AS failures FROM conciliation.provider_batch
-    WHERE error_code = ANY(${countedCodes}::text[]) AND http_status IS DISTINCT FROM 401
+    WHERE error_code <> 'SHUTDOWN' AND http_status IS DISTINCT FROM 401
       AND id > coalesce((SELECT id FROM conciliation.provider_batch
                          WHERE ${IS_DECIDED_BATCH}
                          ORDER BY id DESC LIMIT 1), 0)`;
   return row.failures;
 }
 
-async function endBatch(
-  client: Pick<Transaction, '$executeRaw'>,
-  batchId: bigint,
-  answer: RecordedAnswer,
-  errorCode: string | null,
-  delayMs: number | null,
-): Promise<void> {
-  await client.$executeRaw`
-    UPDATE conciliation.provider_batch
-    SET http_status = ${answer.httpStatus}::int, answer = ${answer.text}, error_code = ${errorCode},
-        finished_at = clock_timestamp(),
-        next_attempt_at = clock_timestamp()
-          + make_interval(secs => ${delayMs === null ? null : delayMs / 1000}::float8)
-    WHERE id = ${batchId}`;
-}
-
-async function auditPush(
-  tx: Transaction,
-  actor: string,
-  batchId: bigint,
-  counts: { readonly synced: number; readonly rejected: number },
-): Promise<void> {
-  const details = { batchId: Number(batchId), ...counts };
-  await recordAudit(tx, { actor, action: 'providers.push', details });
-}
-
-function recordset(rows: readonly (SentProvider & { readonly refusal?: string | null })[]) {
-  const records = rows.map((row) => ({
-    external_id: row.externalId,
-    content_hash: row.contentHash,
-    tax_id: row.taxId,
-    refusal: row.refusal ?? null,
-  }));
-  return Prisma.sql`jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
-    AS sent (external_id text, content_hash text, tax_id text, refusal text)`;
-}
+/** The rows with the names that the statements use. */
+const recordset = (rows: readonly Partial<AnsweredProvider>[]) => Prisma.sql`(
+    SELECT "externalId" AS external_id, "contentHash" AS content_hash, "taxId" AS tax_id, refusal
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      AS stated ("externalId" text, "contentHash" text, "taxId" text, refusal text)
+  ) AS sent`;
 
 /**
  * True for a row of `provider_batch` in which the platform decided about a provider. The refusal of several
@@ -304,7 +279,6 @@ export const DUPLICATE_FAULT: FieldFault = {
 export function recordChecks(
   { prisma }: Database,
   outcomes: readonly CheckOutcome[],
-  actor: string,
 ): Promise<{ invalid: number; synced: number }> {
   const checks = outcomes.map(({ row, faults, isContested }) => ({
     external_id: row.externalId,
@@ -353,7 +327,8 @@ export function recordChecks(
       RETURNING result.state`;
     const invalid = rows.filter(({ state }) => state === 'invalid').length;
     if (invalid > 0) {
-      await recordAudit(tx, { actor, action: 'providers.invalid', details: { invalid } });
+      const details = { invalid };
+      await recordAudit(tx, { actor: 'service', action: 'providers.invalid', details });
     }
     return { invalid, synced: rows.length - invalid };
   });

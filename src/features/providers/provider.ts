@@ -6,35 +6,8 @@ import {
 } from '../../base/values/field-reader.ts';
 import { parseTaxId, TAX_ID_EXPECTATION } from '../../base/values/tax-id.ts';
 
-/** A supplier as an item of `providers` in `POST /api/providers`. Absent fields are not sent. */
-export interface Provider {
-  readonly externalId: string;
-  readonly type?: string;
-  /** CPF or CNPJ without mask, upper case. */
-  readonly identificationNumber: string;
-  readonly name: string;
-  readonly canAnticipate?: boolean;
-  readonly phones?: readonly ProviderPhone[];
-  readonly emailAddresses?: readonly ProviderEmail[];
-  readonly accounts?: readonly ProviderAccount[];
-}
-
-interface ProviderPhone {
-  readonly number: string;
-}
-
-interface ProviderEmail {
-  readonly email: string;
-}
-
-export interface ProviderAccount {
-  readonly bankNumber: string;
-  readonly agencyNumber: string;
-  readonly accountNumber: string;
-  readonly accountDigit?: string;
-  readonly type?: string;
-  readonly defaultAccount?: boolean;
-}
+/** A supplier as an item of `providers` in `POST /api/providers`. Undefined fields are not sent. */
+export type Provider = Extract<ReturnType<typeof checkProvider>, { ok: true }>['provider'];
 
 /** The states of a row of `conciliation.provider`. */
 export const SYNC_STATES = ['pending', 'synced', 'rejected', 'invalid'] as const;
@@ -49,7 +22,7 @@ export const OWN_FIELDS = [
   'canAnticipate',
   'phones',
   'emailAddresses',
-] as const satisfies readonly (keyof Provider)[];
+] as const;
 
 export const ACCOUNT_FIELDS = [
   'bankNumber',
@@ -58,16 +31,7 @@ export const ACCOUNT_FIELDS = [
   'accountDigit',
   'type',
   'defaultAccount',
-] as const satisfies readonly (keyof ProviderAccount)[];
-
-export type ProviderCheck =
-  | {
-      readonly ok: true;
-      readonly provider: Provider;
-      /** Whether the tax identifier had lower-case letters, which are sent in upper case. */
-      readonly isRaised: boolean;
-    }
-  | { readonly ok: false /** At most `MAX_FAULTS`. */; readonly faults: readonly FieldFault[] };
+] as const;
 
 export const MAX_FAULTS = 20;
 
@@ -83,11 +47,15 @@ const MAX_EMAIL_CHARACTERS = 254;
  * Checks a provider as far as possible without the platform, and refuses as little as possible. The
  * interface does not document required fields. A provider needs a key, a tax identifier and a name;
  * a phone, an address or an account needs its number. Null and absent are equal.
+ * @returns with at most `MAX_FAULTS` faults, or whether letters of the tax identifier became upper case
  */
-export function checkProvider(value: unknown): ProviderCheck {
+export function checkProvider(value: unknown) {
   const faults: FieldFault[] = [];
-  if (!isObject(value))
-    return { ok: false, faults: [{ field: '(provider)', expected: 'expected an object' }] };
+  const refused = () => ({ ok: false as const, faults: faults.slice(0, MAX_FAULTS) });
+  if (!isObject(value)) {
+    faults.push({ field: '(provider)', expected: 'expected an object' });
+    return refused();
+  }
   const check = new FieldReader(value, '', faults);
   const externalId = check.requiredText('externalId', MAX_KEY_CHARACTERS);
   const type = check.word('type');
@@ -105,31 +73,22 @@ export function checkProvider(value: unknown): ProviderCheck {
     check.fault('accounts', 'expected at most one default account');
   }
   check.refuseFurtherFields([...OWN_FIELDS, 'accounts']);
-  if (faults.length > 0 || taxId === null)
-    return { ok: false, faults: faults.slice(0, MAX_FAULTS) };
+  if (faults.length > 0 || taxId === null) return refused();
+  const own = { externalId, type, identificationNumber: taxId.digits, name, canAnticipate };
   return {
-    ok: true,
-    provider: {
-      externalId,
-      ...(type !== undefined && { type }),
-      identificationNumber: taxId.digits,
-      name,
-      ...(canAnticipate !== undefined && { canAnticipate }),
-      ...(phones !== undefined && { phones }),
-      ...(emailAddresses !== undefined && { emailAddresses }),
-      ...(accounts !== undefined && { accounts }),
-    },
+    ok: true as const,
+    provider: { ...own, phones, emailAddresses, accounts },
     isRaised: /[a-z]/.test(identificationNumber),
   };
 }
 
-function toPhone(item: FieldReader): ProviderPhone {
+function toPhone(item: FieldReader) {
   const number = item.requiredText('number');
   item.refuseFurtherFields(['number']);
   return { number };
 }
 
-function toEmail(item: FieldReader): ProviderEmail {
+function toEmail(item: FieldReader) {
   const email = item.requiredText('email', MAX_EMAIL_CHARACTERS);
   if (!EMAIL.test(email) && !item.hasFault('email')) {
     item.fault('email', 'expected an e-mail address');
@@ -138,22 +97,17 @@ function toEmail(item: FieldReader): ProviderEmail {
   return { email };
 }
 
-function toAccount(item: FieldReader): ProviderAccount {
-  const bankNumber = item.requiredText('bankNumber');
-  const agencyNumber = item.requiredText('agencyNumber');
-  const accountNumber = item.requiredText('accountNumber');
-  const accountDigit = item.text('accountDigit');
-  const type = item.word('type');
-  const defaultAccount = item.flag('defaultAccount');
-  item.refuseFurtherFields(ACCOUNT_FIELDS);
-  return {
-    bankNumber,
-    agencyNumber,
-    accountNumber,
-    ...(accountDigit !== undefined && { accountDigit }),
-    ...(type !== undefined && { type }),
-    ...(defaultAccount !== undefined && { defaultAccount }),
+function toAccount(item: FieldReader) {
+  const account = {
+    bankNumber: item.requiredText('bankNumber'),
+    agencyNumber: item.requiredText('agencyNumber'),
+    accountNumber: item.requiredText('accountNumber'),
+    accountDigit: item.text('accountDigit'),
+    type: item.word('type'),
+    defaultAccount: item.flag('defaultAccount'),
   };
+  item.refuseFurtherFields(ACCOUNT_FIELDS);
+  return account;
 }
 
 /** Describes faults for people: `name: missing; phones[0].number: expected text`. Free of personal data. */

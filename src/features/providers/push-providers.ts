@@ -27,6 +27,7 @@ import {
   type CheckOutcome,
   countFailuresInARow,
   DUPLICATE_FAULT,
+  endBatch,
   keepUnderWay,
   openBatch,
   type PendingProvider,
@@ -34,7 +35,6 @@ import {
   readNewestBatch,
   readPendingProviders,
   recordAnswer,
-  recordBatchFailure,
   recordChecks,
   relieveProviders,
   type SentProvider,
@@ -45,8 +45,6 @@ export interface PushParts {
   readonly platform: ProvidersClient;
   readonly logger: Logger;
   readonly retry: RetryPolicy;
-  /** The actor of pushes in the audit log. */
-  readonly actor: string;
   /** Called with the status after each request, except interrupted ones; null: there was no answer. */
   readonly onRequest?: (httpStatus: number | null) => void;
   /** The random source of the backoff; replaced in tests. */
@@ -84,16 +82,6 @@ interface FailedRequest {
  * the platform may use the others for the same purpose.
  */
 const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 422]);
-
-/** Failures that make the next wait longer. */
-const COUNTED_CODES = [
-  'PLATFORM_UNAVAILABLE',
-  'PLATFORM_RATE_LIMITED',
-  'PLATFORM_AUTH',
-  'PLATFORM_CONTRACT',
-  'CONFIG_INVALID',
-  'DEFECT',
-];
 
 /** The stored length of `provider.last_error`. `provider_batch` has the complete answer. */
 const MAX_REFUSAL_CHARACTERS = 2000;
@@ -138,7 +126,9 @@ export async function pushOnce(
     open: null,
   };
   try {
-    await pushBatch(run);
+    const { checked, ...gathered } = await gatherBatch(parts.database);
+    Object.assign(counts, gathered);
+    await isolateCulprits(checked, (items) => request(run, items));
     if (counts.requests > 0 || counts.invalid > 0) {
       const message = counts.requests > 0 ? 'providers pushed' : 'no provider to push';
       parts.logger.info({ ...counts }, message);
@@ -150,18 +140,9 @@ export async function pushOnce(
   }
 }
 
-async function pushBatch(run: PushRun): Promise<void> {
-  const { checked, invalid, unchanged, relieved } = await gatherBatch(
-    run.parts.database,
-    run.parts.actor,
-  );
-  Object.assign(run.counts, { invalid, unchanged, relieved });
-  await isolateCulprits(checked, (items) => request(run, items));
-}
-
 /** Makes one request: records it, sends it, and records its answer, in this order. */
 async function request(run: PushRun, items: readonly CheckedProvider[]): Promise<Verdict> {
-  const { database, platform, actor } = run.parts;
+  const { database, platform } = run.parts;
   if (run.stopping.aborted) throw toStopReason(run.stopping);
   const batch = await openBatch(
     database,
@@ -199,7 +180,6 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
     batch.batchId,
     answer,
     decided.map(({ row }) => ({ ...row, refusal: refusals.get(row.externalId) ?? null })),
-    actor,
   );
   run.open = null;
   run.counts.synced += synced;
@@ -215,60 +195,37 @@ function toRefusal({ httpStatus, text }: { httpStatus: number; text: string }): 
 
 /** Records why the open request decided nothing, and returns when it may be retried. */
 async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedRequest> {
-  const { parts, open } = run;
+  const { open, counts } = run;
+  const { database, logger, retry, random = Math.random, onRequest } = run.parts;
   // Without an open request, or without a database, there is nothing to record. The row of the
   // request stays without an answer, as after a crash.
   if (open === null || error instanceof StagingUnavailableError) throw error;
-  const known = error instanceof ConciliationError;
-  const delayMs =
-    error instanceof ShutdownError ? null : await nextDelayMs(parts, error, open.answer.httpStatus);
-  await recordBatchFailure(parts.database, open.batchId, open.answer, {
-    errorCode: known ? error.code : 'DEFECT',
-    delayMs,
-  });
-  parts.logger.warn(
-    {
-      ...run.counts,
-      batchId: String(open.batchId),
-      retryDelayMs: delayMs,
-      err: describeError(error),
-    },
+  const { batchId, answer } = open;
+  const known = error instanceof ConciliationError ? error : null;
+  const isInterrupted = error instanceof ShutdownError;
+  // 403 means that the token may not push. It may still be valid for pulls, which must not stop.
+  const isUnauthorized =
+    error instanceof TokenUnusableError ||
+    (error instanceof PlatformAuthError && answer.httpStatus !== 403);
+  let delayMs = 0;
+  // A push waits for another token, and may continue when there is one.
+  if (!isInterrupted && !isUnauthorized) {
+    const failures = await countFailuresInARow(database);
+    const least = error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null;
+    delayMs = backoffDelayMs(retry, failures + 1, least, random());
+  }
+  const retryDelayMs = isInterrupted ? null : delayMs;
+  const failure = { errorCode: known?.code ?? 'DEFECT', delayMs: retryDelayMs };
+  await endBatch(database.prisma, batchId, answer, failure);
+  logger.warn(
+    { ...counts, batchId: String(batchId), retryDelayMs, err: describeError(error) },
     'provider request failed',
   );
-  if (delayMs === null) throw error;
-  const kind = toFailureKind(error, open.answer.httpStatus);
-  parts.onRequest?.(open.answer.httpStatus);
-  if (!known) throw error;
-  return { kind, delayMs, error };
-}
-
-function toFailureKind(error: unknown, httpStatus: number | null): FailedRequest['kind'] {
-  if (waitsForToken(error, httpStatus)) return 'unauthorized';
-  return error instanceof ConciliationError && error.retryable ? 'retry' : 'failed';
-}
-
-/** 403 means that the token may not push. It may still be valid for pulls, which must not stop. */
-function waitsForToken(error: unknown, httpStatus: number | null): boolean {
-  return (
-    error instanceof TokenUnusableError ||
-    (error instanceof PlatformAuthError && httpStatus !== 403)
-  );
-}
-
-async function nextDelayMs(
-  parts: PushParts,
-  error: unknown,
-  httpStatus: number | null,
-): Promise<number> {
-  // A push waits for another token, and may continue when there is one.
-  if (waitsForToken(error, httpStatus)) return 0;
-  const failures = await countFailuresInARow(parts.database, COUNTED_CODES);
-  return backoffDelayMs(
-    parts.retry,
-    failures + 1,
-    error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null,
-    (parts.random ?? Math.random)(),
-  );
+  if (isInterrupted) throw error;
+  onRequest?.(answer.httpStatus);
+  if (known === null) throw error;
+  const kind = isUnauthorized ? 'unauthorized' : known.retryable ? 'retry' : 'failed';
+  return { kind, delayMs, error: known };
 }
 
 /** A pending row that passed the check, and its request item. */
@@ -277,18 +234,11 @@ interface CheckedProvider {
   readonly provider: Provider;
 }
 
-interface GatheredBatch {
-  /** At most `MAX_PROVIDERS_PER_REQUEST`, each with a different tax identifier. */
-  readonly checked: readonly CheckedProvider[];
-  readonly invalid: number;
-  /** Rows that need no request, because the platform has their content. */
-  readonly unchanged: number;
-  /** Rows that were invalid or rejected because of other rows, which have changed since. */
-  readonly relieved: number;
-}
-
-/** Checks pending rows, the longest waiting first, until a request is full or no row is left. */
-async function gatherBatch(database: Database, actor: string): Promise<GatheredBatch> {
+/**
+ * Checks pending rows, the longest waiting first, until a request is full or no row is left.
+ * @returns with at most `MAX_PROVIDERS_PER_REQUEST` rows, each with a different tax identifier
+ */
+async function gatherBatch(database: Database) {
   const relieved = await relieveProviders(database);
   const checked: CheckedProvider[] = [];
   let invalid = 0;
@@ -303,7 +253,7 @@ async function gatherBatch(database: Database, actor: string): Promise<GatheredB
       else checked.push(outcome);
     }
     if (outcomes.length > 0) {
-      const recorded = await recordChecks(database, outcomes, actor);
+      const recorded = await recordChecks(database, outcomes);
       invalid += recorded.invalid;
       unchanged += recorded.synced;
     }
@@ -338,26 +288,20 @@ export type Verdict = 'taken' | 'refused';
  * two halves is taken, because the second then contains it and is halved without a request. A wrong
  * guess has no effect on the result: an item is judged only by its own request. A platform that
  * refuses a request for another reason costs additional requests.
+ * @param hasCulprit whether one of several items is known to be faulty
  */
 export async function isolateCulprits<T>(
   items: readonly T[],
   ask: (items: readonly T[]) => Promise<Verdict>,
-): Promise<void> {
-  await decide(items, false, ask);
-}
-
-async function decide<T>(
-  items: readonly T[],
-  hasCulprit: boolean,
-  ask: (items: readonly T[]) => Promise<Verdict>,
+  hasCulprit = false,
 ): Promise<Verdict> {
   if (items.length === 0) return 'taken';
   const isAsked = !hasCulprit || items.length === 1;
   if (isAsked && (await ask(items)) === 'taken') return 'taken';
   if (items.length === 1) return 'refused';
   const half = Math.ceil(items.length / 2);
-  const first = await decide(items.slice(0, half), false, ask);
-  await decide(items.slice(half), first === 'taken', ask);
+  const first = await isolateCulprits(items.slice(0, half), ask);
+  await isolateCulprits(items.slice(half), ask, first === 'taken');
   return 'refused';
 }
 /** The stored length of `provider_batch.answer`. */

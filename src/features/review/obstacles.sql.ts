@@ -12,7 +12,7 @@ import { accountObstacles } from '../accounts/payment-holds.sql.ts';
 import { bookingObstacles } from '../bookings/release-conditions.sql.ts';
 import { checkObstacles } from '../checks/findings.sql.ts';
 import { matchingObstacles } from '../matching/breaks.sql.ts';
-import { verifyObstacles } from '../verify/findings.sql.ts';
+import { verifyObstacles } from '../verify/verify.sql.ts';
 import { LedgerDay, selectDays } from './ledger-days.sql.ts';
 
 const where = (condition: Prisma.Sql) =>

@@ -31,7 +31,6 @@ import {
   readSweepBasis,
   recordSweep,
   recordSweepFailure,
-  type SweepBasis,
   type SweepOrder,
   type SweepRead,
   type SweepReport,
@@ -101,7 +100,7 @@ async function compare(
   reachFaultPoint('headers');
   request.httpStatus = response.httpStatus;
   const today = () => dateIn(timeZone, now());
-  const read = await readFolds(response, from, today, basis).finally(() => {
+  const read = await readFolds(response, from, today, basis.versions).finally(() => {
     request.responseBytes = response.bytesReceived();
   });
   reachFaultPoint('verify');
@@ -123,7 +122,7 @@ async function readFolds(
   response: ConciliationResponse,
   from: CivilDate,
   today: () => CivilDate,
-  { versions }: SweepBasis,
+  versions: ReadonlyMap<CivilDate, number>,
 ): Promise<SweepRead> {
   const folds = new TitleFolds(versions);
   let lastDate = today();

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { addDays, type CivilDate, dateIn } from '../../base/values/business-day.ts';
+import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/retry.ts';
 import { newestContentVersion, requireKnownVersion } from '../../core/title/title.ts';
@@ -11,100 +11,49 @@ import { Prisma } from '../../generated/prisma/client.ts';
 const SWEEP_DAYS = 45;
 const SWEEP_MAX_DAYS = 400;
 
-/** Limit for open pulls that sweeps have requested. The others wait, so that the queue stays short. */
-export const MAX_OPEN_SWEEP_PULLS = 20;
-
+/** Of the wait after the first failure, and the longest: an answer may be the longest that the platform gives. */
 const FIRST_RETRY_MINUTES = 5;
 const MAX_RETRY_MINUTES = 24 * 60;
 
-/**
- * Returns the minutes after which a failed sweep is tried again: 5, 10, 20 and so on, up to a day, because an answer
- * may be the longest that the platform gives.
- * @param failures failed sweeps since the slot, at least 1
- */
-function sweepRetryMinutes(failures: number): number {
-  return Math.min(FIRST_RETRY_MINUTES * 2 ** (failures - 1), MAX_RETRY_MINUTES);
-}
-
-/**
- * Returns the first date of a sweep. A sweep covers the oldest date with a title that is not due
- * yet, because the platform may still restate such a title; at least `SWEEP_DAYS`, at most
- * `SWEEP_MAX_DAYS`, and no date before the ledger.
- * @param slotDate the date of the slot that makes the sweep due
- * @param oldestOpenDate the oldest accepted date with a current title due on `slotDate` or later;
- * null: there is none
- */
-function sweepStart(
-  slotDate: CivilDate,
-  ledger: { readonly startDate: CivilDate; readonly oldestOpenDate: CivilDate | null },
-): CivilDate {
-  const wanted = [addDays(slotDate, -SWEEP_DAYS), ledger.oldestOpenDate ?? slotDate].sort()[0];
-  const bounds = [wanted, addDays(slotDate, -SWEEP_MAX_DAYS), ledger.startDate];
-  return bounds.sort().at(-1) as CivilDate;
-}
+/** Limit for open pulls that sweeps have requested. The others wait, so that the queue stays short. */
+export const MAX_OPEN_SWEEP_PULLS = 20;
 
 export interface SweepOrder {
   readonly from: CivilDate;
   readonly slotAt: Date;
 }
 
-export interface DueSweep extends SweepOrder {
-  /** Milliseconds until the sweep is due: 0 for now. */
-  readonly delayMs: number;
-}
-
 /**
  * Returns the sweep that the slot makes due; null: there is none, because a sweep of the slot is complete, no date
- * was answered yet, or none was over at the slot. After a failure the sweep waits longer each time.
+ * was answered yet, or none was over at the slot. After each failure the sweep waits twice as long. It covers the oldest
+ * date with a title that is not due yet, because the platform may still restate such a title, and no date before the
+ * ledger.
+ * @returns with the milliseconds until the sweep is due: 0 for now
  */
-export async function readDueSweep(
-  database: Database,
-  slotAt: Date,
-  timeZone: string,
-): Promise<DueSweep | null> {
+export async function readDueSweep({ prisma }: Database, slotAt: Date, timeZone: string) {
   const slotDate = dateIn(timeZone, slotAt);
-  const [ledger] = await database.prisma.$queryRaw<
-    [
-      {
-        startDate: CivilDate;
-        oldestOpenDate: CivilDate | null;
-        failures: number;
-        minutesAgo: number | null;
-      }?,
-    ]
-  >`
-    SELECT start_date::text AS "startDate",
-           (SELECT min(date)::text FROM conciliation.day
-            WHERE latest_due_date >= ${slotDate}::date) AS "oldestOpenDate",
-           failed.sweeps::int AS failures, failed.minutes_ago::float8 AS "minutesAgo"
+  const [due] = await prisma.$queryRaw<[{ from: CivilDate; delayMs: number }?]>`
+    SELECT greatest(start_date, ${slotDate}::date - ${SWEEP_MAX_DAYS}::int, least(
+             ${slotDate}::date - ${SWEEP_DAYS}::int,
+             (SELECT min(date) FROM conciliation.day WHERE latest_due_date >= ${slotDate}::date)))::text AS "from",
+           greatest(0, ceil(1000 * extract(epoch FROM failed.retry_at - clock_timestamp())))::float8 AS "delayMs"
     FROM conciliation.checkpoint, (
-      SELECT count(*) AS sweeps,
-             extract(epoch FROM clock_timestamp() - max(finished_at)) / 60 AS minutes_ago
+      SELECT max(finished_at) + interval '1 minute'
+               * least(${FIRST_RETRY_MINUTES}::int * 2 ^ least(count(*) - 1, 30), ${MAX_RETRY_MINUTES}::int) AS retry_at
       FROM conciliation.sweep WHERE state = 'failed' AND slot_at >= ${slotAt}::timestamptz
     ) AS failed
     WHERE start_date < ${slotDate}::date
       AND EXISTS (SELECT FROM conciliation.day WHERE fold_count IS NOT NULL)
       AND NOT EXISTS (SELECT FROM conciliation.sweep
                       WHERE state = 'complete' AND slot_at >= ${slotAt}::timestamptz)`;
-  if (ledger === undefined) return null;
-  const { failures, minutesAgo } = ledger;
-  const waitMinutes = minutesAgo === null ? 0 : sweepRetryMinutes(failures) - minutesAgo;
-  return {
-    from: sweepStart(slotDate, ledger),
-    slotAt,
-    delayMs: Math.max(0, Math.ceil(waitMinutes * 60_000)),
-  };
+  return due === undefined ? null : { ...due, slotAt };
 }
 
-/** The state of the ledger before the request. */
-export interface SweepBasis {
-  readonly firstDate: CivilDate;
-  /** The versions of the content hashes, for dates with another than the newest. */
-  readonly versions: ReadonlyMap<CivilDate, number>;
-}
-
-/** @throws ConfigError when a newer version of this program has written one of the dates */
-export async function readSweepBasis(database: Database, from: CivilDate): Promise<SweepBasis> {
+/**
+ * Reads the first date to compare, and the versions of the content hashes of dates with another than the newest.
+ * @throws ConfigError when a newer version of this program has written one of the dates
+ */
+export async function readSweepBasis(database: Database, from: CivilDate) {
   const checkpoint = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
   const firstDate = checkpoint && checkpoint.startDate > from ? checkpoint.startDate : from;
   const days = await database.prisma.day.findMany({
@@ -135,19 +84,7 @@ export interface SweepRequest extends SweepOrder {
   readonly responseBytes: number;
 }
 
-export interface SweepReport {
-  readonly sweepId: bigint;
-  readonly datesCompared: number;
-  readonly differences: readonly SweepDifference[];
-}
-
-interface SweepDifference {
-  readonly date: CivilDate;
-  /** Titles in the answer of the sweep that keep the contract. */
-  readonly titles: number;
-  /** Titles in the newest complete answer for the date; null: there was none. */
-  readonly ledgerTitles: number | null;
-}
+export type SweepReport = Awaited<ReturnType<typeof recordSweep>>;
 
 /**
  * Compares the answer with the newest complete answer for each date, in one statement and therefore
@@ -159,7 +96,7 @@ export function recordSweep(
   request: SweepRequest,
   dates: { readonly first: CivilDate; readonly last: CivilDate },
   read: SweepRead,
-): Promise<SweepReport> {
+) {
   return database.prisma.$transaction(async (tx) => {
     const compared = await tx.$queryRaw<
       { date: CivilDate; ledgerTitles: number | null; ledgerSum: string | null }[]
@@ -219,61 +156,18 @@ function rowOf({ from, ...request }: SweepRequest) {
   return { fromDate: from, ...request };
 }
 
-interface OpenDifference {
-  readonly sweepId: bigint;
-  readonly date: CivilDate;
-  /** Failed pulls of the date since the sweep. */
-  readonly failures: number;
-  readonly minutesAgo: number | null;
-  /** A pull without a request so far; null: there is none. */
-  readonly queuedPullId: bigint | null;
-}
+/** The waits after the first failures; the last one is the longest. */
+const REPLAN_MINUTES = [1, 2, 3, 4, 5].map(replanAfterMinutes);
 
 /**
- * Creates a pull for each date that differs in its newest complete sweep, a few at a time. The
- * request of that pull has to be sent after the sweep. A waiting pull of the date is enough. A
- * running one is not, because its request may have been sent before the end of the sweep's answer.
- * The caller serialises planners.
+ * Creates a pull for each date that differs in its newest complete sweep, a few at a time and the oldest first. The
+ * request of that pull has to be sent after the sweep. A waiting pull of the date is enough. A running one is not,
+ * because its request may have been sent before the end of the sweep's answer. The caller serialises planners.
  * @returns the number of created pulls
  */
-export async function planDifferences(tx: Transaction): Promise<number> {
-  const open = (await readOpenDifferences(tx)).filter(
-    ({ failures, minutesAgo }) => minutesAgo === null || minutesAgo >= replanAfterMinutes(failures),
-  );
-  for (const { sweepId, date, queuedPullId } of open) {
-    if (queuedPullId === null) continue;
-    await tx.sweepDifference.updateMany({
-      where: { sweepId, date },
-      data: { pullId: queuedPullId },
-    });
-  }
-  const openPulls = await tx.pull.count({
-    where: { origin: 'sweep', state: { in: ['queued', 'running'] } },
-  });
-  const due = open.filter(({ queuedPullId }) => queuedPullId === null);
-  let created = 0;
-  for (const { sweepId, date, failures } of due.slice(
-    0,
-    Math.max(0, MAX_OPEN_SWEEP_PULLS - openPulls),
-  )) {
-    created += await tx.$executeRaw`
-      WITH created AS (
-        INSERT INTO conciliation.pull (origin, date, slot_at, round, requested_by)
-        SELECT 'sweep', ${date}::date, finished_at, ${failures}::int, 'scheduler'
-        FROM conciliation.sweep WHERE id = ${sweepId}
-        ON CONFLICT (origin, date, slot_at, round) DO NOTHING
-        RETURNING id
-      )
-      UPDATE conciliation.sweep_difference SET pull_id = created.id FROM created
-      WHERE sweep_id = ${sweepId} AND date = ${date}::date`;
-  }
-  return created;
-}
-
-/** In the order of the dates. */
-function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
+export function planDifferences(tx: Transaction): Promise<number> {
   const spent = [...SPENT_ERROR_CODES];
-  return tx.$queryRaw<OpenDifference[]>`
+  return tx.$executeRaw`
     WITH newest AS (
       SELECT id, from_date, finished_at,
              -- From this date on, a newer sweep speaks.
@@ -281,31 +175,44 @@ function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
                ORDER BY started_at DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
              ), 'infinity') AS until_date
       FROM conciliation.sweep WHERE state = 'complete'
+    ), open AS MATERIALIZED (
+      SELECT differing.sweep_id, differing.date, newest.finished_at, failed.pulls AS failures,
+             (SELECT min(id) FROM conciliation.pull
+              WHERE pull.date = differing.date AND state = 'queued') AS queued_pull_id
+      FROM newest
+      JOIN conciliation.sweep_difference AS differing
+        ON differing.sweep_id = newest.id AND differing.date < newest.until_date
+      LEFT JOIN conciliation.pull AS planned ON planned.id = differing.pull_id
+      CROSS JOIN LATERAL (
+        SELECT count(*)::int AS pulls, max(finished_at) AS last_at
+        FROM conciliation.pull
+        WHERE pull.date = differing.date AND state = 'failed'
+          AND fetch_started_at > newest.finished_at
+      ) AS failed
+      WHERE (failed.pulls = 0 OR last_at <= clock_timestamp()
+               - interval '1 minute' * (${REPLAN_MINUTES}::int[])[least(failed.pulls, ${REPLAN_MINUTES.length}::int)])
+        AND (differing.pull_id IS NULL
+             OR (planned.state = 'cancelled'
+                 OR (planned.state = 'failed' AND planned.error_code = ANY(${spent})))
+                AND NOT EXISTS (
+                  SELECT FROM conciliation.pull AS answered
+                  WHERE answered.date = differing.date
+                    AND answered.state IN ('merged', 'unchanged', 'held', 'superseded')
+                    AND answered.fetch_started_at > newest.finished_at))
+    ), waiting AS (
+      UPDATE conciliation.sweep_difference AS differing SET pull_id = queued_pull_id
+      FROM open WHERE (differing.sweep_id, differing.date) = (open.sweep_id, open.date) AND queued_pull_id IS NOT NULL
+    ), created AS (
+      INSERT INTO conciliation.pull (origin, date, slot_at, round, requested_by)
+      SELECT 'sweep', date, finished_at, failures, 'scheduler' FROM open WHERE queued_pull_id IS NULL ORDER BY date
+      LIMIT greatest(0, ${MAX_OPEN_SWEEP_PULLS}::int - (
+        SELECT count(*) FROM conciliation.pull WHERE origin = 'sweep' AND state IN ('queued', 'running')))
+      ON CONFLICT (origin, date, slot_at, round) DO NOTHING
+      RETURNING id, date
     )
-    SELECT differing.sweep_id AS "sweepId", differing.date::text AS date,
-           failed.pulls::int AS failures, failed.minutes_ago::float8 AS "minutesAgo",
-           (SELECT min(id) FROM conciliation.pull
-            WHERE pull.date = differing.date AND state = 'queued') AS "queuedPullId"
-    FROM newest
-    JOIN conciliation.sweep_difference AS differing
-      ON differing.sweep_id = newest.id AND differing.date < newest.until_date
-    LEFT JOIN conciliation.pull AS planned ON planned.id = differing.pull_id
-    CROSS JOIN LATERAL (
-      SELECT count(*) AS pulls,
-             extract(epoch FROM clock_timestamp() - max(finished_at)) / 60 AS minutes_ago
-      FROM conciliation.pull
-      WHERE pull.date = differing.date AND state = 'failed'
-        AND fetch_started_at > newest.finished_at
-    ) AS failed
-    WHERE differing.pull_id IS NULL
-       OR ((planned.state = 'cancelled'
-            OR (planned.state = 'failed' AND planned.error_code = ANY(${spent})))
-           AND NOT EXISTS (
-             SELECT FROM conciliation.pull AS answered
-             WHERE answered.date = differing.date
-               AND answered.state IN ('merged', 'unchanged', 'held', 'superseded')
-               AND answered.fetch_started_at > newest.finished_at))
-    ORDER BY differing.date`;
+    UPDATE conciliation.sweep_difference AS differing SET pull_id = created.id
+    FROM created JOIN open USING (date)
+    WHERE (differing.sweep_id, differing.date) = (open.sweep_id, open.date)`;
 }
 
 /** Sweeps whose differences may still be an alert. */

@@ -1,6 +1,6 @@
 /**
  * What the titles of a date, the rows that follow from them, and the decisions of people are not. Each query has rows
- * (problem, row_key); see the comments of `title_finding`.
+ * (problem, row_key). The comments of `title_finding` have the conditions of each problem.
  */
 
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -16,6 +16,7 @@ import {
 } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { missingHolds } from '../accounts/payment-holds.sql.ts';
+import { alteredFindings } from '../checks/findings.sql.ts';
 import { hasOtherTotals } from '../schedule/payee.sql.ts';
 
 // Column names are constants of core/title. No input reaches Prisma.raw.
@@ -32,10 +33,6 @@ export const contentAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   WHERE accepted_date = ${date}::date AND erased_at IS NULL
     AND (content_hash <> ${computedContentHash(date)} OR identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
 
-/**
- * The rows of the date are not those of its newest digest; or a merge that changed titles has appended none since; or
- * the newest one is neither of such a merge, nor of a pull that a check asked for, nor of an erasure.
- */
 const titlesAlteration = (date: CivilDate) => Prisma.sql`
   SELECT 'titles' AS problem, NULL AS row_key
   WHERE NOT ${areRowsRecorded(date)}
@@ -52,11 +49,6 @@ const titlesAlteration = (date: CivilDate) => Prisma.sql`
                   ELSE own.date IS DISTINCT FROM newest.date
                        OR NOT (own.state = 'merged' OR own.state = 'unchanged' AND own.origin = 'repair') END)`;
 
-/**
- * The row of `day` has other counts, sums, latest due date or digest than the titles, its titles are not as many as the
- * newest merged answer had, it is reconciled although something waits for a person, or its newest merge or seal is not
- * that of `pull` or `sign_off`; the fence of that merge was never given; or titles have no row of `day`.
- */
 const dayAlteration = (date: CivilDate) => Prisma.sql`
   WITH present AS (
     ${titleTotals(Prisma.sql`(SELECT * FROM conciliation.title WHERE accepted_date = ${date}::date) AS title`)}
@@ -96,13 +88,8 @@ const contentsOf = (table: string) =>
   each((column) => `${table}.${column}`, [...VALUE_COLUMNS, ...DESTINATION_COLUMNS]);
 
 /**
- * - `line`: the hashes of the columns are others. A line of an erased party has lost what its hashes cover: it has the
- *   columns of the erased title of its content, or no title has its content any more. Or the consumer is not that of the
- *   line before, a reversal does not show that line, the payable is none that the title had when the line was released,
- *   the value to post has another difference than a match of the title, or the accounting date is neither that of the release nor one that the ERP named.
- * - `batch`: counts, digest or sums are not those of the lines, or the seal is not one of the date or was released
- *   completely before
- * - `lines`: the newest lines are not the content of the seal that was released last
+ * A line of an erased party has lost what its hashes cover: it has the columns of the erased title of its content, or no
+ * title has its content any more.
  */
 const bookingAlterations = (date: CivilDate) => Prisma.sql`
   WITH line AS MATERIALIZED (
@@ -216,10 +203,8 @@ const bookingAlterations = (date: CivilDate) => Prisma.sql`
                         AND identity_hash = live.identity_hash AND content_hash = live.content_hash)) END`;
 
 /** What an entry of the audit log does not state. A consumer without an entry has no access. */
-const UNSTATED = JSON.stringify({
-  ...{ user: null, isDisabled: false, decidesFrom: null, isParallel: false },
-  ...{ databaseRole: null, apiKeyId: null, buyers: [] },
-});
+const UNSTATED =
+  '{"user":null,"isDisabled":false,"decidesFrom":null,"isParallel":false,"databaseRole":null,"apiKeyId":null,"buyers":[]}';
 
 /**
  * What people have decided about a date, and the access, which concerns every date, compared with the audit log. An
@@ -330,34 +315,6 @@ const recordAlterations = (date: CivilDate) => Prisma.sql`
   ) AS change
   WHERE role <> 'admin' AND change.at IS NOT NULL AND coalesce(decides_from < change.at, true)`;
 
-/**
- * A response that ended without a merge was replaced by a newer one. The findings of the checks are as the newest check
- * of the present content leaves them, of its severity, and not closed while the title has the fault. After a sign-off,
- * the checks do not run.
- */
-const checkAlterations = (date: CivilDate) => Prisma.sql`
-  -- A response that a crash of the database has lost is replaced before the next one comes.
-  SELECT 'pull' AS problem, pull.id::text AS row_key
-  FROM conciliation.pull JOIN conciliation.day ON day.date = pull.date AND day.state = 'reconciled'
-  WHERE pull.date = ${date}::date AND pull.state = 'superseded' AND NOT EXISTS (
-    SELECT FROM conciliation.pull AS newer
-    WHERE newer.date = pull.date AND newer.fence > pull.fence AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))
-  UNION ALL
-  SELECT 'finding', id::text
-  FROM (
-    SELECT finding.*, substring(done.rules FROM code || ':' || version || ':([a-z]+)') AS given
-    FROM conciliation.check_finding AS finding
-    JOIN conciliation.day ON day.date = accepted_date
-    JOIN conciliation.day_check AS done USING (date, content_digest)
-    JOIN conciliation.title ON title.id = title_id AND title.content_hash = finding.content_hash
-    WHERE finding.accepted_date = ${date}::date AND resolved_at IS NULL AND done.rules <> ''
-      AND (signed_off_at IS NULL OR restated_after_sign_off) AND title.status = 'current' AND title.erased_at IS NULL
-  ) AS finding
-  WHERE CASE WHEN closed_at IS NULL THEN severity IS DISTINCT FROM given
-             -- Of these checks, the fault follows from the content of the title alone.
-             ELSE code IN ('due_before_acceptance', 'value_not_positive', 'tax_id_invalid', 'agent_is_provider')
-                  AND given <> 'off' END`;
-
 /** The parts of a check. */
 export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
   contentAlterations(date),
@@ -367,5 +324,14 @@ export const alterationsOf = (date: CivilDate): Prisma.Sql[] => [
   Prisma.sql`SELECT 'hold' AS problem, title_id::text AS row_key FROM (${missingHolds(date)}) AS missing`,
   bookingAlterations(date),
   recordAlterations(date),
-  checkAlterations(date),
+  Prisma.sql`
+    SELECT 'finding' AS problem, id::text AS row_key FROM (${alteredFindings(date)}) AS finding
+    UNION ALL
+    -- A response that a crash of the database has lost is replaced before the next one comes.
+    SELECT 'pull', pull.id::text
+    FROM conciliation.pull JOIN conciliation.day ON day.date = pull.date AND day.state = 'reconciled'
+    WHERE pull.date = ${date}::date AND pull.state = 'superseded' AND NOT EXISTS (
+      SELECT FROM conciliation.pull AS newer
+      WHERE newer.date = pull.date AND newer.fence > pull.fence
+        AND newer.state IN ('merged', 'unchanged', 'held', 'superseded'))`,
 ];

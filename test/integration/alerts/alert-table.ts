@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { takeLock } from '../../../src/base/database/program-lock.sql.ts';
 import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
 import type { AlertKind } from '../../../src/features/alerts/alerts.ts';
 import type { MessageStyle } from '../../../src/features/alerts/channels.ts';
 import {
   type Alert,
   deriveAlerts,
-  lockAlerts,
   settleAlerts,
 } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
@@ -68,7 +68,7 @@ export async function openAlertTable(): Promise<AlertTable> {
 /** Raises an alert beside those that are open. */
 export async function raiseAlert(database: Database, alert: Alert): Promise<void> {
   await database.prisma.$transaction(async (tx) => {
-    await lockAlerts(tx);
+    await takeLock(tx, 'alerts');
     await settleAlerts(tx, [], [alert]);
   });
 }

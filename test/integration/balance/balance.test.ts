@@ -21,8 +21,11 @@
  * Booked for A: 100 + 200 + 300 + 600 + 700 + 1100 = 3000. The ERP's account has 1500, so 1540 - 1500 = 40.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { type BalanceFilter, readBalance } from '../../../src/features/balance/balance.sql.ts';
-import { stateBalances } from '../../../src/features/balance/pages/api-balance.ts';
+import {
+  type BalanceFilter,
+  readBalance,
+  stateBalances,
+} from '../../../src/features/balance/balance.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
 import {
   AGENT as A,

@@ -6,9 +6,10 @@ import { newestContentVersion, TITLE_COLUMNS } from '../../../src/core/title/tit
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
-import { acknowledgeFindings, type Problem } from '../../../src/features/verify/findings.sql.ts';
 import {
-  readDueDates,
+  acknowledgeFindings,
+  type Problem,
+  readDates,
   startVerification,
   verifyDate,
 } from '../../../src/features/verify/verify.sql.ts';
@@ -380,7 +381,7 @@ test('an altered day is found and computed again; the alert lasts for a day afte
   });
   // The repair makes the date due again.
   await markChecked(date);
-  expect(await readDueDates(world.database)).toEqual([date]);
+  expect(await readDates(world.database, true)).toEqual([date]);
   // Found and repaired between two derivations of the alerts.
   await query(`DELETE FROM conciliation.alert WHERE date = $1`, [date]);
   expect(await verifyAndRepair(date)).toEqual([]);
@@ -412,7 +413,7 @@ test('a check and a repair that end in the future put off neither the check nor 
   await alter(`UPDATE conciliation.title_check SET checked_at = 'infinity' WHERE date = $1`, [
     date,
   ]);
-  expect(await readDueDates(world.database)).toEqual([date]);
+  expect(await readDates(world.database, true)).toEqual([date]);
   await query(
     `INSERT INTO conciliation.pull (origin, date, requested_by, state, finished_at)
      VALUES ('repair', $1, 'verification', 'merged', NULL),
@@ -422,7 +423,7 @@ test('a check and a repair that end in the future put off neither the check nor 
   await alterTitle(date, 'billing_fee = 5');
   expect(await verifyAndRepair(date)).toEqual(['content', 'day']);
   expect(await verifyAndRepair(date)).toEqual([]);
-  expect(await readDueDates(world.database)).toEqual([]);
+  expect(await readDates(world.database, true)).toEqual([]);
 });
 
 test('a value with which a part of the check fails is found, and hides no other alteration', async () => {
@@ -438,7 +439,7 @@ test('a value with which a part of the check fails is found, and hides no other 
   await query(`DELETE FROM conciliation.title_check WHERE date IN ($1, $2)`, [poisoned, date]);
   const { database, parts } = world;
   const verification = startVerification(database, parts.logger, 50);
-  await eventually(async () => expect(await readDueDates(database)).toEqual([]));
+  await eventually(async () => expect(await readDates(database, true)).toEqual([]));
   await verification.stop();
   const found = async (of: CivilDate) =>
     (
@@ -542,7 +543,7 @@ test('the loop of the service verifies every date that is due, and stops in the 
     expect(
       await query(`SELECT FROM conciliation.pull WHERE date = $1 AND origin = 'repair'`, [date]),
     ).toHaveLength(1);
-    expect(await readDueDates(database)).toEqual([]);
+    expect(await readDates(database, true)).toEqual([]);
   });
   await verification.stop();
   const client = await database.pool.connect();

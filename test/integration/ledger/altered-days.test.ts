@@ -6,8 +6,7 @@ import { readWaitingDays, releaseWaitingDays } from '../../../src/features/booki
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { signCleanDays, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
-import { acknowledgeFindings } from '../../../src/features/verify/findings.sql.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { fourEyesFault } from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';

@@ -13,11 +13,10 @@ import {
   ShutdownError,
 } from '../../../src/base/runtime/errors.ts';
 import { MAX_ANSWER_BYTES } from '../../../src/core/platform/providers-client.ts';
-import type { Provider } from '../../../src/features/providers/provider.ts';
 import { failureOf, openClient, TOKEN } from './client-fixture.ts';
 
 const SECRET = '11222333000181';
-const PROVIDER: Provider = { externalId: 'F1', identificationNumber: SECRET, name: 'José' };
+const PROVIDER = { externalId: 'F1', identificationNumber: SECRET, name: 'José' };
 const signal = new AbortController().signal;
 
 interface Platform {

@@ -337,8 +337,8 @@ test('the audit log has the decisions and the author of the push', async () => {
     SELECT actor, action, details - 'batchId' AS details FROM conciliation.audit_entry
     WHERE id > ${last} ORDER BY id`;
   expect(entries).toEqual([
-    { actor: 'test', action: 'providers.invalid', details: { invalid: 1 } },
-    { actor: 'test', action: 'providers.push', details: { synced: 2, rejected: 0 } },
+    { actor: 'service', action: 'providers.invalid', details: { invalid: 1 } },
+    { actor: 'service', action: 'providers.push', details: { synced: 2, rejected: 0 } },
   ]);
 });
 

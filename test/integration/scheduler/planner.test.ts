@@ -4,10 +4,7 @@ import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import type { WakeUpQueue } from '../../../src/core/planner/planner-loop.ts';
 import { MAX_OPEN_PULLS } from '../../../src/core/planner/pull-plan.ts';
-import {
-  pauseSchedule,
-  resumeSchedule,
-} from '../../../src/features/backfills/backfill-ledger.sql.ts';
+import { changeSchedule } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import {
   CONFIG,
@@ -63,13 +60,16 @@ test('a paused schedule plans nothing until a person resumes it, and then what c
   queue.enqueued.length = 0;
   sweepQueue.enqueued.length = 0;
 
-  await pauseSchedule(database, decision);
-  await pauseSchedule(database, { by: 'user:rui', reason: 'again' });
+  await changeSchedule(database, 'schedule.pause', decision);
+  await changeSchedule(database, 'schedule.pause', { by: 'user:rui', reason: 'again' });
   expect((await readCheckpoint(database))?.pause).toMatchObject(decision);
   expect(await nextDay.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
   expect([queue.enqueued, sweepQueue.enqueued]).toEqual([[], []]);
 
-  await resumeSchedule(database, { by: 'user:rui', reason: 'the maintenance has ended' });
+  await changeSchedule(database, 'schedule.resume', {
+    by: 'user:rui',
+    reason: 'the maintenance has ended',
+  });
   expect((await readCheckpoint(database))?.pause).toBeNull();
   expect(await nextDay.runOnce()).toEqual({ kind: 'done', created: 11, enqueued: 11 });
   const entries = await database.prisma.auditEntry.findMany({

@@ -8,7 +8,7 @@ import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { REVIEW, STAFF } from '../../../console/shell/route-access.ts';
-import { acknowledgeFindings, readAlertedFindings } from '../../verify/findings.sql.ts';
+import { acknowledgeFindings, readAlertedFindings } from '../../verify/verify.sql.ts';
 import {
   ALERT_STATES,
   AlertRow,

@@ -16,12 +16,11 @@ import {
   Backfill,
   type BackfillRange,
   cancelBackfill,
+  changeSchedule,
   createBackfill,
   MAX_BACKFILL_CONCURRENCY,
-  pauseSchedule,
   readBackfillProgress,
   readBackfills,
-  resumeSchedule,
 } from '../backfill-ledger.sql.ts';
 
 const DEFAULT_CONCURRENCY = 2;
@@ -126,21 +125,21 @@ const CANCEL = declareAction({
 const scheduleOf = (
   path: `/${string}`,
   notice: 'schedule_paused' | 'schedule_resumed',
-  change: typeof pauseSchedule,
+  action: 'schedule.pause' | 'schedule.resume',
 ) =>
   declareAction({
     path,
     who: OPERATE,
     input: { reason },
     deed: async ({ database, plan }, input, by) => {
-      await change(database, { by, reason: input.reason });
+      await changeSchedule(database, action, { by, reason: input.reason });
       plan();
     },
     next: () => '/backfills',
     notice,
   });
-const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', pauseSchedule);
-const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', resumeSchedule);
+const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', 'schedule.pause');
+const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', 'schedule.resume');
 
 export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
 
@@ -208,50 +207,41 @@ async function startBackfill(
 
 export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
+  const progressOf = (id: bigint) => readBackfillProgress(database, id);
+  const ofOne = { params: IdParameter, answer: Backfill };
 
   api.get(
     '/backfills/:id',
-    describe(forKeys(EVERYBODY, 'read'), 'backfills', 'getBackfill', 'How far a backfill is', {
-      params: IdParameter,
-      answer: Backfill,
-    }),
-    async (request, reply) =>
-      (await readBackfillProgress(database, requireId(request))) ?? reply.callNotFound(),
+    describe(
+      forKeys(EVERYBODY, 'read'),
+      'backfills',
+      'getBackfill',
+      'How far a backfill is',
+      ofOne,
+    ),
+    async (request, reply) => (await progressOf(requireId(request))) ?? reply.callNotFound(),
   );
 
+  const toStart = { body: Started, status: 201, answer: Backfill };
+  const mayPull = forKeys(OPERATE, 'pull');
   api.post(
     '/backfills',
-    describe(forKeys(OPERATE, 'pull'), 'backfills', 'startBackfill', 'Pull a range day by day', {
-      body: Started,
-      status: 201,
-      answer: Backfill,
-    }),
+    describe(mayPull, 'backfills', 'startBackfill', 'Pull a range day by day', toStart),
     async (request, reply) => {
-      const id = await startBackfill(
-        parts,
-        request.body as Static<typeof Started>,
-        actorOf(request),
-      );
-      return reply.code(201).send(await readBackfillProgress(database, id));
+      const input = request.body as Static<typeof Started>;
+      const id = await startBackfill(parts, input, actorOf(request));
+      return reply.code(201).send(await progressOf(id));
     },
   );
 
+  const summary = 'Stop a backfill; pulled dates stay';
   api.post(
     '/backfills/:id/cancel',
-    describe(
-      forKeys(OPERATE, 'pull'),
-      'backfills',
-      'cancelBackfill',
-      'Stop a backfill; pulled dates stay',
-      {
-        params: IdParameter,
-        answer: Backfill,
-      },
-    ),
+    describe(mayPull, 'backfills', 'cancelBackfill', summary, ofOne),
     async (request) => {
       const id = requireId(request);
       await cancelBackfill(database, id, actorOf(request));
-      return readBackfillProgress(database, id);
+      return progressOf(id);
     },
   );
 }
