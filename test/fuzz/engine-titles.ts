@@ -105,7 +105,7 @@ function nothingKnown(fold: TitleFold): KnownTexts {
 export function toSlowTitle(row: RowValues): SlowTitle {
   const title: Record<string, string | null> = {};
   for (const column of TITLE_COLUMNS) {
-    const bytes = valueIn('staged_title', row, column);
+    const bytes = valueIn(row, column);
     title[column] = bytes === null ? null : textOf(column, bytes);
   }
   return title;

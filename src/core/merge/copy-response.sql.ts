@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { Pool } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { toStagingError } from '../../base/database/database.ts';
+import { type Database, toStagingError } from '../../base/database/database.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
@@ -9,12 +9,7 @@ import { dayWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { COPY_END, COPY_START } from '../reader/binary-row.ts';
 import { ResponseReader } from '../reader/response-reader.ts';
-import {
-  encodeReject,
-  type RejectedTitle,
-  ROW_COLUMNS,
-  type RowTable,
-} from '../reader/title-row.ts';
+import { type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
 import type { PullParts } from '../work/pull-parts.ts';
 import type { KnownDay } from './known-day.sql.ts';
 import type { ReadResponse } from './merge.sql.ts';
@@ -30,7 +25,7 @@ export interface FetchedResponse {
 }
 
 /**
- * Reads a response and copies its titles and rejects into the staging tables. Ends well only when the
+ * Reads a response, and puts its titles and rejects into the staging tables. Ends well only when the
  * document has closed, the transfer has ended cleanly, and PostgreSQL has taken as many rows as titles
  * were read.
  *
@@ -39,7 +34,7 @@ export interface FetchedResponse {
  * @throws StagingUnavailableError if the database becomes unavailable; RowsLostError if a row was not taken
  */
 export async function stageResponse(
-  { database: { pool }, onProgress }: PullParts,
+  { database, onProgress }: PullParts,
   { attempt, response, known, dateWasClosed }: FetchedResponse,
   signal: AbortSignal,
 ): Promise<ReadResponse> {
@@ -51,33 +46,28 @@ export async function stageResponse(
     versions: new Map([[date, known.contentVersion]]),
     onProgress,
   });
-  let copiedRejects = 0;
-  const copyRejects = async (rejects: readonly RejectedTitle[]) => {
-    if (rejects.length === 0) return;
-    const rows = encodeRejects(fence, rejects);
-    copiedRejects += await copyRows(pool, 'staged_reject', rows, signal);
-  };
-  /** Passes on the rows of titles, and copies the rejects on a separate connection meanwhile. */
+  let storedRejects = 0;
+  /** Passes on the rows of titles, and stores the rejects on a separate connection meanwhile. */
   async function* titleRows(): AsyncGenerator<Buffer> {
     for await (const { rows, rejects } of reader.read()) {
-      await copyRejects(rejects);
+      if (rejects.length > 0) storedRejects += await insertRejects(database, fence, rejects);
       yield* rows;
       reachFaultPoint('mid-copy');
     }
   }
 
-  const copiedTitles = await copyRows(pool, 'staged_title', titleRows(), signal);
+  const copiedTitles = await copyRows(database.pool, titleRows(), signal);
   reader.release();
   reachFaultPoint('copy-done');
   const read = reader.result;
   reachFaultPoint('verify');
   // Every title that was read must be a row, or nothing is merged.
-  if (copiedTitles !== read.accepted || copiedRejects !== read.rejected) {
+  if (copiedTitles !== read.accepted || storedRejects !== read.rejected) {
     throw new RowsLostError('PostgreSQL took another number of rows than were sent', {
       context: {
         copiedTitles,
         readTitles: read.accepted,
-        copiedRejects,
+        storedRejects,
         readRejects: read.rejected,
       },
     });
@@ -94,27 +84,29 @@ export async function stageResponse(
   };
 }
 
-/** One row at a time: a response may have a million short rejects. */
-function* encodeRejects(fence: bigint, rejects: readonly RejectedTitle[]): Generator<Buffer> {
-  for (const reject of rejects) yield encodeReject(fence, reject);
+/** Returns the number of rows that PostgreSQL has taken. */
+export function insertRejects(
+  { prisma }: Pick<Database, 'prisma'>,
+  fence: bigint,
+  rejects: readonly RejectedTitle[],
+): Promise<number> {
+  return prisma.$executeRaw`
+    INSERT INTO conciliation.staged_reject (fence, ordinal, order_uid, reasons, raw, raw_bytes, raw_hash)
+    SELECT ${fence}::bigint, reject.* FROM json_to_recordset(${JSON.stringify(rejects)}::json)
+      AS reject (ordinal int, "orderUid" text, reasons text[], raw text, "rawBytes" bigint, "rawHash" uuid)`;
 }
 
 /** Rows in the format of `binary-row.ts`. */
 type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /**
- * Copies rows into a table on a connection of its own, in a transaction that is committed only if `rows` ends without
+ * Copies rows into `staged_title` on a connection of its own, in a transaction that is committed only if `rows` ends without
  * an error.
  * @returns the number of rows that PostgreSQL has taken
  * @throws the errors of `rows`
  * @throws StagingUnavailableError when the connection to the database is lost
  */
-export async function copyRows(
-  pool: Pool,
-  table: RowTable,
-  rows: Rows,
-  signal: AbortSignal,
-): Promise<number> {
+export async function copyRows(pool: Pool, rows: Rows, signal: AbortSignal): Promise<number> {
   const client = await pool.connect().catch((error: unknown) => {
     throw toStagingError(error);
   });
@@ -124,9 +116,9 @@ export async function copyRows(
     // COPY lasts as long as the platform's response takes to arrive. The platform client limits that
     // time, so statement_timeout would only end slow responses.
     await client.query('SET LOCAL statement_timeout = 0');
-    const columns = ROW_COLUMNS[table].join(', ');
+    const columns = ROW_COLUMNS.join(', ');
     const copy = client.query(
-      copyFrom(`COPY conciliation.${table} (${columns}) FROM STDIN (FORMAT binary)`),
+      copyFrom(`COPY conciliation.staged_title (${columns}) FROM STDIN (FORMAT binary)`),
     );
     await pipeline(toDocument(rows), copy, { signal });
     await client.query('COMMIT');

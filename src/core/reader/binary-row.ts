@@ -4,8 +4,8 @@
  * of its type reads. PostgreSQL reads a title in this format in four fifths of the time of csv, because it
  * parses no number, date or hash.
  *
- * Source: the PostgreSQL manual, COPY, "Binary Format"; `numeric_recv`, `date_recv`, `jsonb_recv` and
- * `array_recv` of PostgreSQL.
+ * Source: the PostgreSQL manual, COPY, "Binary Format"; `numeric_recv`, `date_recv` and `jsonb_recv` of
+ * PostgreSQL.
  */
 import { type CivilDate, daysBetween, toCivilDate } from '../../base/values/business-day.ts';
 import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
@@ -85,7 +85,6 @@ export function writeNumeric(
   return at;
 }
 
-const OID_OF_TEXT = 25;
 const JSONB_VERSION = 1;
 
 /** The bytes of a value; null: the value is null. */
@@ -131,14 +130,4 @@ export function numeric(plain: string): Buffer {
   const bytes = Buffer.alloc(4 + NUMERIC_HEADER_BYTES + text.length + DIGITS_IN_GROUP);
   const end = writeNumeric(toView(bytes), 0, text, 0, text.indexOf('.'), text.length);
   return bytes.subarray(4, end);
-}
-
-/** An array of one dimension without nulls. */
-export function textArray(values: readonly string[]): Buffer {
-  const isEmpty = values.length === 0;
-  const header = [isEmpty ? 0 : 1, 0, OID_OF_TEXT, ...(isEmpty ? [] : [values.length, 1])];
-  const items = values
-    .map((value) => Buffer.from(value))
-    .flatMap((text) => [integer(text.length), text]);
-  return Buffer.concat([...header.map(integer), ...items]);
 }

@@ -39,16 +39,13 @@ export interface ReadResult {
   readonly drift: readonly DriftItem[];
 }
 
-/** The rows of one chunk of a response. */
+/** The titles of one chunk of a response. */
 export interface RowBatch {
   /** Rows for COPY into `staged_title`. */
   readonly rows: readonly Buffer[];
-  /** Empty until enough rejects wait. */
   readonly rejects: readonly RejectedTitle[];
 }
 
-/** Rejects wait in memory until their raw text has this size. */
-const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Raw text kept of one rejected title. */
 const MAX_RAW_CHARACTERS = 64 * 1024;
 
@@ -94,8 +91,6 @@ export class ResponseReader {
   readonly #drift = new DriftLog();
   #accepted = 0;
   #rejected = 0;
-  #rejects: RejectedTitle[] = [];
-  #rejectBytes = 0;
 
   constructor(response: ConciliationResponse, options: ReadOptions) {
     const { fence, window, known, versions } = options;
@@ -115,17 +110,21 @@ export class ResponseReader {
   async *read(): AsyncGenerator<RowBatch> {
     const cutter = new TitleCutter(this.#fastReader);
     for await (const titles of cutTitles(this.#response, cutter, this.#options.onProgress)) {
-      const exactRows = Array.from(titles, (raw) => this.#readExactly(raw) ?? []).flat();
+      const exactRows: Buffer[] = [];
+      const rejects: RejectedTitle[] = [];
+      for (const raw of titles) {
+        const read = this.#readExactly(raw);
+        if (Buffer.isBuffer(read)) exactRows.push(read);
+        else if (read !== null) rejects.push(read);
+      }
       const rows = [this.#fastReader.takeRows(), Buffer.concat(exactRows)].filter(
         ({ length }) => length > 0,
       );
-      const isFull = this.#rejectBytes > REJECT_BUFFER_BYTES;
-      yield { rows, rejects: isFull ? this.#takeRejects() : [] };
+      yield { rows, rejects };
     }
     for (const field of cutter.otherFields) {
       this.#drift.add([{ place: '', path: field, kind: 'unknown_field', value: 'unknown' }]);
     }
-    yield { rows: [], rejects: this.#takeRejects() };
   }
 
   /** Complete once `read` has ended. */
@@ -145,17 +144,15 @@ export class ResponseReader {
     this.#fastReader.release();
   }
 
-  /** The row of a title that the fast reader has not read; null where the title gets none. */
-  #readExactly(raw: RawTitle): Buffer | null {
+  /** The row of a title that the fast reader has not read, or its reject; null where the title is known. */
+  #readExactly(raw: RawTitle): Buffer | RejectedTitle | null {
     const { fence, window } = this.#options;
     const textHash = rawHash(raw.bytes);
     if (!raw.truncated && this.#known.take(textHash)) return null;
     const outcome = readTitle(raw, window);
     if (!outcome.ok) {
       this.#rejected += 1;
-      this.#rejects.push(outcome.reject);
-      this.#rejectBytes += outcome.reject.raw.length;
-      return null;
+      return outcome.reject;
     }
     const { title, drift } = outcome;
     this.#accepted += 1;
@@ -165,13 +162,6 @@ export class ResponseReader {
     const content = contentHash(title, fold.version);
     fold.addDigits(content);
     return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
-  }
-
-  #takeRejects(): RejectedTitle[] {
-    const rejects = this.#rejects;
-    this.#rejects = [];
-    this.#rejectBytes = 0;
-    return rejects;
   }
 }
 

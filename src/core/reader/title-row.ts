@@ -1,6 +1,5 @@
 /**
- * The staged rows of titles and rejects for COPY, in the format of `binary-row.ts`. `FastReader` writes the same rows of
- * titles.
+ * The staged rows of titles for COPY, in the format of `binary-row.ts`. `FastReader` writes the same rows.
  */
 
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -19,19 +18,17 @@ import {
   integer,
   jsonb,
   numeric,
-  textArray,
   toDateValue,
   toRow,
   uuid,
 } from './binary-row.ts';
 
-/** The columns of a row, by the table that the row is copied into. */
-export const ROW_COLUMNS = {
-  staged_title: ['fence', 'ordinal', ...TITLE_COLUMNS, 'identity_hash', 'content_hash', 'raw_hash'],
-  staged_reject: ['fence', 'ordinal', 'order_uid', 'reasons', 'raw', 'raw_bytes', 'raw_hash'],
-} as const;
-
-export type RowTable = keyof typeof ROW_COLUMNS;
+/** The columns of a row of `staged_title`. */
+export const ROW_COLUMNS: readonly string[] = [
+  ...['fence', 'ordinal'],
+  ...TITLE_COLUMNS,
+  ...['identity_hash', 'content_hash', 'raw_hash'],
+];
 
 /**
  * Returns the row of a title for COPY. Hashes have 32 hexadecimal digits.
@@ -61,7 +58,7 @@ export function encodeTitle(
 
 /** Begins the row of a title with the values that all rows of a response have. The title's ordinal follows. */
 export function beginRow(fence: bigint): Buffer {
-  return toRow([bigint(fence)], ROW_COLUMNS.staged_title.length);
+  return toRow([bigint(fence)], ROW_COLUMNS.length);
 }
 
 /** A title that broke the contract: its position, its text, and every reason. */
@@ -77,18 +74,4 @@ export interface RejectedTitle {
   readonly rawBytes: number;
   /** SHA-256 of its bytes, first 128 bits in hexadecimal. */
   readonly rawHash: string;
-}
-
-/** Returns the row of a reject for COPY. */
-export function encodeReject(fence: bigint, reject: RejectedTitle): Buffer {
-  const { ordinal, orderUid, reasons, raw, rawBytes, rawHash } = reject;
-  return toRow([
-    bigint(fence),
-    integer(ordinal),
-    orderUid === null ? null : Buffer.from(orderUid),
-    textArray(reasons),
-    Buffer.from(raw),
-    bigint(BigInt(rawBytes)),
-    uuid(rawHash),
-  ]);
 }

@@ -64,7 +64,7 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   const row = fast.takeRows();
   expect(row.toString('latin1')).toBe(encodeTitle(FENCE, 7, title, textHash).toString('latin1'));
   const [values = []] = splitRows(row);
-  const bytesOf = (column: string) => valueIn('staged_title', values, column) ?? Buffer.alloc(0);
+  const bytesOf = (column: string) => valueIn(values, column) ?? Buffer.alloc(0);
   expect(
     ['identity_hash', 'content_hash', 'raw_hash'].map((column) => bytesOf(column).toString('hex')),
   ).toEqual([identityHash(title), contentHash(title), textHash]);
