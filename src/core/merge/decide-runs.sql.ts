@@ -157,7 +157,7 @@ function assessHeld(parts: EngineParts & MergePolicy, { id }: RunPull): Promise<
     const { held, day, plan } = planned;
     const { fence } = held;
     const origin = held.isRepair ? 'repair' : 'daily';
-    const isLost = isHoldLost(held, plan);
+    const isLost = isHoldLost(held, day);
     const { hold, lost } = await findHold(
       tx,
       { fence, isOfRun: false, origin },

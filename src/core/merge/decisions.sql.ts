@@ -29,7 +29,7 @@ export function releasePull(
     if (planned === null) throw notHeld(pullId);
     const { held, day, plan, staged } = planned;
     const { date, dateWasClosed } = held;
-    if (isHoldLost(held, plan)) {
+    if (isHoldLost(held, day)) {
       throw new InputError(
         `the titles that pull ${pullId} held for ${date} were lost in a database crash; the date is pulled again`,
         { context: { fault: 'hold_lost', date, pull: String(pullId) } },

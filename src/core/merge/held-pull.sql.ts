@@ -1,9 +1,9 @@
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { lockDay, readDay } from '../ledger/day-ledger.sql.ts';
+import { type LockedDay, lockDay, readDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import type { EngineFeature } from './engine-hooks.ts';
-import { type MergePlan, planChanges } from './merge-plan.sql.ts';
+import { planChanges } from './merge-plan.sql.ts';
 import type { HoldDetail } from './plausibility.ts';
 
 /**
@@ -34,12 +34,7 @@ export interface HeldPull {
   /** See `isRepair`. */
   readonly isRepair: boolean;
   readonly titles: number;
-  readonly inserted: number;
-  readonly changed: number;
   readonly withdrawn: number;
-  readonly restored: number;
-  readonly withheld: number;
-  readonly rejected: number;
 }
 
 /** Null: the pull does not exist, or it is not held. */
@@ -47,8 +42,7 @@ export async function readHeldPull(tx: Transaction, pullId: bigint): Promise<Hel
   const [pull] = await tx.$queryRaw<[HeldPull?]>`
     SELECT date::text AS date, fence, date_was_closed AS "dateWasClosed",
            fetch_started_at AS "fetchedAt", hold_reason AS "holdReason",
-           hold_detail AS "holdDetail", titles, inserted, changed,
-           withdrawn, restored, withheld, rejected, origin = 'repair' AS "isRepair"
+           hold_detail AS "holdDetail", titles, withdrawn, origin = 'repair' AS "isRepair"
     FROM conciliation.pull WHERE id = ${pullId} AND state = 'held'`;
   return pull ?? null;
 }
@@ -74,30 +68,18 @@ export async function planHeld(
   return { held, day, plan, staged };
 }
 
-const PLAN_COUNTS = [
-  'inserted',
-  'changed',
-  'withdrawn',
-  'restored',
-  'withheld',
-  'rejected',
-] as const satisfies readonly (keyof MergePlan & keyof HeldPull)[];
-
 /**
- * Whether the staged rows of a held pull are gone, and `replaceLostHolds` has not run since. The staging tables are
- * unlogged, so a crash of the database empties them. Then the plan differs from the one that was held.
+ * Whether the staged rows of a held pull are gone, and `replaceLostHolds` has not run since. A crash of the database
+ * empties all staging tables, which are unlogged.
  */
-export function isHoldLost(held: HeldPull, plan: MergePlan): boolean {
-  return (
-    held.titles !== plan.titles + plan.rejected ||
-    PLAN_COUNTS.some((count) => held[count] !== plan[count])
-  );
+export function isHoldLost({ titles }: HeldPull, day: LockedDay): boolean {
+  const { stagedTitles, stagedRejects, knownTitles } = day;
+  return titles > 0 && stagedTitles + stagedRejects === 0 && knownTitles === null;
 }
 
 /**
- * Ends the held pulls whose staged rows are gone, and plans a pull of each of their dates. A crash of the database
- * empties all staging tables, and a held response with titles has a row in one of these. A date whose row is locked is
- * left to the next call.
+ * Ends the held pulls whose staged rows are gone, see `isHoldLost`, and plans a pull of each of their dates. A date
+ * whose row is locked is left to the next call.
  *
  * @returns the number of planned pulls
  */

@@ -61,14 +61,9 @@ async function planAndRead(
   await configurePlanner(tx);
   const held = await readHeldPull(tx, pullId);
   if (held === null) return null;
-  const plan = await planChanges(
-    tx,
-    features,
-    held.fence,
-    await readDay(tx, held.date, held.fence),
-    held.isRepair,
-  );
-  if (isHoldLost(held, plan)) return null;
+  const day = await readDay(tx, held.date, held.fence);
+  if (isHoldLost(held, day)) return null;
+  const plan = await planChanges(tx, features, held.fence, day, held.isRepair);
   await resetPlanner(tx);
   const [totals] = await tx.$queryRaw<
     [Pick<ReleasePreview, 'currentTitles' | 'currentSum' | 'isSignedOff'>]
