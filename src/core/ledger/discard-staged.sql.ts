@@ -17,7 +17,8 @@ export async function discardPlan(tx: Transaction, fence: bigint): Promise<void>
 }
 
 /**
- * Removes the rows that killed processes left: their fence belongs neither to a running attempt nor to a held pull.
+ * Removes the rows that killed processes and attempts that were taken over have left: their fence belongs neither
+ * to a running attempt nor to a held pull.
  * @returns the number of removed titles
  */
 export function discardStrayRows({ prisma }: Pick<Database, 'prisma'>): Promise<number> {

@@ -106,8 +106,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
 /**
  * Ends an attempt without a merge and removes its staged rows. Without a further attempt the pull
  * has failed, and so has its date, unless an earlier pull reconciled it.
- * @throws StaleFenceError when another attempt has taken over: nothing was written, and the staged
- * rows are left to `discardStaleAttempt`
+ * @throws StaleFenceError when another attempt has taken over: nothing was written
  */
 export function recordFailure(
   database: Database,
@@ -130,18 +129,6 @@ export function recordFailure(
     if (state === 'failed') await markDayFailed(tx, attempt.date);
     await discardStaged(tx, attempt.fence);
     return state;
-  });
-}
-
-/**
- * Removes the staged rows of an attempt that was taken over; the other attempt knows only its own
- * fence. Rows that the pull holds under this fence stay, because a merge may have committed
- * although its connection was lost before the reply.
- */
-export function discardStaleAttempt(database: Database, attempt: Attempt): Promise<void> {
-  return database.prisma.$transaction(async (tx) => {
-    const held = await tx.pull.count({ where: { fence: attempt.fence, state: 'held' } });
-    if (held === 0) await discardStaged(tx, attempt.fence);
   });
 }
 

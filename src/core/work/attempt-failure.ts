@@ -12,10 +12,10 @@ import {
   TokenUnusableError,
 } from '../../base/runtime/errors.ts';
 import { describeError } from '../../base/runtime/logger.ts';
+import { discardStrayRows } from '../ledger/discard-staged.sql.ts';
 import {
   type Attempt,
   type AttemptFailure,
-  discardStaleAttempt,
   FREE_INTERRUPTIONS,
   recordFailure,
 } from '../ledger/pull-ledger.sql.ts';
@@ -49,7 +49,7 @@ export async function endFailedAttempt(
     // Either another attempt has the pull, or this one had committed before it lost its connection.
     const report = await readCommittedReport(parts.database, attempt);
     if (report !== null) return { kind: 'done', report };
-    await discardStale(parts, attempt);
+    await discardStrayRows(parts.database);
     throw end;
   }
 }
@@ -187,14 +187,4 @@ function retryDelayMs(
     error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null,
     random(),
   );
-}
-
-/** A failure is only logged: the rows that stay are removed later, and the stale attempt has to be reported. */
-async function discardStale(parts: PullParts, attempt: Attempt): Promise<void> {
-  await discardStaleAttempt(parts.database, attempt).catch((error: unknown) => {
-    parts.logger.warn(
-      { pullId: String(attempt.pullId), err: describeError(error) },
-      'the rows of a stale attempt were not removed',
-    );
-  });
 }
