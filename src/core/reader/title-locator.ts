@@ -7,7 +7,6 @@ import { TITLE_FIELDS, type TitleField, ValueKind } from '../title/title-schema.
 import { toDateValue } from './binary-row.ts';
 import {
   ANY_TEXT,
-  areSame,
   BACKSLASH,
   CLOSE_BRACE,
   COMMA,
@@ -365,8 +364,7 @@ export class TitleLocator {
     const end = ends[INNER_EXTERNAL_ID] as number;
     const outer = starts[EXTERNAL_ID] as number;
     if (outer >= 0) {
-      if ((ends[EXTERNAL_ID] as number) - outer !== end - inner) return false;
-      return areSame(this.bytes, outer, inner, end - inner);
+      return isText(this.bytes, inner, end, this.bytes.subarray(outer, ends[EXTERNAL_ID]));
     }
     starts[EXTERNAL_ID] = inner;
     ends[EXTERNAL_ID] = end;
