@@ -138,7 +138,6 @@ const handlers = {
     for await (const { rows } of reader.read()) for (const row of rows) bytes += row.length;
     const { accepted: titles, rejected } = reader.result;
     if (rejected > 0 || bytes === 0) throw new Error('a title was rejected, or no row was read');
-    reader.release();
     return { ...readMeter(), titles };
   },
 

@@ -52,11 +52,7 @@ export function readBothWays(
   const folds = new TitleFolds();
   const known = nothingKnown(folds.at(window.from));
   const fast = new FastReader({ fence: FENCE, known }, window, folds);
-  try {
-    return { fast: readRows(chunks, fast, readOnce), ordinary };
-  } finally {
-    fast.release();
-  }
+  return { fast: readRows(chunks, fast, readOnce), ordinary };
 }
 
 function readRows(

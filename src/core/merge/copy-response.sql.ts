@@ -57,7 +57,6 @@ export async function stageResponse(
   }
 
   const copiedTitles = await copyRows(database.pool, titleRows(), signal);
-  reader.release();
   reachFaultPoint('copy-done');
   const read = reader.result;
   reachFaultPoint('verify');

@@ -42,13 +42,8 @@ const ENUMERATED = TITLE_FIELDS.flatMap(({ only, column }, field) =>
  */
 const MAX_ROW_BYTES =
   240 + TITLE_FIELDS.reduce((total, { maxLength }) => total + maxLength + 20, 0);
-const BLOCK_BYTES = 256 * 1024;
-/**
- * Blocks whose rows are stored, for the next response. Small responses would otherwise allocate blocks that
- * stay in memory for a long time, because little else triggers a garbage collection.
- */
-const freeBlocks: Buffer<ArrayBuffer>[] = [];
-const MAX_FREE_BLOCKS = 16;
+/** More than the rows of one chunk of a response. */
+const ROWS_BYTES = 128 * 1024;
 
 const POINT = 0x2e;
 const EQUALS_SIGN = 0x3d;
@@ -77,14 +72,9 @@ export class FastReader implements TitleShortcut {
   /** The start of each column in it, and the end of the last one. */
   readonly #columnStarts = new Int32Array(COLUMNS + 1);
 
-  /**
-   * The rows. A full block is replaced, never overwritten, because COPY may still send the rows taken from
-   * it.
-   */
-  #block = Buffer.alloc(0);
-  readonly #blocks: Buffer<ArrayBuffer>[] = [];
-  #blockView = toView(this.#block);
-  #taken = 0;
+  /** The rows that were not taken, up to `#end`. */
+  #rows = Buffer.allocUnsafeSlow(ROWS_BYTES);
+  #rowsView = toView(this.#rows);
   #end = 0;
 
   /**
@@ -137,8 +127,8 @@ export class FastReader implements TitleShortcut {
 
   /** The rows of the titles read since the last call, as `encodeTitle` writes them. */
   takeRows(): Buffer {
-    const rows = this.#block.subarray(this.#taken, this.#end);
-    this.#taken = this.#end;
+    const rows = Buffer.from(this.#rows.subarray(0, this.#end));
+    this.#end = 0;
     return rows;
   }
 
@@ -161,11 +151,11 @@ export class FastReader implements TitleShortcut {
    */
   #addTitle(ordinal: number, textHash: Buffer | null): boolean {
     if (!this.#turnToDate()) return false;
-    if (this.#block.length - this.#end < MAX_ROW_BYTES) this.#openBlock();
+    if (this.#rows.length - this.#end < MAX_ROW_BYTES) this.#grow();
     let rowAt = this.#writeValues(ordinal);
     if (rowAt === -1) return false;
-    const row = this.#block;
-    const rowView = this.#blockView;
+    const row = this.#rows;
+    const rowView = this.#rowsView;
     const contentEnd = this.#columnStarts[COLUMNS] as number;
 
     const content = digestOf(this.#canonical.subarray(0, contentEnd));
@@ -190,8 +180,8 @@ export class FastReader implements TitleShortcut {
    */
   #writeValues(ordinal: number): number {
     const { bytes, view, starts, ends, points, dateValues, decoded } = this.#locator;
-    const row = this.#block;
-    const rowView = this.#blockView;
+    const row = this.#rows;
+    const rowView = this.#rowsView;
     const canonical = this.#canonical;
     const canonicalView = this.#canonicalView;
     const columnStarts = this.#columnStarts;
@@ -298,26 +288,11 @@ export class FastReader implements TitleShortcut {
     return digestOf(canonical.subarray(contentEnd, at));
   }
 
-  /** Gives the blocks back. The rows must be stored, and the reader is not used again. */
-  release(): void {
-    const room = MAX_FREE_BLOCKS - freeBlocks.length;
-    const blocks = this.#blocks.filter(({ length }) => length === BLOCK_BYTES);
-    freeBlocks.push(...blocks.slice(0, room));
-    this.#blocks.length = 0;
-    this.#block = Buffer.alloc(0);
-  }
-
-  /** Moves the rows that were not taken into a new block. */
-  #openBlock(): void {
-    const waiting = this.takeRows();
-    const needed = 2 * waiting.length;
-    const free = needed <= BLOCK_BYTES ? freeBlocks.pop() : undefined;
-    this.#block = free ?? Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, needed));
-    if (this.#blocks.length < MAX_FREE_BLOCKS) this.#blocks.push(this.#block);
-    this.#blockView = toView(this.#block);
-    this.#block.set(waiting);
-    this.#taken = 0;
-    this.#end = waiting.length;
+  #grow(): void {
+    const rows = Buffer.allocUnsafeSlow(2 * this.#rows.length);
+    this.#rows.copy(rows, 0, 0, this.#end);
+    this.#rows = rows;
+    this.#rowsView = toView(rows);
   }
 }
 

@@ -139,11 +139,6 @@ export class ResponseReader {
     };
   }
 
-  /** Gives the memory of the rows back, once they are stored. */
-  release(): void {
-    this.#fastReader.release();
-  }
-
   /** The row of a title that the fast reader has not read, or its reject; null where the title is known. */
   #readExactly(raw: RawTitle): Buffer | RejectedTitle | null {
     const { fence, window } = this.#options;

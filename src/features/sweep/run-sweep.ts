@@ -155,6 +155,5 @@ async function readFolds(
   for await (const titles of cutTitles(response, cutter)) {
     for (const raw of titles) addTitle(raw);
   }
-  fastReader.release();
   return { folds, titles: cutter.titlesRead, ...outside };
 }
