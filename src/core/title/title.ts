@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ColumnKind, ExportColumn } from '../../base/export/table.ts';
+import type { ColumnKind } from '../../base/export/table.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Decimal } from '../../base/values/decimal.ts';
@@ -73,24 +73,6 @@ export const TITLE_COLUMNS = Object.keys(COLUMN_KINDS) as readonly TitleColumn[]
 export const VALUE_COLUMNS: readonly ValueColumn[] = TITLE_COLUMNS.filter(
   (column) => column !== 'extra',
 );
-
-/** The open decisions about a title: whether its payment is held, and the checks with open findings. */
-export const NOTE_COLUMNS: readonly ExportColumn[] = [
-  { name: 'payment_hold', kind: 'boolean' },
-  { name: 'open_findings', kind: 'text' },
-];
-
-/** The columns of an exported title: its key and state, then the platform's columns. */
-export const TITLE_EXPORT_COLUMNS: readonly ExportColumn[] = [
-  { name: 'id', kind: 'integer' },
-  { name: 'status', kind: 'text' },
-  { name: 'order_uid', kind: 'text' },
-  { name: 'occurrence', kind: 'integer' },
-  ...TITLE_COLUMNS.filter((column) => column !== 'order_uid').map((column) => ({
-    name: column,
-    kind: COLUMN_KINDS[column],
-  })),
-];
 
 export type AmountColumn = {
   [Column in TitleColumn]: (typeof COLUMN_KINDS)[Column] extends 'amount' ? Column : never;

@@ -9,13 +9,10 @@ import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/t
 import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
-import {
-  CONTENT_VERSIONS,
-  TITLE_EXPORT_COLUMNS,
-  VALUE_COLUMNS,
-} from '../../../core/title/title.ts';
+import { CONTENT_VERSIONS, VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';
+import { TITLE_EXPORT_COLUMNS } from '../../titles/export-titles.sql.ts';
 import { pastTitles } from '../changed-titles.sql.ts';
 import {
   type BrokenDay,
