@@ -3,9 +3,8 @@ import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
 import { type RawTitle, TitleCutter } from '../../src/core/reader/cutter.ts';
 import { readExactTitle } from '../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../src/core/reader/fast-reader.ts';
-import { KnownTexts } from '../../src/core/reader/known-texts.ts';
+import { KnownTexts, KnownTitles, rawHash } from '../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../src/core/reader/title-row.ts';
-import { KnownTitles, rawHash } from '../../src/core/title/known-titles.ts';
 import {
   AMOUNT_COLUMNS,
   TITLE_COLUMNS,

@@ -4,7 +4,7 @@ import { toStagingError } from '../../base/database/database.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
 import { takeTurns } from '../../base/runtime/turns.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
-import { KnownTitles } from '../title/known-titles.ts';
+import { KnownTitles } from '../reader/known-texts.ts';
 import { newestContentVersion, requireKnownVersion } from '../title/title.ts';
 
 /** The titles that a date has before its response is read. */

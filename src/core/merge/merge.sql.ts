@@ -13,7 +13,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
 import { PLANNER_SETTINGS } from '../ledger/planner-settings.sql.ts';
 import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
-import type { MissingText } from '../title/known-titles.ts';
+import type { MissingText } from '../reader/known-texts.ts';
 import type { DriftItem } from '../title/title-extra.ts';
 import type { TitleFold } from '../title/title-fold.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';

@@ -10,7 +10,6 @@
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal, toPlainDecimal } from '../../base/values/decimal.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
-import { rawHash } from '../title/known-titles.ts';
 import {
   digestOf,
   IDENTITY_COLUMNS,
@@ -23,7 +22,7 @@ import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
 import { DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './binary-row.ts';
 import type { TitleShortcut } from './cutter.ts';
 import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
-import type { KnownTexts } from './known-texts.ts';
+import { type KnownTexts, rawHash } from './known-texts.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
 import { beginRow } from './title-row.ts';
 

@@ -8,7 +8,6 @@
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { type KnownTitles, type MissingText, rawHash } from '../title/known-titles.ts';
 import { contentHash, hash128 } from '../title/title.ts';
 import type { TitleCheck } from '../title/title-contract.ts';
 import type { DriftItem } from '../title/title-extra.ts';
@@ -22,7 +21,7 @@ import {
 } from './cutter.ts';
 import { readExactTitle } from './exact-title.ts';
 import { FastReader } from './fast-reader.ts';
-import { KnownTexts } from './known-texts.ts';
+import { KnownTexts, type KnownTitles, type MissingText, rawHash } from './known-texts.ts';
 import { encodeTitle, type RejectedTitle } from './title-row.ts';
 
 /** The result of reading a whole response. */

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { FastReader } from '../../../src/core/reader/fast-reader.ts';
+import { KnownTitles } from '../../../src/core/reader/known-texts.ts';
 import { ResponseReader } from '../../../src/core/reader/response-reader.ts';
-import { KnownTitles } from '../../../src/core/title/known-titles.ts';
 import {
   CONTENT_VERSIONS,
   contentHash,

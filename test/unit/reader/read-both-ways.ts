@@ -5,9 +5,8 @@ import { type PullWindow, sweepWindow } from '../../../src/core/planner/pull-pla
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../../src/core/reader/fast-reader.ts';
 import { PADDING_BYTES } from '../../../src/core/reader/json-bytes.ts';
-import { KnownTexts } from '../../../src/core/reader/known-texts.ts';
+import { KnownTexts, KnownTitles, rawHash } from '../../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../../src/core/reader/title-row.ts';
-import { KnownTitles, rawHash } from '../../../src/core/title/known-titles.ts';
 import {
   contentHash,
   identityHash,
