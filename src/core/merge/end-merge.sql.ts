@@ -10,8 +10,8 @@ import {
   lockClosing,
   setHeldDay,
   setVerifiedDay,
+  stateAfterMerge,
 } from '../ledger/day-ledger.sql.ts';
-import { stateAfterMerge } from '../ledger/day-state.ts';
 import { discardPlan, discardStaged } from '../ledger/discard-staged.sql.ts';
 import type { DriftItem } from '../title/title-extra.ts';
 import type { TitleFold } from '../title/title-fold.ts';

@@ -4,8 +4,12 @@
  */
 
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { areRowsRecorded, newestDigest } from '../../core/ledger/date-digest.sql.ts';
-import { HAS_OPEN_FINDINGS, titleTotals } from '../../core/ledger/day-ledger.sql.ts';
+import {
+  areRowsRecorded,
+  HAS_OPEN_FINDINGS,
+  newestDigest,
+  titleTotals,
+} from '../../core/ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
   BATCH_DIGEST,
