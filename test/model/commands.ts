@@ -6,8 +6,11 @@ import {
   StaleFenceError,
 } from '../../src/base/runtime/errors.ts';
 import { addDays, type CivilDate, datesBetween } from '../../src/base/values/business-day.ts';
-import { discardStrayRows } from '../../src/core/ledger/discard-staged.sql.ts';
-import { createPull, startAttempt } from '../../src/core/ledger/pull-ledger.sql.ts';
+import {
+  createPull,
+  discardStrayRows,
+  startAttempt,
+} from '../../src/core/ledger/pull-ledger.sql.ts';
 import * as decisions from '../../src/core/merge/decisions.sql.ts';
 import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
 import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';

@@ -14,8 +14,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { discardPlan } from '../ledger/discard-staged.sql.ts';
-import { configurePlanner } from '../ledger/planner-settings.sql.ts';
+import { discardPlan } from '../ledger/pull-ledger.sql.ts';
 import { releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
 import { isHoldLost, planHeld } from './held-pull.sql.ts';
@@ -31,6 +30,7 @@ import {
 } from './holds.ts';
 import { readMergedLosses } from './losses.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
+import { configurePlanner } from './merge-plan.sql.ts';
 
 /** Pulls with the same value of both belong to one run. */
 interface Run {

@@ -1,9 +1,8 @@
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { type LockedDay, lockDay, readDay } from '../ledger/day-ledger.sql.ts';
-import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import type { EngineFeature } from './engine-hooks.ts';
-import { planChanges } from './merge-plan.sql.ts';
+import { configurePlanner, planChanges } from './merge-plan.sql.ts';
 import type { HoldDetail } from './plausibility.ts';
 
 /**

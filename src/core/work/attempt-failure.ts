@@ -12,10 +12,10 @@ import {
   TokenUnusableError,
 } from '../../base/runtime/errors.ts';
 import { describeError } from '../../base/runtime/logger.ts';
-import { discardStrayRows } from '../ledger/discard-staged.sql.ts';
 import {
   type Attempt,
   type AttemptFailure,
+  discardStrayRows,
   FREE_INTERRUPTIONS,
   recordFailure,
 } from '../ledger/pull-ledger.sql.ts';

@@ -2,13 +2,17 @@ import { inTransaction, type Transaction } from '../../base/database/database.ts
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { readDay } from '../../core/ledger/day-ledger.sql.ts';
-import { configurePlanner, resetPlanner } from '../../core/ledger/planner-settings.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
 import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/held-pull.sql.ts';
 import type { HoldReason } from '../../core/merge/holds.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
-import { type ChangeCounts, planChanges } from '../../core/merge/merge-plan.sql.ts';
+import {
+  type ChangeCounts,
+  configurePlanner,
+  planChanges,
+  resetPlanner,
+} from '../../core/merge/merge-plan.sql.ts';
 import type { HoldDetail } from '../../core/merge/plausibility.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
