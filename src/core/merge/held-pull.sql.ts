@@ -3,7 +3,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { type LockedDay, lockDay, readDay } from '../ledger/day-ledger.sql.ts';
 import type { EngineFeature } from './engine-hooks.ts';
 import { configurePlanner, planChanges } from './merge-plan.sql.ts';
-import type { HoldDetail } from './plausibility.ts';
+import type { HoldDetail } from './plausibility.sql.ts';
 
 /**
  * Records that a held pull is released.

@@ -25,7 +25,7 @@ import {
   PLANNER_SETTINGS,
   planChanges,
 } from './merge-plan.sql.ts';
-import type { HoldDetail } from './plausibility.ts';
+import type { HoldDetail } from './plausibility.sql.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged. */
 export interface ReadResponse {

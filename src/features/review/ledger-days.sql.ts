@@ -5,7 +5,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, instantOrNull, orNull, sums, words } from '../../console/api/schema-parts.ts';
 import { DAY_STATES, type DayState, IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
 import { HOLD_REASONS, type HoldReason } from '../../core/merge/holds.ts';
-import type { HoldDetail } from '../../core/merge/plausibility.ts';
+import type { HoldDetail } from '../../core/merge/plausibility.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';

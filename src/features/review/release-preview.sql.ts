@@ -13,7 +13,7 @@ import {
   planChanges,
   resetPlanner,
 } from '../../core/merge/merge-plan.sql.ts';
-import type { HoldDetail } from '../../core/merge/plausibility.ts';
+import type { HoldDetail } from '../../core/merge/plausibility.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { ChangedTitles, TitleChange } from './changed-titles.sql.ts';
