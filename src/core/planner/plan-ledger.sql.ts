@@ -12,8 +12,9 @@ import {
   type PlanPolicy,
   type PullOrigin,
   planDue,
+  replanAfterMinutes,
+  SPENT_ERROR_CODES,
 } from './pull-plan.ts';
-import { replanAfterMinutes, SPENT_ERROR_CODES } from './retry.ts';
 
 /** What the schedule of pulls makes due. */
 export interface ScheduleRequest {

@@ -20,7 +20,7 @@ import {
   recordFailure,
 } from '../ledger/pull-ledger.sql.ts';
 import { readCommittedReport } from '../merge/merge.sql.ts';
-import { backoffDelayMs } from '../planner/retry.ts';
+import { backoffDelayMs } from '../planner/pull-plan.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**

@@ -8,7 +8,7 @@ import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import type { MergePolicy } from '../merge/holds.ts';
 import type { PullReport } from '../merge/merge.sql.ts';
-import type { RetryPolicy } from '../planner/retry.ts';
+import type { RetryPolicy } from '../planner/pull-plan.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';
 

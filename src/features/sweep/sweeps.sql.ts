@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { addDays, type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
-import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/retry.ts';
+import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/pull-plan.ts';
 import { newestContentVersion, requireKnownVersion } from '../../core/title/title.ts';
 import type { TitleFolds } from '../../core/title/title-fold.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
