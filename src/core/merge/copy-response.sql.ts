@@ -7,9 +7,8 @@ import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import { dayWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { COPY_END, COPY_START } from '../reader/binary-row.ts';
 import { ResponseReader } from '../reader/response-reader.ts';
-import { type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
+import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
 import type { PullParts } from '../work/pull-parts.ts';
 import type { KnownDay } from './known-day.sql.ts';
 import type { ReadResponse } from './merge.sql.ts';
@@ -95,7 +94,7 @@ export function insertRejects(
       AS reject (ordinal int, "orderUid" text, reasons text[], raw text, "rawBytes" bigint, "rawHash" uuid)`;
 }
 
-/** Rows in the format of `binary-row.ts`. */
+/** Rows in the format of `title-row.ts`. */
 type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /**

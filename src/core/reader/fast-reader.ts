@@ -19,12 +19,11 @@ import {
 } from '../title/title.ts';
 import { TitleFold, type TitleFolds } from '../title/title-fold.ts';
 import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
-import { DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './binary-row.ts';
 import type { TitleShortcut } from './cutter.ts';
 import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
 import { type KnownTexts, rawHash } from './known-texts.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
-import { beginRow } from './title-row.ts';
+import { beginRow, DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './title-row.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);

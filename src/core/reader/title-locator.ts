@@ -4,7 +4,6 @@ import { MAX_DECIMAL_DIGITS } from '../../base/values/decimal.ts';
 import { isStorableText } from '../../base/values/field-reader.ts';
 import { isInWindow, type PullWindow } from '../planner/pull-plan.ts';
 import { TITLE_FIELDS, type TitleField, ValueKind } from '../title/title-schema.ts';
-import { toDateValue } from './binary-row.ts';
 import {
   ANY_TEXT,
   BACKSLASH,
@@ -24,6 +23,7 @@ import {
   QUOTE,
   toView,
 } from './json-bytes.ts';
+import { toDateValue } from './title-row.ts';
 
 /** Returns the index of a documented field in `TITLE_FIELDS`. */
 function fieldAt(path: string): number {
