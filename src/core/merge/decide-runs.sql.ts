@@ -15,9 +15,8 @@ import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { discardPlan } from '../ledger/pull-ledger.sql.ts';
-import { releasePull } from './decisions.sql.ts';
+import { isHoldLost, planHeld, releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
-import { isHoldLost, planHeld } from './held-pull.sql.ts';
 import {
   findHold,
   type Hold,

@@ -4,8 +4,8 @@ import { type CivilDate, lastClosedDate } from '../../base/values/business-day.t
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import type { PullState } from '../ledger/pull-ledger.sql.ts';
+import { replaceLostHolds } from '../merge/decisions.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
-import { replaceLostHolds } from '../merge/held-pull.sql.ts';
 import {
   type DuePull,
   type PlanLedger,

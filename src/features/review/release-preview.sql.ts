@@ -2,8 +2,8 @@ import { inTransaction, type Transaction } from '../../base/database/database.ts
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { readDay } from '../../core/ledger/day-ledger.sql.ts';
+import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/decisions.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
-import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/held-pull.sql.ts';
 import type { HoldReason } from '../../core/merge/holds.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
