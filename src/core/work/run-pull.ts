@@ -17,9 +17,13 @@ import {
   FREE_INTERRUPTIONS,
   startAttempt,
 } from '../ledger/pull-ledger.sql.ts';
-import { type FetchedResponse, stageResponse } from '../merge/copy-response.sql.ts';
-import { type KnownDay, readKnownDay } from '../merge/known-day.sql.ts';
 import { isRepair, mergeStaged, type PullReport } from '../merge/merge.sql.ts';
+import {
+  type FetchedResponse,
+  type KnownDay,
+  readKnownDay,
+  stageResponse,
+} from '../merge/stage-response.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { describeAttempt, endFailedAttempt } from './attempt-failure.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';

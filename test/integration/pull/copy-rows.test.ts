@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { parseDecimal } from '../../../src/base/values/decimal.ts';
-import { copyRows, insertRejects } from '../../../src/core/merge/copy-response.sql.ts';
+import { copyRows, insertRejects } from '../../../src/core/merge/stage-response.sql.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { COPY_START, encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { contentHash, identityHash, type Title } from '../../../src/core/title/title.ts';

@@ -1,0 +1,267 @@
+import { pipeline } from 'node:stream/promises';
+import type { Pool, PoolClient } from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { type Database, toStagingError } from '../../base/database/database.ts';
+import { ConfigError, RowsLostError } from '../../base/runtime/errors.ts';
+import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
+import { takeTurns } from '../../base/runtime/turns.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
+import { dayWindow } from '../planner/pull-plan.ts';
+import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import type { PullProgress } from '../reader/cutter.ts';
+import { KnownTitles } from '../reader/known-texts.ts';
+import { ResponseReader } from '../reader/response-reader.ts';
+import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
+import { newestContentVersion, requireKnownVersion } from '../title/title.ts';
+import type { ReadResponse } from './merge.sql.ts';
+
+/** The titles that a date has before its response is read. */
+export interface KnownDay {
+  /**
+   * `day.changed_at` at that time, to the microsecond. The merge compares it, to detect that the titles
+   * have changed since. Null: no title is known.
+   */
+  readonly baseChangedAt: string | null;
+  readonly titles: KnownTitles;
+  /** Of the content hashes of the date; see `CONTENT_VERSIONS`. */
+  readonly contentVersion: number;
+}
+
+/** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory. */
+const MAX_KNOWN_TITLES = 2_000_000;
+
+/**
+ * Reads the hashes of the texts of all titles that the date of an attempt has. No title is known of a date
+ * with more than `maxTitles` titles, and of a date that an earlier fetch may still change: a difference
+ * from its titles would no longer hold when it is merged.
+ *
+ * @throws StagingUnavailableError if the database becomes unavailable
+ * @throws ConfigError when a newer version of the program has written the date
+ */
+export async function readKnownDay(
+  pool: Pool,
+  attempt: Pick<Attempt, 'date' | 'fence'>,
+  maxTitles: number = MAX_KNOWN_TITLES,
+): Promise<KnownDay> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw toStagingError(error);
+  });
+  let failure: Error | undefined;
+  try {
+    // One snapshot for the ledger and the titles.
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const base = await readBase(client, attempt);
+    const isUsable = base.count > 0 && base.count <= maxTitles && !base.isContested;
+    const titles = isUsable ? await copyHashes(client, attempt, base.count) : null;
+    await client.query('COMMIT');
+    // The ledger and the titles disagree only after a change by hand. Then no title counts as known, and
+    // the merge compares the titles themselves.
+    const { changedAt, contentVersion } = base;
+    if (titles === null) return { baseChangedAt: null, titles: new KnownTitles(0), contentVersion };
+    return { baseChangedAt: changedAt, titles, contentVersion };
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error('reading the known titles failed');
+    throw error instanceof ConfigError ? error : toStagingError(error);
+  } finally {
+    client.release(failure);
+  }
+}
+
+interface Base {
+  readonly changedAt: string | null;
+  readonly count: number;
+  readonly contentVersion: number;
+  /** Whether an earlier fetch may still change the titles. */
+  readonly isContested: boolean;
+}
+
+async function readBase(
+  client: PoolClient,
+  { date, fence }: Pick<Attempt, 'date' | 'fence'>,
+): Promise<Base> {
+  const { rows } = await client.query<Base & { hasTitles: boolean }>(
+    `SELECT changed_at::text AS "changedAt", title_count AS count, content_version AS "contentVersion",
+            title_count + withdrawn_count > 0 AS "hasTitles",
+            EXISTS (SELECT FROM conciliation.pull
+                    WHERE pull.date = day.date AND state = 'running' AND fence < $2) AS "isContested"
+     FROM conciliation.day WHERE date = $1::date`,
+    [date, fence],
+  );
+  const [base] = rows;
+  if (base === undefined || !base.hasTitles) {
+    const contentVersion = newestContentVersion();
+    return { changedAt: null, count: 0, contentVersion, isContested: false };
+  }
+  requireKnownVersion(date, base.contentVersion);
+  return base;
+}
+
+/** The header of COPY's binary format: a signature of 11 bytes, flags, and the length of an extension. */
+const HEADER_BYTES = 19;
+/** A row: the number of fields, then for each of the two hashes its length and its bytes. */
+const ROW_BYTES = 2 + (4 + 16) + (4 + 16);
+const RAW_HASH_OFFSET = 6;
+const CONTENT_HASH_OFFSET = 26;
+
+/** Null: the number of titles is not the ledger's. */
+async function copyHashes(
+  client: PoolClient,
+  { date }: Pick<Attempt, 'date'>,
+  count: number,
+): Promise<KnownTitles | null> {
+  const titles = new KnownTitles(count);
+  // COPY takes no parameters. A CivilDate consists of digits and hyphens.
+  const stream = client.query(
+    copyTo(
+      `COPY (SELECT raw_hash, content_hash FROM conciliation.title
+             WHERE accepted_date = '${date}'::date AND status = 'current')
+       TO STDOUT (FORMAT binary)`,
+    ),
+  );
+  let rest: Buffer = Buffer.alloc(0);
+  let toSkip = HEADER_BYTES;
+  let rows = 0;
+  const giveTurn = takeTurns();
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = Math.min(toSkip, bytes.length);
+    toSkip -= at;
+    for (; at + ROW_BYTES <= bytes.length; at += ROW_BYTES) {
+      rows += 1;
+      // The table has room for `count` titles.
+      if (rows <= count) titles.add(bytes, at + RAW_HASH_OFFSET, at + CONTENT_HASH_OFFSET);
+    }
+    rest = bytes.subarray(at);
+    await giveTurn();
+  }
+  return rows === count ? titles : null;
+}
+
+interface StagingParts {
+  readonly database: Database;
+  /** Called for every chunk of a response that was read. */
+  readonly onProgress?: ((progress: PullProgress) => void) | undefined;
+}
+
+/** A response whose header has arrived, and what the pull knows beside it. */
+export interface FetchedResponse {
+  readonly attempt: Attempt;
+  readonly response: ConciliationResponse;
+  /** The state of the date before the request. */
+  readonly known: KnownDay;
+  /** Whether the date was over when the request was sent. */
+  readonly dateWasClosed: boolean;
+}
+
+/**
+ * Reads a response, and puts its titles and rejects into the staging tables. Ends well only when the
+ * document has closed, the transfer has ended cleanly, and PostgreSQL has taken as many rows as titles
+ * were read.
+ *
+ * @throws PlatformContractError when the response is not the documented document
+ * @throws PlatformUnavailableError when the transfer broke off
+ * @throws StagingUnavailableError if the database becomes unavailable; RowsLostError if a row was not taken
+ */
+export async function stageResponse(
+  { database, onProgress }: StagingParts,
+  { attempt, response, known, dateWasClosed }: FetchedResponse,
+  signal: AbortSignal,
+): Promise<ReadResponse> {
+  const { date, fence } = attempt;
+  const reader = new ResponseReader(response, {
+    fence,
+    window: dayWindow(date),
+    known: known.titles,
+    versions: new Map([[date, known.contentVersion]]),
+    onProgress,
+  });
+  let storedRejects = 0;
+  /** Passes on the rows of titles, and stores the rejects on a separate connection meanwhile. */
+  async function* titleRows(): AsyncGenerator<Buffer> {
+    for await (const { rows, rejects } of reader.read()) {
+      if (rejects.length > 0) storedRejects += await insertRejects(database, fence, rejects);
+      yield* rows;
+      reachFaultPoint('mid-copy');
+    }
+  }
+
+  const copiedTitles = await copyRows(database.pool, titleRows(), signal);
+  reachFaultPoint('copy-done');
+  const read = reader.result;
+  reachFaultPoint('verify');
+  // Every title that was read must be a row, or nothing is merged.
+  if (copiedTitles !== read.accepted || storedRejects !== read.rejected) {
+    throw new RowsLostError('PostgreSQL took another number of rows than were sent', {
+      context: {
+        copiedTitles,
+        readTitles: read.accepted,
+        storedRejects,
+        readRejects: read.rejected,
+      },
+    });
+  }
+  return {
+    httpStatus: response.httpStatus,
+    responseBytes: response.bytesReceived(),
+    dateWasClosed,
+    known: { baseChangedAt: known.baseChangedAt, titles: read.knownTitles, missing: read.missing },
+    accepted: read.accepted,
+    rejected: read.rejected,
+    fold: read.folds.at(date),
+    drift: read.drift,
+  };
+}
+
+/** Returns the number of rows that PostgreSQL has taken. */
+export function insertRejects(
+  { prisma }: Pick<Database, 'prisma'>,
+  fence: bigint,
+  rejects: readonly RejectedTitle[],
+): Promise<number> {
+  return prisma.$executeRaw`
+    INSERT INTO conciliation.staged_reject (fence, ordinal, order_uid, reasons, raw, raw_bytes, raw_hash)
+    SELECT ${fence}::bigint, reject.* FROM json_to_recordset(${JSON.stringify(rejects)}::json)
+      AS reject (ordinal int, "orderUid" text, reasons text[], raw text, "rawBytes" bigint, "rawHash" uuid)`;
+}
+
+/** Rows in the format of `title-row.ts`. */
+type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
+
+/**
+ * Copies rows into `staged_title` on a connection of its own, in a transaction that is committed only if `rows` ends without
+ * an error.
+ * @returns the number of rows that PostgreSQL has taken
+ * @throws the errors of `rows`
+ * @throws StagingUnavailableError when the connection to the database is lost
+ */
+export async function copyRows(pool: Pool, rows: Rows, signal: AbortSignal): Promise<number> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw toStagingError(error);
+  });
+  let failure: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    // COPY lasts as long as the platform's response takes to arrive. The platform client limits that
+    // time, so statement_timeout would only end slow responses.
+    await client.query('SET LOCAL statement_timeout = 0');
+    const columns = ROW_COLUMNS.join(', ');
+    const copy = client.query(
+      copyFrom(`COPY conciliation.staged_title (${columns}) FROM STDIN (FORMAT binary)`),
+    );
+    await pipeline(toDocument(rows), copy, { signal });
+    await client.query('COMMIT');
+    return copy.rowCount;
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error('COPY failed');
+    throw toStagingError(error);
+  } finally {
+    // The protocol state after a failed COPY is unknown, so that connection is not used again.
+    client.release(failure);
+  }
+}
+
+async function* toDocument(rows: Rows): AsyncGenerator<Buffer> {
+  yield COPY_START;
+  yield* rows;
+  yield COPY_END;
+}
