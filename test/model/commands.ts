@@ -14,7 +14,7 @@ import {
 import * as decisions from '../../src/core/merge/decisions.sql.ts';
 import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
 import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';
-import type { PullParts } from '../../src/core/work/pull-parts.ts';
+import type { PullParts } from '../../src/core/work/run-pull.ts';
 import { reopenDay, signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import type { PullWorld } from '../support/pull-world.ts';
 import { sweep } from '../support/sweeps.ts';

@@ -25,8 +25,7 @@ import { readExactTitle } from '../../core/reader/exact-title.ts';
 import { FastReader } from '../../core/reader/fast-reader.ts';
 import { contentHash } from '../../core/title/title.ts';
 import { TitleFolds } from '../../core/title/title-fold.ts';
-import { toKnownError } from '../../core/work/attempt-failure.ts';
-import type { PullParts } from '../../core/work/pull-parts.ts';
+import { type PullParts, toKnownError } from '../../core/work/run-pull.ts';
 import {
   readSweepBasis,
   recordSweep,

@@ -7,7 +7,7 @@ import {
   VALUE_COLUMNS,
   type ValueColumn,
 } from '../../../src/core/title/title.ts';
-import type { PullParts } from '../../../src/core/work/pull-parts.ts';
+import type { PullParts } from '../../../src/core/work/run-pull.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { previewRelease } from '../../../src/features/review/release-preview.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
