@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import type { Pool, PoolClient } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { type Database, toStagingError } from '../../base/database/database.ts';
-import { ConfigError, RowsLostError } from '../../base/runtime/errors.ts';
+import { type Database, mapErrors, toStagingError } from '../../base/database/database.ts';
+import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { takeTurns } from '../../base/runtime/turns.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
@@ -38,16 +38,12 @@ const MAX_KNOWN_TITLES = 2_000_000;
  * @throws StagingUnavailableError if the database becomes unavailable
  * @throws ConfigError when a newer version of the program has written the date
  */
-export async function readKnownDay(
+export function readKnownDay(
   pool: Pool,
   attempt: Pick<Attempt, 'date' | 'fence'>,
   maxTitles: number = MAX_KNOWN_TITLES,
 ): Promise<KnownDay> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw toStagingError(error);
-  });
-  let failure: Error | undefined;
-  try {
+  return onConnection(pool, async (client) => {
     // One snapshot for the ledger and the titles.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const base = await readBase(client, attempt);
@@ -59,12 +55,7 @@ export async function readKnownDay(
     const { changedAt, contentVersion } = base;
     if (titles === null) return { baseChangedAt: null, titles: new KnownTitles(0), contentVersion };
     return { baseChangedAt: changedAt, titles, contentVersion };
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error('reading the known titles failed');
-    throw error instanceof ConfigError ? error : toStagingError(error);
-  } finally {
-    client.release(failure);
-  }
+  });
 }
 
 interface Base {
@@ -234,12 +225,8 @@ type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
  * @throws the errors of `rows`
  * @throws StagingUnavailableError when the connection to the database is lost
  */
-export async function copyRows(pool: Pool, rows: Rows, signal: AbortSignal): Promise<number> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw toStagingError(error);
-  });
-  let failure: Error | undefined;
-  try {
+export function copyRows(pool: Pool, rows: Rows, signal: AbortSignal): Promise<number> {
+  return onConnection(pool, async (client) => {
     await client.query('BEGIN');
     // COPY lasts as long as the platform's response takes to arrive. The platform client limits that
     // time, so statement_timeout would only end slow responses.
@@ -251,11 +238,19 @@ export async function copyRows(pool: Pool, rows: Rows, signal: AbortSignal): Pro
     await pipeline(toDocument(rows), copy, { signal });
     await client.query('COMMIT');
     return copy.rowCount;
+  });
+}
+
+/** After a failed COPY the state of the protocol is unknown, so that connection is not used again. */
+async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await mapErrors(pool.connect());
+  let failure: Error | undefined;
+  try {
+    return await work(client);
   } catch (error) {
-    failure = error instanceof Error ? error : new Error('COPY failed');
+    failure = error instanceof Error ? error : new Error('the work on a connection failed');
     throw toStagingError(error);
   } finally {
-    // The protocol state after a failed COPY is unknown, so that connection is not used again.
     client.release(failure);
   }
 }
