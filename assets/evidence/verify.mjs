@@ -42,6 +42,7 @@ const CONTENT_VERSIONS = [
     'anticipated_due_date',
     'buyer_identification',
     'provider_external_id',
+    'original_value',
     'provider_identification',
     'provider_bank',
     'provider_agency',
@@ -58,7 +59,7 @@ const CONTENT_VERSIONS = [
     'payment_agency_digit',
     'payment_account',
     'payment_account_digit',
-    ...AMOUNTS,
+    ...AMOUNTS.filter((name) => name !== 'original_value'),
     'platform_commission',
   ],
 ];

@@ -27,7 +27,7 @@ import { beginRow, DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './t
 
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
-const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
+const LAST_OF_IDENTITY = IDENTITY_COLUMNS.length - 1;
 
 /** The fields whose values the interface enumerates, with their columns. */
 const ENUMERATED = TITLE_FIELDS.flatMap(({ only, column }, field) =>
@@ -65,10 +65,11 @@ export class FastReader implements TitleShortcut {
   #window: Buffer = Buffer.alloc(0);
 
   /** The fields of a title as `canonicalFields` of core/title/title.ts writes them, to be hashed. */
-  readonly #canonical = Buffer.alloc(2 * MAX_ROW_BYTES);
+  readonly #canonical = Buffer.alloc(MAX_ROW_BYTES);
   readonly #canonicalView = toView(this.#canonical);
-  /** The start of each column in it, and the end of the last one. */
-  readonly #columnStarts = new Int32Array(COLUMNS + 1);
+  /** The end of the columns in it that identify the title, and of all columns. */
+  #identityEnd = 0;
+  #contentEnd = 0;
 
   /** The rows that were not taken, up to `#end`. */
   #rows = Buffer.allocUnsafeSlow(ROWS_BYTES);
@@ -154,14 +155,13 @@ export class FastReader implements TitleShortcut {
     if (rowAt === -1) return false;
     const row = this.#rows;
     const rowView = this.#rowsView;
-    const contentEnd = this.#columnStarts[COLUMNS] as number;
 
-    const content = digestOf(this.#canonical.subarray(0, contentEnd));
+    const content = digestOf(this.#canonical.subarray(0, this.#contentEnd));
     this.#fold.add(content);
     this.#titlesRead++;
     if (textHash === null) return true;
 
-    const identity = this.#hashIdentity(contentEnd);
+    const identity = digestOf(this.#canonical.subarray(0, this.#identityEnd));
     rowAt = writeHash(row, rowView, rowAt, identity);
     rowAt = writeHash(row, rowView, rowAt, content);
     rowView.setInt32(rowAt, HASH_BYTES);
@@ -182,14 +182,12 @@ export class FastReader implements TitleShortcut {
     const rowView = this.#rowsView;
     const canonical = this.#canonical;
     const canonicalView = this.#canonicalView;
-    const columnStarts = this.#columnStarts;
 
     let rowAt = this.#end;
     for (const byte of this.#rowStart) row[rowAt++] = byte;
     rowAt = writeInteger(rowView, rowAt, ordinal);
     let at = 0;
     for (let column = 0; column < COLUMNS; column++) {
-      columnStarts[column] = at;
       const start = starts[column] as number;
       if (start < 0) {
         rowView.setInt32(rowAt, NULL_LENGTH);
@@ -248,8 +246,10 @@ export class FastReader implements TitleShortcut {
         }
       }
       canonical[at++] = 0;
+      // The last column of an identity is required.
+      if (column === LAST_OF_IDENTITY) this.#identityEnd = at;
     }
-    columnStarts[COLUMNS] = at;
+    this.#contentEnd = at;
     // `extra` is null: a title with undocumented fields is not of the usual kind.
     rowView.setInt32(rowAt, NULL_LENGTH);
     return rowAt + 4;
@@ -267,23 +267,6 @@ export class FastReader implements TitleShortcut {
     if (!isZero) return end;
     canonical[start] = DIGIT_ZERO;
     return start + 1;
-  }
-
-  /** Hashes the identity columns, which it copies behind the content. */
-  #hashIdentity(contentEnd: number): string {
-    const canonical = this.#canonical;
-    const view = this.#canonicalView;
-    let at = contentEnd;
-    for (let index = 0; index < IDENTITY.length; index++) {
-      const column = IDENTITY[index] as number;
-      const start = this.#columnStarts[column] as number;
-      const length = (this.#columnStarts[column + 1] as number) - start;
-      for (let offset = 0; offset < length; offset += 4) {
-        view.setInt32(at + offset, view.getInt32(start + offset, true), true);
-      }
-      at += length;
-    }
-    return digestOf(canonical.subarray(contentEnd, at));
   }
 
   #grow(): void {

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../base/values/json-value.ts';
 import { destinationText } from './destination.ts';
 
 /**
- * The columns of `conciliation.title` with content of the platform, in the order of the tables, with the kind of a value.
+ * The columns of `conciliation.title` with content of the platform, with the kind of a value. The order is that of the
+ * hashes: first the columns that identify a title.
  * A further column is also one of `staged_title` and `booking_line` with their views, of the rights on `title` in
  * prisma/roles.sql, of `TITLE_SCHEMA` and of the texts.
  */
@@ -17,6 +18,7 @@ export const COLUMN_KINDS = {
   anticipated_due_date: 'date',
   buyer_identification: 'text',
   provider_external_id: 'text',
+  original_value: 'amount',
   provider_identification: 'text',
   provider_bank: 'text',
   provider_agency: 'text',
@@ -33,7 +35,6 @@ export const COLUMN_KINDS = {
   payment_agency_digit: 'text',
   payment_account: 'text',
   payment_account_digit: 'text',
-  original_value: 'amount',
   platform_discounted_value: 'amount',
   financial_discounted_value: 'amount',
   buyer_discounted_value: 'amount',
@@ -84,18 +85,11 @@ export const AMOUNT_COLUMNS = TITLE_COLUMNS.filter(
 );
 
 /**
- * The platform gives a title no identifier. These fields identify a title. They are the terms of the
+ * The platform gives a title no identifier. The first columns identify a title. They are the terms of the
  * agreement. Fields that may be restated (discounts, fees, accounts) are not included. Titles with
  * the same identity are numbered by `occurrence`.
  */
-export const IDENTITY_COLUMNS = [
-  'order_uid',
-  'buyer_identification',
-  'provider_external_id',
-  'accepted_date',
-  'anticipated_due_date',
-  'original_value',
-] as const satisfies readonly ValueColumn[];
+export const IDENTITY_COLUMNS = VALUE_COLUMNS.slice(0, VALUE_COLUMNS.indexOf('original_value') + 1);
 
 function canonicalText(title: Title, column: ValueColumn): string | null {
   const value = title[column];
