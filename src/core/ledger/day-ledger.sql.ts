@@ -160,7 +160,6 @@ export const mergedDay = (day: MergedDay): Prisma.Sql => {
       UPDATE conciliation.day day
       SET ${settled}, title_count = fresh.title_count, withdrawn_count = fresh.withdrawn_count, ${setSums},
           content_digest = fresh.content_digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
-          content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
           signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
           signed_off_digest = seal.content_digest,
           restated_after_sign_off = day.restated_after_sign_off
@@ -171,12 +170,7 @@ export const mergedDay = (day: MergedDay): Prisma.Sql => {
 };
 
 export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void> {
-  const fold = day.fold && {
-    foldCount: day.fold.count,
-    foldSum: day.fold.toText(),
-    // A release merges the staged hashes, which have this version.
-    contentVersion: day.fold.version,
-  };
+  const fold = day.fold && { foldCount: day.fold.count, foldSum: day.fold.toText() };
   await tx.day.updateMany({
     where: { date: day.date },
     data: { state: 'held', heldPullId: day.pullId, ...fold },

@@ -4,7 +4,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
 import { TITLE_COLUMNS } from '../title/title.ts';
-import { COMPUTED_IDENTITY_HASH, computedContentHash } from '../title/title-hashes.sql.ts';
+import { COMPUTED_CONTENT_HASH, COMPUTED_IDENTITY_HASH } from '../title/title-hashes.sql.ts';
 import type { EngineFeature } from './engine-hooks.ts';
 
 /** The changes of a response in its date, counted. */
@@ -101,13 +101,12 @@ export async function planChanges(
  * it is matched with the title of the response that it was.
  */
 async function hashAgain(tx: Transaction, date: CivilDate): Promise<void> {
-  const computed = computedContentHash(date);
   await tx.$executeRaw`
     UPDATE conciliation.title
-    SET content_hash = ${computed},
+    SET content_hash = ${COMPUTED_CONTENT_HASH},
         identity_hash = CASE status WHEN 'current' THEN identity_hash ELSE ${COMPUTED_IDENTITY_HASH} END
     WHERE accepted_date = ${date}::date AND erased_at IS NULL
-      AND (content_hash <> ${computed} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
+      AND (content_hash <> ${COMPUTED_CONTENT_HASH} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
 }
 
 // Column names are constants of core/title: nothing from outside reaches Prisma.raw.

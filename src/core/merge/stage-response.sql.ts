@@ -5,6 +5,7 @@ import { type Database, mapErrors, toStagingError } from '../../base/database/da
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { takeTurns } from '../../base/runtime/turns.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import { dayWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
@@ -12,7 +13,6 @@ import type { PullProgress } from '../reader/cutter.ts';
 import { KnownTitles } from '../reader/known-texts.ts';
 import { ResponseReader } from '../reader/response-reader.ts';
 import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
-import { newestContentVersion, requireKnownVersion } from '../title/title.ts';
 import type { ReadResponse } from './merge.sql.ts';
 
 /** The titles that a date has before its response is read. */
@@ -23,8 +23,6 @@ export interface KnownDay {
    */
   readonly baseChangedAt: string | null;
   readonly titles: KnownTitles;
-  /** Of the content hashes of the date; see `CONTENT_VERSIONS`. */
-  readonly contentVersion: number;
 }
 
 /** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory. */
@@ -36,55 +34,31 @@ const MAX_KNOWN_TITLES = 2_000_000;
  * from its titles would no longer hold when it is merged.
  *
  * @throws StagingUnavailableError if the database becomes unavailable
- * @throws ConfigError when a newer version of the program has written the date
  */
 export function readKnownDay(
   pool: Pool,
-  attempt: Pick<Attempt, 'date' | 'fence'>,
+  { date, fence }: Pick<Attempt, 'date' | 'fence'>,
   maxTitles: number = MAX_KNOWN_TITLES,
 ): Promise<KnownDay> {
   return onConnection(pool, async (client) => {
     // One snapshot for the ledger and the titles.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const base = await readBase(client, attempt);
-    const isUsable = base.count > 0 && base.count <= maxTitles && !base.isContested;
-    const titles = isUsable ? await copyHashes(client, attempt, base.count) : null;
+    const { rows } = await client.query<{ changedAt: string; count: number }>(
+      `SELECT changed_at::text AS "changedAt", title_count AS count FROM conciliation.day
+       WHERE date = $1::date AND title_count BETWEEN 1 AND $2 AND NOT EXISTS (
+         SELECT FROM conciliation.pull WHERE pull.date = day.date AND state = 'running' AND fence < $3)`,
+      [date, maxTitles, fence],
+    );
+    const [day] = rows;
+    const titles = day === undefined ? null : await copyHashes(client, date, day.count);
     await client.query('COMMIT');
     // The ledger and the titles disagree only after a change by hand. Then no title counts as known, and
     // the merge compares the titles themselves.
-    const { changedAt, contentVersion } = base;
-    if (titles === null) return { baseChangedAt: null, titles: new KnownTitles(0), contentVersion };
-    return { baseChangedAt: changedAt, titles, contentVersion };
+    if (day === undefined || titles === null) {
+      return { baseChangedAt: null, titles: new KnownTitles(0) };
+    }
+    return { baseChangedAt: day.changedAt, titles };
   });
-}
-
-interface Base {
-  readonly changedAt: string | null;
-  readonly count: number;
-  readonly contentVersion: number;
-  /** Whether an earlier fetch may still change the titles. */
-  readonly isContested: boolean;
-}
-
-async function readBase(
-  client: PoolClient,
-  { date, fence }: Pick<Attempt, 'date' | 'fence'>,
-): Promise<Base> {
-  const { rows } = await client.query<Base & { hasTitles: boolean }>(
-    `SELECT changed_at::text AS "changedAt", title_count AS count, content_version AS "contentVersion",
-            title_count + withdrawn_count > 0 AS "hasTitles",
-            EXISTS (SELECT FROM conciliation.pull
-                    WHERE pull.date = day.date AND state = 'running' AND fence < $2) AS "isContested"
-     FROM conciliation.day WHERE date = $1::date`,
-    [date, fence],
-  );
-  const [base] = rows;
-  if (base === undefined || !base.hasTitles) {
-    const contentVersion = newestContentVersion();
-    return { changedAt: null, count: 0, contentVersion, isContested: false };
-  }
-  requireKnownVersion(date, base.contentVersion);
-  return base;
 }
 
 /** The header of COPY's binary format: a signature of 11 bytes, flags, and the length of an extension. */
@@ -97,7 +71,7 @@ const CONTENT_HASH_OFFSET = 26;
 /** Null: the number of titles is not the ledger's. */
 async function copyHashes(
   client: PoolClient,
-  { date }: Pick<Attempt, 'date'>,
+  date: CivilDate,
   count: number,
 ): Promise<KnownTitles | null> {
   const titles = new KnownTitles(count);
@@ -163,7 +137,6 @@ export async function stageResponse(
     fence,
     window: dayWindow(date),
     known: known.titles,
-    versions: new Map([[date, known.contentVersion]]),
     onProgress,
   });
   let storedRejects = 0;

@@ -10,13 +10,7 @@
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal, toPlainDecimal } from '../../base/values/decimal.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
-import {
-  digestOf,
-  IDENTITY_COLUMNS,
-  newestContentVersion,
-  type Title,
-  VALUE_COLUMNS,
-} from '../title/title.ts';
+import { digestOf, IDENTITY_COLUMNS, type Title, VALUE_COLUMNS } from '../title/title.ts';
 import { TitleFold, type TitleFolds } from '../title/title-fold.ts';
 import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
 import type { TitleShortcut } from './cutter.ts';
@@ -48,8 +42,7 @@ const EQUALS_SIGN = 0x3d;
 const LETTER_T = 0x74;
 
 /**
- * Reads the titles of one response. Their rows wait until `takeRows`. Titles of a date whose content hashes
- * have an older version are left to the exact reader.
+ * Reads the titles of one response. Their rows wait until `takeRows`.
  */
 export class FastReader implements TitleShortcut {
   /** Null where the titles are only added to the folds. */
@@ -57,9 +50,8 @@ export class FastReader implements TitleShortcut {
   readonly #locator: TitleLocator;
   readonly #folds: TitleFolds;
   /** The fold of the date of the last title. */
-  #fold = new TitleFold(0);
+  #fold = new TitleFold();
   #foldDate: CivilDate | null = null;
-  readonly #newestVersion = newestContentVersion();
   readonly #rowStart: Buffer;
   #titlesRead = 0;
   #window: Buffer = Buffer.alloc(0);
@@ -131,28 +123,21 @@ export class FastReader implements TitleShortcut {
     return rows;
   }
 
-  /** False where the date's content hashes have an older version. */
-  #turnToDate(): boolean {
+  /**
+   * Writes the row of the located title, and adds the title to the fold of its date.
+   *
+   * @param textHash null: the title gets no row. The next title overwrites the bytes that were written.
+   * @returns false for a title that is left to the exact reader: an amount has too many digits without its exponent
+   */
+  #addTitle(ordinal: number, textHash: Buffer | null): boolean {
+    if (this.#rows.length - this.#end < MAX_ROW_BYTES) this.#grow();
+    let rowAt = this.#writeValues(ordinal);
+    if (rowAt === -1) return false;
     const date = this.#locator.acceptedDate;
     if (date !== this.#foldDate && date !== null) {
       this.#fold = this.#folds.at(date);
       this.#foldDate = date;
     }
-    return this.#fold.version === this.#newestVersion;
-  }
-
-  /**
-   * Writes the row of the located title, and adds the title to the fold of its date.
-   *
-   * @param textHash null: the title gets no row. The next title overwrites the bytes that were written.
-   * @returns false for a title that is left to the exact reader: the date's content hashes have an older
-   *   version, or an amount has too many digits without its exponent
-   */
-  #addTitle(ordinal: number, textHash: Buffer | null): boolean {
-    if (!this.#turnToDate()) return false;
-    if (this.#rows.length - this.#end < MAX_ROW_BYTES) this.#grow();
-    let rowAt = this.#writeValues(ordinal);
-    if (rowAt === -1) return false;
     const row = this.#rows;
     const rowView = this.#rowsView;
 

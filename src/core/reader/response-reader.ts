@@ -5,7 +5,6 @@
  * 2. The title is of the usual kind (`FastReader`): its bytes are checked and copied into a row.
  * 3. Any other title is parsed and checked against the contract: it becomes a row, or a reject.
  */
-import type { CivilDate } from '../../base/values/business-day.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { contentHash, hash128 } from '../title/title.ts';
@@ -75,8 +74,6 @@ export interface ReadOptions {
   readonly window: PullWindow;
   /** The texts of the date's titles. Reading takes out those that the response has. */
   readonly known: KnownTitles;
-  /** Of the content hashes of dates; all others have the newest. */
-  readonly versions?: ReadonlyMap<CivilDate, number>;
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
@@ -84,7 +81,7 @@ export interface ReadOptions {
 export class ResponseReader {
   readonly #response: ConciliationResponse;
   readonly #options: ReadOptions;
-  readonly #folds: TitleFolds;
+  readonly #folds = new TitleFolds();
   readonly #known: KnownTexts;
   readonly #fastReader: FastReader;
   readonly #drift = new DriftLog();
@@ -92,10 +89,9 @@ export class ResponseReader {
   #rejected = 0;
 
   constructor(response: ConciliationResponse, options: ReadOptions) {
-    const { fence, window, known, versions } = options;
+    const { fence, window, known } = options;
     this.#response = response;
     this.#options = options;
-    this.#folds = new TitleFolds(versions);
     this.#known = new KnownTexts(known, this.#folds.at(window.from));
     this.#fastReader = new FastReader({ fence, known: this.#known }, window, this.#folds);
   }
@@ -152,9 +148,8 @@ export class ResponseReader {
     this.#accepted += 1;
     this.#drift.add(drift);
     if (drift.length > 0) this.#fastReader.admitDrift(title);
-    const fold = this.#folds.at(title.accepted_date);
-    const content = contentHash(title, fold.version);
-    fold.addDigits(content);
+    const content = contentHash(title);
+    this.#folds.at(title.accepted_date).addDigits(content);
     return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
   }
 }

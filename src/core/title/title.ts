@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { ColumnKind } from '../../base/export/table.ts';
-import { ConfigError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Decimal } from '../../base/values/decimal.ts';
 import type { JsonObject } from '../../base/values/json-value.ts';
@@ -130,38 +129,10 @@ export function identityHash(title: Title): string {
 }
 
 /**
- * The columns of a content hash, by version, from 1 on. A release that documents a further field
- * appends a version; before the first release, a further column belongs to version 1. A date with titles keeps the version of its first hashes, so that the release
- * alone restates no title. Of `extra`, every version has the members that name a destination of the
- * payment, after the columns. A difference in other undocumented fields does not change a title,
- * because their meaning is unknown. One of them may be the time of the response.
+ * Returns 32 hexadecimal digits, equal exactly for titles with equal values in every column, and in the members of
+ * `extra` that name a destination of the payment. Amounts are compared as numbers. A difference in other undocumented
+ * fields does not change a title, because their meaning is unknown. One of them may be the time of the response.
  */
-export const CONTENT_VERSIONS: readonly (readonly ValueColumn[])[] = [VALUE_COLUMNS];
-
-/** Returns the version for a date without titles. */
-export function newestContentVersion(): number {
-  return CONTENT_VERSIONS.length;
-}
-
-/**
- * Returns the version of a date's content hashes.
- * @throws ConfigError for an unknown version, with which every title of the date would count as changed
- */
-export function requireKnownVersion(date: CivilDate, version: number): number {
-  if (version <= newestContentVersion()) return version;
-  throw new ConfigError([
-    `DATABASE_URL: a newer version of this program has written ${date}; run that one`,
-  ]);
-}
-
-/**
- * Returns 32 hexadecimal digits, equal exactly for titles with equal values in every column of the
- * version, and in the members of `destinationText`. Amounts are compared as numbers.
- * @throws RangeError for a version that this program does not know
- */
-export function contentHash(title: Title, version = newestContentVersion()): string {
-  const columns = CONTENT_VERSIONS[version - 1];
-  if (columns === undefined)
-    throw new RangeError(`there is no version ${version} of content hashes`);
-  return hash128(canonicalFields(title, columns) + destinationText(title.extra));
+export function contentHash(title: Title): string {
+  return hash128(canonicalFields(title, VALUE_COLUMNS) + destinationText(title.extra));
 }

@@ -7,12 +7,7 @@ import { FastReader } from '../../../src/core/reader/fast-reader.ts';
 import { PADDING_BYTES } from '../../../src/core/reader/json-bytes.ts';
 import { KnownTexts, KnownTitles, rawHash } from '../../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../../src/core/reader/title-row.ts';
-import {
-  contentHash,
-  identityHash,
-  newestContentVersion,
-  type Title,
-} from '../../../src/core/title/title.ts';
+import { contentHash, identityHash, type Title } from '../../../src/core/title/title.ts';
 import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
 import { dateText, splitRows, valueIn } from '../../support/copy-rows.ts';
 
@@ -23,7 +18,7 @@ export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
 export function knowing(texts: readonly Buffer[]): KnownTexts {
   const titles = new KnownTitles(texts.length);
   for (const text of texts) titles.add(rawHash(text), 0, 0);
-  return new KnownTexts(titles, new TitleFold(newestContentVersion()));
+  return new KnownTexts(titles, new TitleFold());
 }
 
 /** A reader that knows no title. */
