@@ -7,8 +7,8 @@ import type { CivilDate } from '#dist/base/values/business-day.js';
 import { createPull } from '#dist/core/ledger/pull-ledger.sql.js';
 import type { PullReport } from '#dist/core/merge/merge.sql.js';
 import { sweepWindow } from '#dist/core/planner/pull-plan.js';
+import { KnownTitles } from '#dist/core/reader/known-texts.js';
 import { ResponseReader } from '#dist/core/reader/response-reader.js';
-import { KnownTitles } from '#dist/core/title/known-titles.js';
 import { runPull } from '#dist/core/work/run-pull.js';
 import { runSweep } from '#dist/features/sweep/run-sweep.js';
 import { readDates, verifyDate } from '#dist/features/verify/verify.sql.js';
@@ -138,7 +138,6 @@ const handlers = {
     for await (const { rows } of reader.read()) for (const row of rows) bytes += row.length;
     const { accepted: titles, rejected } = reader.result;
     if (rejected > 0 || bytes === 0) throw new Error('a title was rejected, or no row was read');
-    reader.release();
     return { ...readMeter(), titles };
   },
 

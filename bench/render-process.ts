@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { addDays, type CivilDate, datesBetween } from '#dist/base/values/business-day.js';
 import { toJsonText } from '#dist/base/values/json-value.js';
 import { parseTitle } from '#dist/core/reader/exact-title.js';
-import { rawHash } from '#dist/core/title/known-titles.js';
+import { rawHash } from '#dist/core/reader/known-texts.js';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '#dist/core/title/title.js';
 import { checkTitle } from '#dist/core/title/title-contract.js';
 import { SyntheticTitles } from '#dist/demo/synthetic-titles.js';

@@ -111,7 +111,7 @@ BEGIN
   GRANT UPDATE (decides_from, disabled_at, email, last_login_at, oidc_issuer, oidc_subject, password_hash,
     recovery_hashes, role, totp_secret, totp_step)
     ON conciliation.console_user TO conciliation_worker;
-  GRANT UPDATE (billing_fee_sum, buyer_discounted_value_sum, changed_at, content_digest, content_version, date,
+  GRANT UPDATE (billing_fee_sum, buyer_discounted_value_sum, changed_at, content_digest, date,
     financial_discounted_value_sum, fold_count, fold_sum, held_pull_id, last_pull_id, latest_due_date,
     money_transfer_fee_sum, original_value_sum, platform_discounted_value_sum, rejected_count,
     restated_after_sign_off, signed_off_at, signed_off_by, signed_off_digest, state, title_count, verified_at,

@@ -32,44 +32,37 @@ const AMOUNTS = [
   'money_transfer_fee',
 ];
 /**
- * The columns of a content hash, by version. Listed here, because no digest covers the list in `month.json`:
+ * The columns of a content hash. Listed here, because no digest covers the list in `month.json`:
  * with two columns changed about in that list, changed titles would have their recorded hashes.
  */
-const CONTENT_VERSIONS = [
-  [
-    'order_uid',
-    'accepted_date',
-    'anticipated_due_date',
-    'buyer_identification',
-    'provider_external_id',
-    'provider_identification',
-    'provider_bank',
-    'provider_agency',
-    'provider_agency_digit',
-    'provider_account',
-    'provider_account_digit',
-    'financial_agent_type',
-    'financial_agent_identification',
-    'financial_agent_name',
-    'buyer_is_financial',
-    'payment_type',
-    'payment_bank',
-    'payment_agency',
-    'payment_agency_digit',
-    'payment_account',
-    'payment_account_digit',
-    ...AMOUNTS,
-    'platform_commission',
-  ],
+const CONTENT_COLUMNS = [
+  'order_uid',
+  'accepted_date',
+  'anticipated_due_date',
+  'buyer_identification',
+  'provider_external_id',
+  'original_value',
+  'provider_identification',
+  'provider_bank',
+  'provider_agency',
+  'provider_agency_digit',
+  'provider_account',
+  'provider_account_digit',
+  'financial_agent_type',
+  'financial_agent_identification',
+  'financial_agent_name',
+  'buyer_is_financial',
+  'payment_type',
+  'payment_bank',
+  'payment_agency',
+  'payment_agency_digit',
+  'payment_account',
+  'payment_account_digit',
+  ...AMOUNTS.filter((name) => name !== 'original_value'),
+  'platform_commission',
 ];
 /** The columns of the titles. No digest covers the list in `month.json`. */
-const TITLE_COLUMNS = [
-  'id',
-  'occurrence',
-  ...(CONTENT_VERSIONS.at(-1) ?? []),
-  'content_hash',
-  'is_erased',
-];
+const TITLE_COLUMNS = ['id', 'occurrence', ...CONTENT_COLUMNS, 'content_hash', 'is_erased'];
 /** The columns that hold a pseudonym after the personal data of a party was erased. */
 const PARTY_NAMES = [
   'provider_external_id',
@@ -314,10 +307,7 @@ async function checkDay(day, columns) {
   const csv = createHash('sha256').update(`\uFEFF${columns.join(';')}\r\n`);
   let wrong = 0;
   let erased = 0;
-  const columnsOfHash = CONTENT_VERSIONS.find(
-    (version) => version.join() === day.content_columns.join(),
-  );
-  if (columnsOfHash === undefined) return fail(text.columns(date));
+  if (day.content_columns.join() !== CONTENT_COLUMNS.join()) return fail(text.columns(date));
   for await (const line of linesOf(`titles/${date}.jsonl`)) {
     const title = JSON.parse(line);
     const name = `${title.order_uid} (id ${title.id})`;
@@ -328,7 +318,7 @@ async function checkDay(day, columns) {
     csv.update(`${columns.map((column) => cellOf(column, title[column])).join(';')}\r\n`);
     if (title.accepted_date !== date) fail(text.wrongDate(date, name));
     if (!/^[0-9a-f]{32}$/.test(title.content_hash)) throw new Error(`not a hash: ${name}`);
-    const computed = contentHash(title, columnsOfHash);
+    const computed = contentHash(title, CONTENT_COLUMNS);
     const isUnproven = computed !== title.content_hash && isErased(title);
     if (isUnproven) {
       erased += 1;

@@ -14,7 +14,7 @@ import { ensureCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { MAX_ANSWER_MINUTES } from '../core/platform/answer-body.ts';
 import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';
 import { fileToken, fixedToken, type TokenSource } from '../core/platform/token.ts';
-import type { PullParts } from '../core/work/pull-parts.ts';
+import type { PullParts } from '../core/work/run-pull.ts';
 
 /** The staging database, migrated and ready. Without a DATABASE_URL it is on the embedded server. */
 export interface OpenStaging {

@@ -12,8 +12,7 @@ import { addUser, createLink, readUsers } from '../console/access/console-users.
 import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
-import type { PullParts } from '../core/work/pull-parts.ts';
-import { pullToEnd } from '../core/work/run-pull.ts';
+import { type PullParts, pullToEnd } from '../core/work/run-pull.ts';
 import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { type AcceptedTitle, startSyntheticErp, syntheticPayables } from '../demo/synthetic-erp.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';

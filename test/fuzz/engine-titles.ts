@@ -3,9 +3,8 @@ import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
 import { type RawTitle, TitleCutter } from '../../src/core/reader/cutter.ts';
 import { readExactTitle } from '../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../src/core/reader/fast-reader.ts';
-import { KnownTexts } from '../../src/core/reader/known-texts.ts';
+import { KnownTexts, KnownTitles, rawHash } from '../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../src/core/reader/title-row.ts';
-import { KnownTitles, rawHash } from '../../src/core/title/known-titles.ts';
 import {
   AMOUNT_COLUMNS,
   TITLE_COLUMNS,
@@ -52,11 +51,7 @@ export function readBothWays(
   const folds = new TitleFolds();
   const known = nothingKnown(folds.at(window.from));
   const fast = new FastReader({ fence: FENCE, known }, window, folds);
-  try {
-    return { fast: readRows(chunks, fast, readOnce), ordinary };
-  } finally {
-    fast.release();
-  }
+  return { fast: readRows(chunks, fast, readOnce), ordinary };
 }
 
 function readRows(
@@ -105,7 +100,7 @@ function nothingKnown(fold: TitleFold): KnownTexts {
 export function toSlowTitle(row: RowValues): SlowTitle {
   const title: Record<string, string | null> = {};
   for (const column of TITLE_COLUMNS) {
-    const bytes = valueIn('staged_title', row, column);
+    const bytes = valueIn(row, column);
     title[column] = bytes === null ? null : textOf(column, bytes);
   }
   return title;

@@ -6,12 +6,15 @@ import {
   StaleFenceError,
 } from '../../src/base/runtime/errors.ts';
 import { addDays, type CivilDate, datesBetween } from '../../src/base/values/business-day.ts';
-import { discardStrayRows } from '../../src/core/ledger/discard-staged.sql.ts';
-import { createPull, startAttempt } from '../../src/core/ledger/pull-ledger.sql.ts';
+import {
+  createPull,
+  discardStrayRows,
+  startAttempt,
+} from '../../src/core/ledger/pull-ledger.sql.ts';
 import * as decisions from '../../src/core/merge/decisions.sql.ts';
 import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
 import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';
-import type { PullParts } from '../../src/core/work/pull-parts.ts';
+import type { PullParts } from '../../src/core/work/run-pull.ts';
 import { reopenDay, signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import type { PullWorld } from '../support/pull-world.ts';
 import { sweep } from '../support/sweeps.ts';

@@ -1,4 +1,4 @@
-import { ROW_COLUMNS, type RowTable } from '../../src/core/reader/title-row.ts';
+import { ROW_COLUMNS } from '../../src/core/reader/title-row.ts';
 
 /** The bytes of each value of a row; null: SQL null. */
 export type RowValues = readonly (Buffer | null)[];
@@ -37,9 +37,9 @@ export function ordinalsOf(rows: Buffer): number[] {
 }
 
 /** A value of a row, by the name of its column. */
-export function valueIn(table: RowTable, row: RowValues, column: string): Buffer | null {
-  const index = (ROW_COLUMNS[table] as readonly string[]).indexOf(column);
-  if (index === -1) throw new Error(`${table} has no column ${column}`);
+export function valueIn(row: RowValues, column: string): Buffer | null {
+  const index = ROW_COLUMNS.indexOf(column);
+  if (index === -1) throw new Error(`staged_title has no column ${column}`);
   return row[index] ?? null;
 }
 

@@ -15,8 +15,7 @@ import {
   type PlatformClient,
 } from '../../src/core/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/core/platform/token.ts';
-import type { AttemptOutcome, PullParts } from '../../src/core/work/pull-parts.ts';
-import { runPull } from '../../src/core/work/run-pull.ts';
+import { type AttemptOutcome, type PullParts, runPull } from '../../src/core/work/run-pull.ts';
 import { createMigratedDatabase } from './database.ts';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
 

@@ -292,7 +292,7 @@ COMMENT ON COLUMN conciliation.title.extra IS
 COMMENT ON COLUMN conciliation.title.identity_hash IS
   'Hash of the fields that identify an obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
-  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. Fields that are kept in extra are not covered. day.content_version is the version of the list of covered fields.';
+  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. Fields that are kept in extra are not covered.';
 COMMENT ON COLUMN conciliation.title.raw_hash IS
   'Hash of the title''s text in the response that the row was read from, and of the version of the reader. A response that has the same text again need not be read again.';
 COMMENT ON COLUMN conciliation.title.first_pull_id IS
@@ -552,7 +552,6 @@ CREATE TABLE conciliation.day (
   money_transfer_fee_sum         numeric  NOT NULL DEFAULT 0,
   latest_due_date                date,
   content_digest                 text,
-  content_version                smallint NOT NULL DEFAULT 1,
   fold_count                     integer,
   fold_sum                       text,
   last_pull_id                   bigint,
@@ -571,9 +570,7 @@ CREATE TABLE conciliation.day (
   CONSTRAINT day_fold_check
     CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL)),
   CONSTRAINT day_dates_check
-    CHECK (date BETWEEN '0001-01-01' AND '9999-12-31' AND latest_due_date BETWEEN '0001-01-01' AND '9999-12-31'),
-  -- The versions that this version of the program knows. A release with a further version widens the range.
-  CONSTRAINT day_content_version_check CHECK (content_version = 1)
+    CHECK (date BETWEEN '0001-01-01' AND '9999-12-31' AND latest_due_date BETWEEN '0001-01-01' AND '9999-12-31')
 ) WITH (
   -- 365 rows a year, each updated several times a merge: small, and read by every page.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
@@ -612,8 +609,6 @@ COMMENT ON COLUMN conciliation.day.latest_due_date IS
   'Latest anticipated_due_date of the current titles. Null: there is none.';
 COMMENT ON COLUMN conciliation.day.content_digest IS
   'Digest of the contents of the current titles, in any order: equal digests mean equal titles. Null: nothing was merged yet.';
-COMMENT ON COLUMN conciliation.day.content_version IS
-  'Version of the content hashes of the date: which columns they cover. A date keeps the version that its titles were hashed with first.';
 COMMENT ON COLUMN conciliation.day.fold_count IS
   'Titles in the newest complete answer for the date that kept the contract; also of an answer that is held. Null: the date was never answered.';
 COMMENT ON COLUMN conciliation.day.fold_sum IS

@@ -4,8 +4,31 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { AMOUNT_COLUMNS } from '../title/title.ts';
 import type { TitleFold } from '../title/title-fold.ts';
-import { CONTENT_DIGEST } from '../title/title-hashes.sql.ts';
-import { type DayState, stateAfterMerge } from './day-state.ts';
+import { CONTENT_DIGEST, ROW_DIGEST } from '../title/title-hashes.sql.ts';
+
+/**
+ * The states of a day of the ledger. `pending`: known, but not reconciled or not over yet. `attention`:
+ * merged, but the response had titles that broke the contract, or a person has to resolve a finding of the checks.
+ * `held`: the newest response waits for a person or for the end of its run, see `HOLD_REASONS`. `failed`: all attempts
+ * failed and the day was never reconciled.
+ */
+export const DAY_STATES = ['pending', 'reconciled', 'attention', 'held', 'failed'] as const;
+export type DayState = (typeof DAY_STATES)[number];
+
+/**
+ * Returns the state after a response was merged into the day.
+ * @param day.wasClosed whether the date was over when the request was sent; a response to an
+ * earlier request may lack titles of the rest of the date
+ */
+export function stateAfterMerge(day: {
+  readonly wasClosed: boolean;
+  readonly openRejects: number;
+  /** Of the severity `review`. */
+  readonly hasOpenFindings: boolean;
+}): DayState {
+  if (day.openRejects > 0 || day.hasOpenFindings) return 'attention';
+  return day.wasClosed ? 'reconciled' : 'pending';
+}
 
 /** The row of a day, and what is staged under the fence of a response for it, as a merge reads them under its lock. */
 export interface LockedDay {
@@ -137,7 +160,6 @@ export const mergedDay = (day: MergedDay): Prisma.Sql => {
       UPDATE conciliation.day day
       SET ${settled}, title_count = fresh.title_count, withdrawn_count = fresh.withdrawn_count, ${setSums},
           content_digest = fresh.content_digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
-          content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
           signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
           signed_off_digest = seal.content_digest,
           restated_after_sign_off = day.restated_after_sign_off
@@ -148,12 +170,7 @@ export const mergedDay = (day: MergedDay): Prisma.Sql => {
 };
 
 export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void> {
-  const fold = day.fold && {
-    foldCount: day.fold.count,
-    foldSum: day.fold.toText(),
-    // A release merges the staged hashes, which have this version.
-    contentVersion: day.fold.version,
-  };
+  const fold = day.fold && { foldCount: day.fold.count, foldSum: day.fold.toText() };
   await tx.day.updateMany({
     where: { date: day.date },
     data: { state: 'held', heldPullId: day.pullId, ...fold },
@@ -250,3 +267,52 @@ export const IS_OPEN_FINDING = Prisma.sql`
 export const HAS_OPEN_FINDINGS = Prisma.sql`
   EXISTS (SELECT FROM conciliation.check_finding AS finding
           WHERE finding.accepted_date = day.date AND ${IS_OPEN_FINDING})`;
+
+/**
+ * One row (titles, digest) of rows with the columns id and digest, which is `ROW_DIGEST`: what the merges and erasures of
+ * a date have left in `title`, for the append-only table `date_digest`.
+ */
+const digestOf = (rows: Prisma.Sql) => Prisma.sql`
+  SELECT count(*) AS titles, sha256(coalesce(string_agg(digest, '' ORDER BY id), '')) AS digest FROM ${rows}`;
+
+const presentRows = (date: CivilDate) => Prisma.sql`
+  (SELECT id, ${ROW_DIGEST} AS digest FROM conciliation.title WHERE accepted_date = ${date}::date) AS title`;
+
+/** The newest row of a date; none: no merge has changed titles of it. */
+export const newestDigest = (date: CivilDate): Prisma.Sql => Prisma.sql`
+  SELECT * FROM conciliation.date_digest WHERE date = ${date}::date ORDER BY id DESC LIMIT 1`;
+
+/** Whether the rows of `title`, or `rows` as in `digestOf`, are those that the newest merge or erasure of the date has left. */
+export const areRowsRecorded = (
+  date: CivilDate,
+  rows = presentRows(date),
+): Prisma.Sql => Prisma.sql`
+  (SELECT (present.titles, present.digest)
+            = (coalesce(recorded.titles, 0), coalesce(recorded.digest, sha256('')))
+   FROM (${digestOf(rows)}) AS present LEFT JOIN (${newestDigest(date)}) AS recorded ON true)`;
+
+export async function hasRecordedRows(tx: Transaction, date: CivilDate): Promise<boolean> {
+  const [{ isRecorded }] = await tx.$queryRaw<[{ isRecorded: boolean }]>`
+    SELECT ${areRowsRecorded(date)} AS "isRecorded"`;
+  return isRecorded;
+}
+
+/**
+ * The statement that appends the digest of a date.
+ * @param pullId of the merge; null: an erasure
+ * @param rows as in `digestOf`
+ */
+export const digestRow = (
+  date: CivilDate,
+  pullId: bigint | null,
+  rows = presentRows(date),
+): Prisma.Sql => Prisma.sql`
+  INSERT INTO conciliation.date_digest (date, pull_id, titles, digest)
+  SELECT ${date}::date, ${pullId}::bigint, titles, digest FROM (${digestOf(rows)}) AS present`;
+
+/** Appends the digest that an erasure leaves, and returns it for the entry of the erasure. */
+export async function appendDigest(tx: Transaction, date: CivilDate): Promise<string> {
+  const [{ digest }] = await tx.$queryRaw<[{ digest: string }]>`
+    ${digestRow(date, null)} RETURNING encode(digest, 'hex') AS digest`;
+  return digest;
+}

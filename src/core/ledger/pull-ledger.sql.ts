@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { PullOrigin } from '../planner/pull-plan.ts';
-import { discardStaged } from './discard-staged.sql.ts';
 
 /** The states of a pull. The row in `conciliation.pull` decides, not the queue. */
 export const PULL_STATES = [
@@ -106,8 +106,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
 /**
  * Ends an attempt without a merge and removes its staged rows. Without a further attempt the pull
  * has failed, and so has its date, unless an earlier pull reconciled it.
- * @throws StaleFenceError when another attempt has taken over: nothing was written, and the staged
- * rows are left to `discardStaleAttempt`
+ * @throws StaleFenceError when another attempt has taken over: nothing was written
  */
 export function recordFailure(
   database: Database,
@@ -133,18 +132,6 @@ export function recordFailure(
   });
 }
 
-/**
- * Removes the staged rows of an attempt that was taken over; the other attempt knows only its own
- * fence. Rows that the pull holds under this fence stay, because a merge may have committed
- * although its connection was lost before the reply.
- */
-export function discardStaleAttempt(database: Database, attempt: Attempt): Promise<void> {
-  return database.prisma.$transaction(async (tx) => {
-    const held = await tx.pull.count({ where: { fence: attempt.fence, state: 'held' } });
-    if (held === 0) await discardStaged(tx, attempt.fence);
-  });
-}
-
 export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFenceError {
   return new StaleFenceError(`pull ${attempt.pullId} was taken over by another attempt`, {
     context: { pullId: String(attempt.pullId), fence: String(attempt.fence) },
@@ -163,4 +150,45 @@ export async function cancelPull(database: Database, pullId: bigint): Promise<vo
     UPDATE conciliation.pull
     SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
     WHERE id = ${pullId} AND state IN ('queued', 'running')`;
+}
+
+// Constants of this program. No input reaches Prisma.raw.
+const OTHER_TABLES = ['staged_reject', 'staged_base', 'staged_missing', 'staged_change'].map(
+  (table) => Prisma.raw(table),
+);
+
+/** Removes the staged rows of an attempt. Those of `staged_account` do not outlast the transaction of a merge. */
+export async function discardStaged(tx: Transaction, fence: bigint): Promise<void> {
+  await deleteStaged(tx, Prisma.sql`fence = ${fence}`);
+}
+
+/** Removes the plan of a merge. The release of a held pull makes a new plan. */
+export async function discardPlan(tx: Transaction, fence: bigint): Promise<void> {
+  await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
+}
+
+/**
+ * Removes the rows that killed processes and attempts that were taken over have left: their fence belongs neither
+ * to a running attempt nor to a held pull.
+ * @returns the number of removed titles
+ */
+export function discardStrayRows({ prisma }: Pick<Database, 'prisma'>): Promise<number> {
+  return deleteStaged(
+    prisma,
+    Prisma.sql`
+      fence NOT IN (SELECT fence FROM conciliation.pull
+                    WHERE state IN ('running', 'held') AND fence IS NOT NULL)`,
+  );
+}
+
+function deleteStaged(
+  tx: Pick<Transaction, '$executeRaw'>,
+  condition: Prisma.Sql,
+): Promise<number> {
+  const others = OTHER_TABLES.map(
+    (table) => Prisma.sql`${table} AS (DELETE FROM conciliation.${table} WHERE ${condition})`,
+  );
+  return tx.$executeRaw`
+    WITH ${Prisma.join(others)}
+    DELETE FROM conciliation.staged_title WHERE ${condition}`;
 }

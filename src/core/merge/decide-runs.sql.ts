@@ -14,11 +14,9 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { discardPlan } from '../ledger/discard-staged.sql.ts';
-import { configurePlanner } from '../ledger/planner-settings.sql.ts';
-import { releasePull } from './decisions.sql.ts';
+import { discardPlan } from '../ledger/pull-ledger.sql.ts';
+import { isHoldLost, planHeld, releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
-import { isHoldLost, planHeld } from './held-pull.sql.ts';
 import {
   findHold,
   type Hold,
@@ -31,6 +29,7 @@ import {
 } from './holds.ts';
 import { readMergedLosses } from './losses.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
+import { configurePlanner } from './merge-plan.sql.ts';
 
 /** Pulls with the same value of both belong to one run. */
 interface Run {
@@ -157,7 +156,7 @@ function assessHeld(parts: EngineParts & MergePolicy, { id }: RunPull): Promise<
     const { held, day, plan } = planned;
     const { fence } = held;
     const origin = held.isRepair ? 'repair' : 'daily';
-    const isLost = isHoldLost(held, plan);
+    const isLost = isHoldLost(held, day);
     const { hold, lost } = await findHold(
       tx,
       { fence, isOfRun: false, origin },

@@ -10,9 +10,9 @@ import {
   lockClosing,
   setHeldDay,
   setVerifiedDay,
+  stateAfterMerge,
 } from '../ledger/day-ledger.sql.ts';
-import { stateAfterMerge } from '../ledger/day-state.ts';
-import { discardPlan, discardStaged } from '../ledger/discard-staged.sql.ts';
+import { discardPlan, discardStaged } from '../ledger/pull-ledger.sql.ts';
 import type { DriftItem } from '../title/title-extra.ts';
 import type { TitleFold } from '../title/title-fold.ts';
 import type { EngineFeature, MergingPull } from './engine-hooks.ts';

@@ -4,8 +4,12 @@ import type { LockedDay } from '../ledger/day-ledger.sql.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import { readPlannedLosses, type SuccessorScope } from './losses.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
-import { readStagedFacts } from './plausibility.sql.ts';
-import { type HoldDetail, IMPLAUSIBLE_REASONS, implausibleHold } from './plausibility.ts';
+import {
+  type HoldDetail,
+  IMPLAUSIBLE_REASONS,
+  implausibleHold,
+  readStagedFacts,
+} from './plausibility.sql.ts';
 
 export interface MergePolicy {
   readonly withdrawalLimitPercent: number;

@@ -2,8 +2,13 @@ import type { Transaction } from '../../base/database/database.ts';
 import { companyIdText } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { areRowsRecorded, digestRow } from '../ledger/date-digest.sql.ts';
-import { type LockedDay, type MergedDay, mergedDay } from '../ledger/day-ledger.sql.ts';
+import {
+  areRowsRecorded,
+  digestRow,
+  type LockedDay,
+  type MergedDay,
+  mergedDay,
+} from '../ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../title/title.ts';
 import { ROW_DIGEST } from '../title/title-hashes.sql.ts';
 

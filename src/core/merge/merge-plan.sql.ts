@@ -4,7 +4,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
 import { TITLE_COLUMNS } from '../title/title.ts';
-import { COMPUTED_IDENTITY_HASH, computedContentHash } from '../title/title-hashes.sql.ts';
+import { COMPUTED_CONTENT_HASH, COMPUTED_IDENTITY_HASH } from '../title/title-hashes.sql.ts';
 import type { EngineFeature } from './engine-hooks.ts';
 
 /** The changes of a response in its date, counted. */
@@ -101,13 +101,12 @@ export async function planChanges(
  * it is matched with the title of the response that it was.
  */
 async function hashAgain(tx: Transaction, date: CivilDate): Promise<void> {
-  const computed = computedContentHash(date);
   await tx.$executeRaw`
     UPDATE conciliation.title
-    SET content_hash = ${computed},
+    SET content_hash = ${COMPUTED_CONTENT_HASH},
         identity_hash = CASE status WHEN 'current' THEN identity_hash ELSE ${COMPUTED_IDENTITY_HASH} END
     WHERE accepted_date = ${date}::date AND erased_at IS NULL
-      AND (content_hash <> ${computed} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
+      AND (content_hash <> ${COMPUTED_CONTENT_HASH} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
 }
 
 // Column names are constants of core/title: nothing from outside reaches Prisma.raw.
@@ -282,3 +281,31 @@ const isUnclear = (uid: Prisma.Sql) =>
 
 const comparedUid = (uid: Prisma.Sql) =>
   Prisma.sql`lower(regexp_replace(${uid} COLLATE "C", '[^A-Za-z0-9]', '', 'g'))`;
+
+/**
+ * Configures PostgreSQL's planner for the transaction of a merge, which must not depend on statistics:
+ * the staging tables are filled and emptied all day, `title` doubles within seconds in a backfill, and
+ * autovacuum may analyse either at any moment.
+ *
+ * - Rows of an attempt are matched with others by hashing or sorting. A planner that expects one row
+ *   compares 10,000 with 10,000 one by one, which takes minutes.
+ * - Rows of large tables are looked up by an index. Rows named by another statement are named by an
+ *   array of keys, `id = ANY(ARRAY(SELECT …))`, which an index answers. By statistics of a minute ago,
+ *   when `title` had ten dates, each date is a tenth of the table.
+ * - Rows are grouped by hashing. A planner that expects one row sorts 100,000 wide rows to group them.
+ */
+export async function configurePlanner(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`SELECT ${PLANNER_SETTINGS}`;
+}
+
+/** The output columns of a statement that configures the planner. */
+export const PLANNER_SETTINGS = Prisma.sql`
+  -- Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
+  set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true),
+  set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`;
+
+export async function resetPlanner(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    SELECT set_config(name, reset_val, true) FROM pg_settings
+    WHERE name IN ('enable_nestloop', 'enable_seqscan', 'enable_sort')`;
+}

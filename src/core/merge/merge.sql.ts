@@ -11,16 +11,21 @@ import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
-import { PLANNER_SETTINGS } from '../ledger/planner-settings.sql.ts';
 import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
-import type { MissingText } from '../title/known-titles.ts';
+import type { MissingText } from '../reader/known-texts.ts';
 import type { DriftItem } from '../title/title-extra.ts';
 import type { TitleFold } from '../title/title-fold.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';
 import type { EngineParts, StagedResponse } from './engine-hooks.ts';
 import { findHold, type Hold, type HoldReason, type MergePolicy } from './holds.ts';
-import { type ChangeCounts, type MergePlan, NO_CHANGES, planChanges } from './merge-plan.sql.ts';
-import type { HoldDetail } from './plausibility.ts';
+import {
+  type ChangeCounts,
+  type MergePlan,
+  NO_CHANGES,
+  PLANNER_SETTINGS,
+  planChanges,
+} from './merge-plan.sql.ts';
+import type { HoldDetail } from './plausibility.sql.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged. */
 export interface ReadResponse {

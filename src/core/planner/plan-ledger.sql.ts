@@ -4,16 +4,17 @@ import { type CivilDate, lastClosedDate } from '../../base/values/business-day.t
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import type { PullState } from '../ledger/pull-ledger.sql.ts';
+import { replaceLostHolds } from '../merge/decisions.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
-import { replaceLostHolds } from '../merge/held-pull.sql.ts';
 import {
   type DuePull,
   type PlanLedger,
   type PlanPolicy,
   type PullOrigin,
   planDue,
+  replanAfterMinutes,
+  SPENT_ERROR_CODES,
 } from './pull-plan.ts';
-import { replanAfterMinutes, SPENT_ERROR_CODES } from './retry.ts';
 
 /** What the schedule of pulls makes due. */
 export interface ScheduleRequest {

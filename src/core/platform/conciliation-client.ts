@@ -1,9 +1,9 @@
 /**
  * The platform's interface: the operation `GET /api/anticipations/conciliation` here, `POST /api/providers`
  * in providers-client.ts, the token for both, and the contract of a title. Faults of the platform leave this
- * folder as errors of `errors.ts` or as the reasons of a rejected title. This folder repeats no request,
- * except once after a replaced token. The transport is Node's own HTTP client. It applies backpressure and
- * does not report a slow consumer, or a server that closes meanwhile, as a fault.
+ * folder as errors of `errors.ts` or as the reasons of a rejected title. This folder repeats no request. The
+ * transport is Node's own HTTP client. It applies backpressure and does not report a slow consumer, or a server
+ * that closes meanwhile, as a fault.
  */
 
 import { PlatformContractError } from '../../base/runtime/errors.ts';

@@ -6,7 +6,6 @@ import {
   PlatformUnavailableError,
   ShutdownError,
 } from '../../base/runtime/errors.ts';
-import { isTokenRefused } from './status-error.ts';
 import type { TokenSource } from './token.ts';
 
 /** Idle connections are closed before most servers close theirs, so that few requests meet a closed one. */
@@ -67,30 +66,6 @@ export class HttpOrigin {
         : new http.Agent(agentOptions);
   }
 
-  /**
-   * Sends a request, waits for the headers, and returns the answer with any status. If the platform refuses the
-   * token and the source holds another one, the request is sent a second time, once.
-   * @throws PlatformUnavailableError when no answer begins
-   * @throws PlatformContractError when the answer is not HTTP
-   * @throws TokenUnusableError when the source has no usable token
-   * @throws the error of `toStopReason` when the signal aborts, also during the wait for a connection
-   */
-  async send(request: PlatformRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    const { token } = this.#options;
-    const bearer = await token.current();
-    const answer = await this.#sendWith(bearer, request, signal);
-    if (!isTokenRefused(answer.status)) return answer;
-    // The token may have been replaced since it was read. An unchanged token, or a second refusal,
-    // needs a person.
-    const rotated = await token.current().catch((error: unknown) => {
-      answer.message.destroy();
-      throw error;
-    });
-    if (rotated === bearer) return answer;
-    answer.message.destroy();
-    return this.#sendWith(rotated, request, signal);
-  }
-
   /** Stops every request with a ShutdownError and closes the connections. */
   close(): void {
     this.#isClosed = true;
@@ -98,11 +73,18 @@ export class HttpOrigin {
     this.#agent.destroy();
   }
 
-  async #sendWith(
-    bearer: string,
+  /**
+   * Sends a request, waits for the headers, and returns the answer with any status.
+   * @throws PlatformUnavailableError when no answer begins
+   * @throws PlatformContractError when the answer is not HTTP
+   * @throws TokenUnusableError when the source has no usable token
+   * @throws the error of `toStopReason` when the signal aborts, also during the wait for a connection
+   */
+  async send(
     { method, path, query = {}, body }: PlatformRequest,
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
+    const bearer = await this.#options.token.current();
     if (this.#isClosed) throw new ShutdownError('the client is closed');
     if (signal.aborted) throw toStopReason(signal);
     const { baseUrl, timeoutMs, userAgent } = this.#options;

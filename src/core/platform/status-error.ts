@@ -8,11 +8,6 @@ import {
   PlatformUnavailableError,
 } from '../../base/runtime/errors.ts';
 
-/** 401 and 403. After 403 the token is known but lacks the right; another token resolves both. */
-export function isTokenRefused(httpStatus: number): boolean {
-  return httpStatus === 401 || httpStatus === 403;
-}
-
 /**
  * Returns the error for any status except 200. Quotes nothing of the body, which is not documented
  * and may hold personal data.
@@ -33,7 +28,8 @@ export function toStatusError(
   if (httpStatus === 400) {
     return new PlatformRequestError(`${answered}: it refuses the request`, { context });
   }
-  if (isTokenRefused(httpStatus)) {
+  // After 403 the token is known but lacks the right; another token resolves both.
+  if (httpStatus === 401 || httpStatus === 403) {
     return new PlatformAuthError(`${answered}: it refuses the token`, { context });
   }
   // 408 is the server's report of a timeout.

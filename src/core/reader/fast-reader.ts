@@ -10,26 +10,18 @@
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal, toPlainDecimal } from '../../base/values/decimal.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
-import { rawHash } from '../title/known-titles.ts';
-import {
-  digestOf,
-  IDENTITY_COLUMNS,
-  newestContentVersion,
-  type Title,
-  VALUE_COLUMNS,
-} from '../title/title.ts';
+import { digestOf, IDENTITY_COLUMNS, type Title, VALUE_COLUMNS } from '../title/title.ts';
 import { TitleFold, type TitleFolds } from '../title/title-fold.ts';
 import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
-import { DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './binary-row.ts';
 import type { TitleShortcut } from './cutter.ts';
 import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
-import type { KnownTexts } from './known-texts.ts';
+import { type KnownTexts, rawHash } from './known-texts.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
-import { beginRow } from './title-row.ts';
+import { beginRow, DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './title-row.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
-const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
+const LAST_OF_IDENTITY = IDENTITY_COLUMNS.length - 1;
 
 /** The fields whose values the interface enumerates, with their columns. */
 const ENUMERATED = TITLE_FIELDS.flatMap(({ only, column }, field) =>
@@ -42,21 +34,15 @@ const ENUMERATED = TITLE_FIELDS.flatMap(({ only, column }, field) =>
  */
 const MAX_ROW_BYTES =
   240 + TITLE_FIELDS.reduce((total, { maxLength }) => total + maxLength + 20, 0);
-const BLOCK_BYTES = 256 * 1024;
-/**
- * Blocks whose rows are stored, for the next response. Small responses would otherwise allocate blocks that
- * stay in memory for a long time, because little else triggers a garbage collection.
- */
-const freeBlocks: Buffer<ArrayBuffer>[] = [];
-const MAX_FREE_BLOCKS = 16;
+/** More than the rows of one chunk of a response. */
+const ROWS_BYTES = 128 * 1024;
 
 const POINT = 0x2e;
 const EQUALS_SIGN = 0x3d;
 const LETTER_T = 0x74;
 
 /**
- * Reads the titles of one response. Their rows wait until `takeRows`. Titles of a date whose content hashes
- * have an older version are left to the exact reader.
+ * Reads the titles of one response. Their rows wait until `takeRows`.
  */
 export class FastReader implements TitleShortcut {
   /** Null where the titles are only added to the folds. */
@@ -64,27 +50,22 @@ export class FastReader implements TitleShortcut {
   readonly #locator: TitleLocator;
   readonly #folds: TitleFolds;
   /** The fold of the date of the last title. */
-  #fold = new TitleFold(0);
+  #fold = new TitleFold();
   #foldDate: CivilDate | null = null;
-  readonly #newestVersion = newestContentVersion();
   readonly #rowStart: Buffer;
   #titlesRead = 0;
   #window: Buffer = Buffer.alloc(0);
 
   /** The fields of a title as `canonicalFields` of core/title/title.ts writes them, to be hashed. */
-  readonly #canonical = Buffer.alloc(2 * MAX_ROW_BYTES);
+  readonly #canonical = Buffer.alloc(MAX_ROW_BYTES);
   readonly #canonicalView = toView(this.#canonical);
-  /** The start of each column in it, and the end of the last one. */
-  readonly #columnStarts = new Int32Array(COLUMNS + 1);
+  /** The end of the columns in it that identify the title, and of all columns. */
+  #identityEnd = 0;
+  #contentEnd = 0;
 
-  /**
-   * The rows. A full block is replaced, never overwritten, because COPY may still send the rows taken from
-   * it.
-   */
-  #block = Buffer.alloc(0);
-  readonly #blocks: Buffer<ArrayBuffer>[] = [];
-  #blockView = toView(this.#block);
-  #taken = 0;
+  /** The rows that were not taken, up to `#end`. */
+  #rows = Buffer.allocUnsafeSlow(ROWS_BYTES);
+  #rowsView = toView(this.#rows);
   #end = 0;
 
   /**
@@ -137,43 +118,35 @@ export class FastReader implements TitleShortcut {
 
   /** The rows of the titles read since the last call, as `encodeTitle` writes them. */
   takeRows(): Buffer {
-    const rows = this.#block.subarray(this.#taken, this.#end);
-    this.#taken = this.#end;
+    const rows = Buffer.from(this.#rows.subarray(0, this.#end));
+    this.#end = 0;
     return rows;
-  }
-
-  /** False where the date's content hashes have an older version. */
-  #turnToDate(): boolean {
-    const date = this.#locator.acceptedDate;
-    if (date !== this.#foldDate && date !== null) {
-      this.#fold = this.#folds.at(date);
-      this.#foldDate = date;
-    }
-    return this.#fold.version === this.#newestVersion;
   }
 
   /**
    * Writes the row of the located title, and adds the title to the fold of its date.
    *
    * @param textHash null: the title gets no row. The next title overwrites the bytes that were written.
-   * @returns false for a title that is left to the exact reader: the date's content hashes have an older
-   *   version, or an amount has too many digits without its exponent
+   * @returns false for a title that is left to the exact reader: an amount has too many digits without its exponent
    */
   #addTitle(ordinal: number, textHash: Buffer | null): boolean {
-    if (!this.#turnToDate()) return false;
-    if (this.#block.length - this.#end < MAX_ROW_BYTES) this.#openBlock();
+    if (this.#rows.length - this.#end < MAX_ROW_BYTES) this.#grow();
     let rowAt = this.#writeValues(ordinal);
     if (rowAt === -1) return false;
-    const row = this.#block;
-    const rowView = this.#blockView;
-    const contentEnd = this.#columnStarts[COLUMNS] as number;
+    const date = this.#locator.acceptedDate;
+    if (date !== this.#foldDate && date !== null) {
+      this.#fold = this.#folds.at(date);
+      this.#foldDate = date;
+    }
+    const row = this.#rows;
+    const rowView = this.#rowsView;
 
-    const content = digestOf(this.#canonical.subarray(0, contentEnd));
+    const content = digestOf(this.#canonical.subarray(0, this.#contentEnd));
     this.#fold.add(content);
     this.#titlesRead++;
     if (textHash === null) return true;
 
-    const identity = this.#hashIdentity(contentEnd);
+    const identity = digestOf(this.#canonical.subarray(0, this.#identityEnd));
     rowAt = writeHash(row, rowView, rowAt, identity);
     rowAt = writeHash(row, rowView, rowAt, content);
     rowView.setInt32(rowAt, HASH_BYTES);
@@ -190,18 +163,16 @@ export class FastReader implements TitleShortcut {
    */
   #writeValues(ordinal: number): number {
     const { bytes, view, starts, ends, points, dateValues, decoded } = this.#locator;
-    const row = this.#block;
-    const rowView = this.#blockView;
+    const row = this.#rows;
+    const rowView = this.#rowsView;
     const canonical = this.#canonical;
     const canonicalView = this.#canonicalView;
-    const columnStarts = this.#columnStarts;
 
     let rowAt = this.#end;
     for (const byte of this.#rowStart) row[rowAt++] = byte;
     rowAt = writeInteger(rowView, rowAt, ordinal);
     let at = 0;
     for (let column = 0; column < COLUMNS; column++) {
-      columnStarts[column] = at;
       const start = starts[column] as number;
       if (start < 0) {
         rowView.setInt32(rowAt, NULL_LENGTH);
@@ -260,8 +231,10 @@ export class FastReader implements TitleShortcut {
         }
       }
       canonical[at++] = 0;
+      // The last column of an identity is required.
+      if (column === LAST_OF_IDENTITY) this.#identityEnd = at;
     }
-    columnStarts[COLUMNS] = at;
+    this.#contentEnd = at;
     // `extra` is null: a title with undocumented fields is not of the usual kind.
     rowView.setInt32(rowAt, NULL_LENGTH);
     return rowAt + 4;
@@ -281,43 +254,11 @@ export class FastReader implements TitleShortcut {
     return start + 1;
   }
 
-  /** Hashes the identity columns, which it copies behind the content. */
-  #hashIdentity(contentEnd: number): string {
-    const canonical = this.#canonical;
-    const view = this.#canonicalView;
-    let at = contentEnd;
-    for (let index = 0; index < IDENTITY.length; index++) {
-      const column = IDENTITY[index] as number;
-      const start = this.#columnStarts[column] as number;
-      const length = (this.#columnStarts[column + 1] as number) - start;
-      for (let offset = 0; offset < length; offset += 4) {
-        view.setInt32(at + offset, view.getInt32(start + offset, true), true);
-      }
-      at += length;
-    }
-    return digestOf(canonical.subarray(contentEnd, at));
-  }
-
-  /** Gives the blocks back. The rows must be stored, and the reader is not used again. */
-  release(): void {
-    const room = MAX_FREE_BLOCKS - freeBlocks.length;
-    const blocks = this.#blocks.filter(({ length }) => length === BLOCK_BYTES);
-    freeBlocks.push(...blocks.slice(0, room));
-    this.#blocks.length = 0;
-    this.#block = Buffer.alloc(0);
-  }
-
-  /** Moves the rows that were not taken into a new block. */
-  #openBlock(): void {
-    const waiting = this.takeRows();
-    const needed = 2 * waiting.length;
-    const free = needed <= BLOCK_BYTES ? freeBlocks.pop() : undefined;
-    this.#block = free ?? Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, needed));
-    if (this.#blocks.length < MAX_FREE_BLOCKS) this.#blocks.push(this.#block);
-    this.#blockView = toView(this.#block);
-    this.#block.set(waiting);
-    this.#taken = 0;
-    this.#end = waiting.length;
+  #grow(): void {
+    const rows = Buffer.allocUnsafeSlow(2 * this.#rows.length);
+    this.#rows.copy(rows, 0, 0, this.#end);
+    this.#rows = rows;
+    this.#rowsView = toView(rows);
   }
 }
 

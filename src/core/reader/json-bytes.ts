@@ -52,14 +52,6 @@ export function isText(bytes: Buffer, start: number, end: number, value: Buffer)
   return end - start === value.length && isAt(bytes, start, value);
 }
 
-/** Whether the `length` bytes at both indexes are the same. */
-export function areSame(bytes: Uint8Array, one: number, other: number, length: number): boolean {
-  for (let index = 0; index < length; index++) {
-    if (bytes[one + index] !== bytes[other + index]) return false;
-  }
-  return true;
-}
-
 export function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

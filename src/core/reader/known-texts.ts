@@ -1,6 +1,116 @@
-import { type KnownTitles, rawHash } from '../title/known-titles.ts';
+import { hash } from 'node:crypto';
 import type { TitleFold } from '../title/title-fold.ts';
 import { OPEN_BRACE } from './json-bytes.ts';
+
+/**
+ * Part of every hash below. A release that reads the same text as a different title raises it. No
+ * title then counts as known, and each is read again. The text of a title is stored anew only with a change of the
+ * title, so an unchanged one is read again by every pull of its date.
+ */
+const READER_VERSION = 1;
+
+const HASH_BYTES = 16;
+const WORDS = HASH_BYTES / 4;
+/** The largest share of slots in use, which keeps searches short. */
+const MAX_LOAD = 0.75;
+
+/** The hash of a title's text: the reader's version, then 120 bits of the SHA-256 of its bytes. */
+export function rawHash(text: Uint8Array): Buffer {
+  // A hash as a string takes two thirds of the time of one as a buffer.
+  const digest = Buffer.from(hash('sha256', text, 'binary').slice(0, HASH_BYTES), 'binary');
+  digest[0] = READER_VERSION;
+  return digest;
+}
+
+/** A text that the date has in more copies than the response. */
+export interface MissingText {
+  /** 32 hexadecimal digits. */
+  readonly rawHash: string;
+  readonly copies: number;
+}
+
+/**
+ * The texts of a date's titles, each with the number of its copies and the hash of its content. The result
+ * of reading a title depends on its text alone, so a known text need not be read again. A reader takes
+ * the texts of the response out. The response lacks the texts that are left after that. A row whose columns were altered
+ * outside of the program keeps its text, so only a repair, to which no text is known, restores it.
+ *
+ * A hash table in typed arrays: 36 bytes a slot, without objects for the garbage collector.
+ */
+export class KnownTitles {
+  readonly #slots: number;
+  readonly #keys: Uint32Array;
+  readonly #contents: Uint8Array;
+  /** The number of copies that are left, plus 1; 0: a free slot. */
+  readonly #copies: Uint32Array;
+
+  /** @param titles the largest number of calls of `add` */
+  constructor(titles: number) {
+    this.#slots = Math.ceil((titles + 1) / MAX_LOAD);
+    this.#keys = new Uint32Array(this.#slots * WORDS);
+    this.#contents = new Uint8Array(this.#slots * HASH_BYTES);
+    this.#copies = new Uint32Array(this.#slots);
+  }
+
+  /** Adds one copy of a text. The offsets are those of its hash and of the hash of its content in `bytes`. */
+  add(bytes: Buffer, rawHashOffset: number, contentHashOffset: number): void {
+    const slot = this.#find(bytes, rawHashOffset);
+    if (this.#copies[slot] === 0) {
+      this.#copies[slot] = 1;
+      for (let word = 0; word < WORDS; word += 1) {
+        this.#keys[slot * WORDS + word] = bytes.readUInt32BE(rawHashOffset + 4 * word);
+      }
+      const content = bytes.subarray(contentHashOffset, contentHashOffset + HASH_BYTES);
+      this.#contents.set(content, slot * HASH_BYTES);
+    }
+    this.#copies[slot] = (this.#copies[slot] ?? 0) + 1;
+  }
+
+  /** Takes one copy out. Returns the 16 bytes of its content hash; null: no copy is left. */
+  take(textHash: Buffer): Uint8Array | null {
+    const slot = this.#find(textHash, 0);
+    const copies = this.#copies[slot] ?? 0;
+    if (copies <= 1) return null;
+    this.#copies[slot] = copies - 1;
+    return this.#contents.subarray(slot * HASH_BYTES, (slot + 1) * HASH_BYTES);
+  }
+
+  /** The copies that were not taken. */
+  *missing(): Generator<MissingText> {
+    const bytes = Buffer.alloc(HASH_BYTES);
+    for (let slot = 0; slot < this.#slots; slot += 1) {
+      const copies = (this.#copies[slot] ?? 0) - 1;
+      if (copies <= 0) continue;
+      for (let word = 0; word < WORDS; word += 1) {
+        bytes.writeUInt32BE(this.#keys[slot * WORDS + word] ?? 0, 4 * word);
+      }
+      yield { rawHash: bytes.toString('hex'), copies };
+    }
+  }
+
+  /** The slot that holds the text, or the free one where it belongs. */
+  #find(bytes: Buffer, offset: number): number {
+    const first = bytes.readUInt32BE(offset);
+    const second = bytes.readUInt32BE(offset + 4);
+    const third = bytes.readUInt32BE(offset + 8);
+    const fourth = bytes.readUInt32BE(offset + 12);
+    // The first word begins with the reader's version, which is the same everywhere.
+    let slot = second % this.#slots;
+    while (this.#copies[slot] !== 0) {
+      const key = slot * WORDS;
+      if (
+        this.#keys[key + 1] === second &&
+        this.#keys[key + 2] === third &&
+        this.#keys[key + 3] === fourth &&
+        this.#keys[key] === first
+      ) {
+        return slot;
+      }
+      slot = slot + 1 === this.#slots ? 0 : slot + 1;
+    }
+    return slot;
+  }
+}
 
 /** Between two titles, where the platform writes no white space. */
 const BOUNDARY = Buffer.from('},{"');

@@ -5,10 +5,8 @@
  * 2. The title is of the usual kind (`FastReader`): its bytes are checked and copied into a row.
  * 3. Any other title is parsed and checked against the contract: it becomes a row, or a reject.
  */
-import type { CivilDate } from '../../base/values/business-day.ts';
 import type { PullWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { type KnownTitles, type MissingText, rawHash } from '../title/known-titles.ts';
 import { contentHash, hash128 } from '../title/title.ts';
 import type { TitleCheck } from '../title/title-contract.ts';
 import type { DriftItem } from '../title/title-extra.ts';
@@ -22,7 +20,7 @@ import {
 } from './cutter.ts';
 import { readExactTitle } from './exact-title.ts';
 import { FastReader } from './fast-reader.ts';
-import { KnownTexts } from './known-texts.ts';
+import { KnownTexts, type KnownTitles, type MissingText, rawHash } from './known-texts.ts';
 import { encodeTitle, type RejectedTitle } from './title-row.ts';
 
 /** The result of reading a whole response. */
@@ -39,16 +37,13 @@ export interface ReadResult {
   readonly drift: readonly DriftItem[];
 }
 
-/** The rows of one chunk of a response. */
+/** The titles of one chunk of a response. */
 export interface RowBatch {
   /** Rows for COPY into `staged_title`. */
   readonly rows: readonly Buffer[];
-  /** Empty until enough rejects wait. */
   readonly rejects: readonly RejectedTitle[];
 }
 
-/** Rejects wait in memory until their raw text has this size. */
-const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Raw text kept of one rejected title. */
 const MAX_RAW_CHARACTERS = 64 * 1024;
 
@@ -79,8 +74,6 @@ export interface ReadOptions {
   readonly window: PullWindow;
   /** The texts of the date's titles. Reading takes out those that the response has. */
   readonly known: KnownTitles;
-  /** Of the content hashes of dates; all others have the newest. */
-  readonly versions?: ReadonlyMap<CivilDate, number>;
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
@@ -88,20 +81,17 @@ export interface ReadOptions {
 export class ResponseReader {
   readonly #response: ConciliationResponse;
   readonly #options: ReadOptions;
-  readonly #folds: TitleFolds;
+  readonly #folds = new TitleFolds();
   readonly #known: KnownTexts;
   readonly #fastReader: FastReader;
   readonly #drift = new DriftLog();
   #accepted = 0;
   #rejected = 0;
-  #rejects: RejectedTitle[] = [];
-  #rejectBytes = 0;
 
   constructor(response: ConciliationResponse, options: ReadOptions) {
-    const { fence, window, known, versions } = options;
+    const { fence, window, known } = options;
     this.#response = response;
     this.#options = options;
-    this.#folds = new TitleFolds(versions);
     this.#known = new KnownTexts(known, this.#folds.at(window.from));
     this.#fastReader = new FastReader({ fence, known: this.#known }, window, this.#folds);
   }
@@ -115,17 +105,21 @@ export class ResponseReader {
   async *read(): AsyncGenerator<RowBatch> {
     const cutter = new TitleCutter(this.#fastReader);
     for await (const titles of cutTitles(this.#response, cutter, this.#options.onProgress)) {
-      const exactRows = Array.from(titles, (raw) => this.#readExactly(raw) ?? []).flat();
+      const exactRows: Buffer[] = [];
+      const rejects: RejectedTitle[] = [];
+      for (const raw of titles) {
+        const read = this.#readExactly(raw);
+        if (Buffer.isBuffer(read)) exactRows.push(read);
+        else if (read !== null) rejects.push(read);
+      }
       const rows = [this.#fastReader.takeRows(), Buffer.concat(exactRows)].filter(
         ({ length }) => length > 0,
       );
-      const isFull = this.#rejectBytes > REJECT_BUFFER_BYTES;
-      yield { rows, rejects: isFull ? this.#takeRejects() : [] };
+      yield { rows, rejects };
     }
     for (const field of cutter.otherFields) {
       this.#drift.add([{ place: '', path: field, kind: 'unknown_field', value: 'unknown' }]);
     }
-    yield { rows: [], rejects: this.#takeRejects() };
   }
 
   /** Complete once `read` has ended. */
@@ -140,38 +134,23 @@ export class ResponseReader {
     };
   }
 
-  /** Gives the memory of the rows back, once they are stored. */
-  release(): void {
-    this.#fastReader.release();
-  }
-
-  /** The row of a title that the fast reader has not read; null where the title gets none. */
-  #readExactly(raw: RawTitle): Buffer | null {
+  /** The row of a title that the fast reader has not read, or its reject; null where the title is known. */
+  #readExactly(raw: RawTitle): Buffer | RejectedTitle | null {
     const { fence, window } = this.#options;
     const textHash = rawHash(raw.bytes);
     if (!raw.truncated && this.#known.take(textHash)) return null;
     const outcome = readTitle(raw, window);
     if (!outcome.ok) {
       this.#rejected += 1;
-      this.#rejects.push(outcome.reject);
-      this.#rejectBytes += outcome.reject.raw.length;
-      return null;
+      return outcome.reject;
     }
     const { title, drift } = outcome;
     this.#accepted += 1;
     this.#drift.add(drift);
     if (drift.length > 0) this.#fastReader.admitDrift(title);
-    const fold = this.#folds.at(title.accepted_date);
-    const content = contentHash(title, fold.version);
-    fold.addDigits(content);
+    const content = contentHash(title);
+    this.#folds.at(title.accepted_date).addDigits(content);
     return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
-  }
-
-  #takeRejects(): RejectedTitle[] {
-    const rejects = this.#rejects;
-    this.#rejects = [];
-    this.#rejectBytes = 0;
-    return rejects;
   }
 }
 

@@ -4,10 +4,8 @@ import { MAX_DECIMAL_DIGITS } from '../../base/values/decimal.ts';
 import { isStorableText } from '../../base/values/field-reader.ts';
 import { isInWindow, type PullWindow } from '../planner/pull-plan.ts';
 import { TITLE_FIELDS, type TitleField, ValueKind } from '../title/title-schema.ts';
-import { toDateValue } from './binary-row.ts';
 import {
   ANY_TEXT,
-  areSame,
   BACKSLASH,
   CLOSE_BRACE,
   COMMA,
@@ -25,6 +23,7 @@ import {
   QUOTE,
   toView,
 } from './json-bytes.ts';
+import { toDateValue } from './title-row.ts';
 
 /** Returns the index of a documented field in `TITLE_FIELDS`. */
 function fieldAt(path: string): number {
@@ -365,8 +364,7 @@ export class TitleLocator {
     const end = ends[INNER_EXTERNAL_ID] as number;
     const outer = starts[EXTERNAL_ID] as number;
     if (outer >= 0) {
-      if ((ends[EXTERNAL_ID] as number) - outer !== end - inner) return false;
-      return areSame(this.bytes, outer, inner, end - inner);
+      return isText(this.bytes, inner, end, this.bytes.subarray(outer, ends[EXTERNAL_ID]));
     }
     starts[EXTERNAL_ID] = inner;
     ends[EXTERNAL_ID] = end;

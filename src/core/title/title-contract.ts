@@ -1,4 +1,6 @@
 // Not `typebox/compile`, the same validator with another 6 MB of code for conversions.
+
+import type { TLocalizedValidationError } from 'typebox/error';
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
@@ -12,8 +14,7 @@ import {
 import { isInWindow, type PullWindow } from '../planner/pull-plan.ts';
 import type { Title } from './title.ts';
 import { collectExtra, type DriftItem } from './title-extra.ts';
-import { toReasons } from './title-faults.ts';
-import { CONCILIATION_TITLE_SCHEMA, TITLE_FIELDS } from './title-schema.ts';
+import { CONCILIATION_TITLE_SCHEMA, TITLE_FIELDS, toTypeMismatch } from './title-schema.ts';
 
 export type TitleCheck =
   | { readonly ok: true; readonly title: Title; readonly drift: readonly DriftItem[] }
@@ -85,4 +86,37 @@ function explain(value: JsonValue, outsideDate: CivilDate | null): string[] {
   }
   reasons.push(...CONTRACT.Errors(value)[1].flatMap((error) => toReasons(value, error)));
   return reasons.slice(0, MAX_REASONS);
+}
+
+/**
+ * Describes one error of the schema check: the field's path and the expected value. Never the
+ * value, which may be personal data.
+ */
+function toReasons(title: JsonValue, error: TLocalizedValidationError): string[] {
+  // Only documented fields have a schema, and none of their names needs escaping.
+  const fields = error.instancePath.split('/').slice(1);
+  const value = fields.reduce<JsonValue>(fieldOf, title);
+  const path = fields.length === 0 ? '(title)' : fields.join('.');
+  switch (error.keyword) {
+    case 'type':
+      return [`${path}: ${toTypeMismatch([error.params.type].flat()[0] ?? '', value)}`];
+    case 'required':
+      // For an expected object, a number fails only here: in JavaScript it is an object without fields.
+      if (!isJsonObject(value)) return [`${path}: ${toTypeMismatch('object', value)}`];
+      return error.params.requiredProperties.map(
+        (name) => `${[...fields, name].join('.')}: missing`,
+      );
+    case 'minLength':
+      return [`${path}: expected text that is not empty`];
+    case 'maxLength':
+      return [`${path}: expected at most ${error.params.limit} characters`];
+    case '~refine':
+      return [`${path}: ${error.params.message}`];
+    default:
+      return [`${path}: not as documented (${error.keyword})`];
+  }
+}
+
+function fieldOf(value: JsonValue, field: string): JsonValue {
+  return isJsonObject(value) ? (value[field] ?? null) : null;
 }

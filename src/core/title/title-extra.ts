@@ -8,11 +8,11 @@ import {
   type JsonValue,
   toJsonText,
 } from '../../base/values/json-value.ts';
-import { toJsonType } from './title-faults.ts';
 import {
   CONCILIATION_TITLE_SCHEMA,
   type ConciliationTitle,
   isStorableNumber,
+  toJsonType,
 } from './title-schema.ts';
 
 const MAX_PATH_CHARACTERS = 200;

@@ -1,5 +1,4 @@
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { newestContentVersion } from './title.ts';
 
 /** Lanes of 16 bits, which make up the 16 bytes of a hash. */
 const LANES = 8;
@@ -13,14 +12,8 @@ const HASH_BITS = 128;
  * A lane is exact up to 2^37 titles.
  */
 export class TitleFold {
-  /** The version of the content hashes; see `CONTENT_VERSIONS`. */
-  readonly version: number;
   readonly #lanes = new Float64Array(LANES);
   #count = 0;
-
-  constructor(version: number) {
-    this.version = version;
-  }
 
   get count(): number {
     return this.#count;
@@ -61,19 +54,13 @@ export class TitleFold {
 
 /** The fold of each date of a response. */
 export class TitleFolds {
-  readonly #versions: ReadonlyMap<CivilDate, number>;
   readonly #byDate = new Map<CivilDate, TitleFold>();
-
-  /** @param versions the versions of the content hashes of dates; all other dates have the newest */
-  constructor(versions: ReadonlyMap<CivilDate, number> = new Map()) {
-    this.#versions = versions;
-  }
 
   /** Returns the fold of the date, which is initially empty. */
   at(date: CivilDate): TitleFold {
     let fold = this.#byDate.get(date);
     if (fold === undefined) {
-      fold = new TitleFold(this.#versions.get(date) ?? newestContentVersion());
+      fold = new TitleFold();
       this.#byDate.set(date, fold);
     }
     return fold;

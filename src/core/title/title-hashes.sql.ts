@@ -3,15 +3,12 @@
  * computes the same content and identity hashes from a response.
  */
 
-import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { DESTINATION_MEMBERS, DESTINATION_PATHS, type PartyKind } from './destination.ts';
 import {
   AMOUNT_COLUMNS,
   COLUMN_KINDS,
-  CONTENT_VERSIONS,
   IDENTITY_COLUMNS,
-  newestContentVersion,
   VALUE_COLUMNS,
   type ValueColumn,
 } from './title.ts';
@@ -75,20 +72,8 @@ const canonicalHash = (columns: readonly ValueColumn[], more?: string) => {
 /** The identity hash that the columns of a row of `title` have. */
 export const COMPUTED_IDENTITY_HASH = canonicalHash(IDENTITY_COLUMNS);
 
-const CONTENT_HASHES = CONTENT_VERSIONS.map((columns) => canonicalHash(columns, destinationBytes));
-
-/** The content hash that the columns of a row of `title` have, by a version of `CONTENT_VERSIONS`. */
-const contentHashOf = (version: Prisma.Sql): Prisma.Sql => {
-  const cases = CONTENT_HASHES.map(
-    (hash, index) => Prisma.sql`WHEN ${index + 1}::int THEN ${hash}`,
-  );
-  return Prisma.sql`CASE ${version} ${Prisma.join(cases, ' ')} END`;
-};
-
-/** The content hash that the columns of a row of `title` have by the version of a date; newest: that of other dates. */
-export const computedContentHash = (date: CivilDate): Prisma.Sql =>
-  contentHashOf(Prisma.sql`coalesce(
-    (SELECT content_version FROM conciliation.day WHERE day.date = ${date}::date), ${newestContentVersion()}::int)`);
+/** The content hash that the columns of a row of `title` have. */
+export const COMPUTED_CONTENT_HASH = canonicalHash(VALUE_COLUMNS, destinationBytes);
 
 /**
  * The SHA-256 of a row of `title`: what no merge has written is not in it. See `date_digest.digest`. The content hash

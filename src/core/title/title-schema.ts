@@ -4,7 +4,23 @@ import { MAX_DECIMAL_DIGITS, parseDecimal } from '../../base/values/decimal.ts';
 import { isStorableText, MAX_KEY_CHARACTERS } from '../../base/values/field-reader.ts';
 import { JsonNumber } from '../../base/values/json-value.ts';
 import { VALUE_COLUMNS, type ValueColumn } from './title.ts';
-import { toTypeMismatch } from './title-faults.ts';
+
+/** Returns JSON's name of the type: `null`, `boolean`, `string`, `number`, `array` or `object`. */
+export function toJsonType(value: unknown): string {
+  if (value === null) return 'null';
+  if (value instanceof JsonNumber) return 'number';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** `expected a string, got a number`. */
+export function toTypeMismatch(expectedType: string, value: unknown): string {
+  return `expected ${withArticle(expectedType)}, got ${withArticle(toJsonType(value))}`;
+}
+
+function withArticle(type: string): string {
+  if (type === 'null') return type;
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
 
 const MAX_TEXT_CHARACTERS = 1000;
 

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import type { ColumnKind, ExportColumn } from '../../base/export/table.ts';
-import { ConfigError } from '../../base/runtime/errors.ts';
+import type { ColumnKind } from '../../base/export/table.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Decimal } from '../../base/values/decimal.ts';
 import type { JsonObject } from '../../base/values/json-value.ts';
 import { destinationText } from './destination.ts';
 
 /**
- * The columns of `conciliation.title` with content of the platform, in the order of the tables, with the kind of a value.
+ * The columns of `conciliation.title` with content of the platform, with the kind of a value. The order is that of the
+ * hashes: first the columns that identify a title.
  * A further column is also one of `staged_title` and `booking_line` with their views, of the rights on `title` in
  * prisma/roles.sql, of `TITLE_SCHEMA` and of the texts.
  */
@@ -17,6 +17,7 @@ export const COLUMN_KINDS = {
   anticipated_due_date: 'date',
   buyer_identification: 'text',
   provider_external_id: 'text',
+  original_value: 'amount',
   provider_identification: 'text',
   provider_bank: 'text',
   provider_agency: 'text',
@@ -33,7 +34,6 @@ export const COLUMN_KINDS = {
   payment_agency_digit: 'text',
   payment_account: 'text',
   payment_account_digit: 'text',
-  original_value: 'amount',
   platform_discounted_value: 'amount',
   financial_discounted_value: 'amount',
   buyer_discounted_value: 'amount',
@@ -74,24 +74,6 @@ export const VALUE_COLUMNS: readonly ValueColumn[] = TITLE_COLUMNS.filter(
   (column) => column !== 'extra',
 );
 
-/** The open decisions about a title: whether its payment is held, and the checks with open findings. */
-export const NOTE_COLUMNS: readonly ExportColumn[] = [
-  { name: 'payment_hold', kind: 'boolean' },
-  { name: 'open_findings', kind: 'text' },
-];
-
-/** The columns of an exported title: its key and state, then the platform's columns. */
-export const TITLE_EXPORT_COLUMNS: readonly ExportColumn[] = [
-  { name: 'id', kind: 'integer' },
-  { name: 'status', kind: 'text' },
-  { name: 'order_uid', kind: 'text' },
-  { name: 'occurrence', kind: 'integer' },
-  ...TITLE_COLUMNS.filter((column) => column !== 'order_uid').map((column) => ({
-    name: column,
-    kind: COLUMN_KINDS[column],
-  })),
-];
-
 export type AmountColumn = {
   [Column in TitleColumn]: (typeof COLUMN_KINDS)[Column] extends 'amount' ? Column : never;
 }[TitleColumn];
@@ -102,18 +84,11 @@ export const AMOUNT_COLUMNS = TITLE_COLUMNS.filter(
 );
 
 /**
- * The platform gives a title no identifier. These fields identify a title. They are the terms of the
+ * The platform gives a title no identifier. The first columns identify a title. They are the terms of the
  * agreement. Fields that may be restated (discounts, fees, accounts) are not included. Titles with
  * the same identity are numbered by `occurrence`.
  */
-export const IDENTITY_COLUMNS = [
-  'order_uid',
-  'buyer_identification',
-  'provider_external_id',
-  'accepted_date',
-  'anticipated_due_date',
-  'original_value',
-] as const satisfies readonly ValueColumn[];
+export const IDENTITY_COLUMNS = VALUE_COLUMNS.slice(0, VALUE_COLUMNS.indexOf('original_value') + 1);
 
 function canonicalText(title: Title, column: ValueColumn): string | null {
   const value = title[column];
@@ -154,38 +129,10 @@ export function identityHash(title: Title): string {
 }
 
 /**
- * The columns of a content hash, by version, from 1 on. A release that documents a further field
- * appends a version; before the first release, a further column belongs to version 1. A date with titles keeps the version of its first hashes, so that the release
- * alone restates no title. Of `extra`, every version has the members that name a destination of the
- * payment, after the columns. A difference in other undocumented fields does not change a title,
- * because their meaning is unknown. One of them may be the time of the response.
+ * Returns 32 hexadecimal digits, equal exactly for titles with equal values in every column, and in the members of
+ * `extra` that name a destination of the payment. Amounts are compared as numbers. A difference in other undocumented
+ * fields does not change a title, because their meaning is unknown. One of them may be the time of the response.
  */
-export const CONTENT_VERSIONS: readonly (readonly ValueColumn[])[] = [VALUE_COLUMNS];
-
-/** Returns the version for a date without titles. */
-export function newestContentVersion(): number {
-  return CONTENT_VERSIONS.length;
-}
-
-/**
- * Returns the version of a date's content hashes.
- * @throws ConfigError for an unknown version, with which every title of the date would count as changed
- */
-export function requireKnownVersion(date: CivilDate, version: number): number {
-  if (version <= newestContentVersion()) return version;
-  throw new ConfigError([
-    `DATABASE_URL: a newer version of this program has written ${date}; run that one`,
-  ]);
-}
-
-/**
- * Returns 32 hexadecimal digits, equal exactly for titles with equal values in every column of the
- * version, and in the members of `destinationText`. Amounts are compared as numbers.
- * @throws RangeError for a version that this program does not know
- */
-export function contentHash(title: Title, version = newestContentVersion()): string {
-  const columns = CONTENT_VERSIONS[version - 1];
-  if (columns === undefined)
-    throw new RangeError(`there is no version ${version} of content hashes`);
-  return hash128(canonicalFields(title, columns) + destinationText(title.extra));
+export function contentHash(title: Title): string {
+  return hash128(canonicalFields(title, VALUE_COLUMNS) + destinationText(title.extra));
 }

@@ -4,7 +4,6 @@ import { ShutdownError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import type { TokenSource } from '../platform/token.ts';
 import type { JobHandler } from './job-worker.ts';
-import type { ProcessFault } from './process-fault.ts';
 
 const POLL_INTERVAL_MS = 5_000;
 /**
@@ -21,7 +20,7 @@ const REFUSED = 'pulls and pushes are paused: the platform refuses the token; re
 type TokenFingerprint = string;
 
 /** The platform refused the present token, or the source has had no usable token for a minute. */
-type TokenFault = Extract<ProcessFault, `token_${string}`>;
+type TokenFault = 'token_refused' | 'token_unusable';
 
 /**
  * Holds back every pull and push of this process while no attempt can succeed: from a refusal of

@@ -1,8 +1,8 @@
 import { lastClosedDate } from '../../base/values/business-day.ts';
 import type { AlertEntry, AlertRow } from '../../console/alert-entry.ts';
 import { FREE_INTERRUPTIONS } from '../../core/ledger/pull-ledger.sql.ts';
-import { PROCESS_SILENCE_MS } from '../../core/work/process-fault.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { PROCESS_SILENCE_MS } from './health.sql.ts';
 
 /** A planned pull that has not ended is overdue this long after its slot. */
 const OVERDUE_HOURS = 2;

@@ -3,7 +3,20 @@ import type { Database } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { ReadinessCheck } from '../../console/shell/readiness.ts';
-import { PROCESS_SILENCE_MS, type ProcessFault } from '../../core/work/process-fault.ts';
+
+/**
+ * A fault that keeps a process of the service from its work. The process reports it to the table `process_fault`, from
+ * which alerts are derived.
+ */
+export type ProcessFault =
+  | 'token_refused'
+  | 'token_unusable'
+  | 'clock_skew'
+  | 'planning_failed'
+  | 'work_unrecorded';
+
+/** After this time without a report, in milliseconds, a process has ended or is suspended. */
+export const PROCESS_SILENCE_MS = 3 * 60_000;
 
 /** A COMMIT takes milliseconds. */
 const HUNG_COMMIT_MS = 10_000;

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Database } from '../../base/database/database.ts';
 import { boundedRun } from '../../base/runtime/within.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { DAY_STATES } from '../../core/ledger/day-state.ts';
+import { DAY_STATES } from '../../core/ledger/day-ledger.sql.ts';
 import { PULL_ORIGINS, type PullOrigin } from '../../core/planner/pull-plan.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { SYNC_STATES } from '../providers/provider.ts';

@@ -16,7 +16,7 @@ import {
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { appendDigest, hasRecordedRows } from '../../core/ledger/date-digest.sql.ts';
+import { appendDigest, hasRecordedRows } from '../../core/ledger/day-ledger.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { writeTotals } from '../schedule/payee.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';

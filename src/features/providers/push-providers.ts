@@ -16,7 +16,7 @@ import {
 } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { isObject } from '../../base/values/field-reader.ts';
-import { backoffDelayMs, type RetryPolicy } from '../../core/planner/retry.ts';
+import { backoffDelayMs, type RetryPolicy } from '../../core/planner/pull-plan.ts';
 import { toStopReason } from '../../core/platform/http-origin.ts';
 import {
   MAX_PROVIDERS_PER_REQUEST,

@@ -7,7 +7,7 @@ import {
   type HoldDetail,
   IMPLAUSIBLE_REASONS,
   type ImplausibleReason,
-} from '../../core/merge/plausibility.ts';
+} from '../../core/merge/plausibility.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { BROKEN_MONTHS } from './months/month-seal.sql.ts';
 

@@ -2,14 +2,18 @@ import { inTransaction, type Transaction } from '../../base/database/database.ts
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { readDay } from '../../core/ledger/day-ledger.sql.ts';
-import { configurePlanner, resetPlanner } from '../../core/ledger/planner-settings.sql.ts';
+import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/decisions.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
-import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/held-pull.sql.ts';
 import type { HoldReason } from '../../core/merge/holds.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
-import { type ChangeCounts, planChanges } from '../../core/merge/merge-plan.sql.ts';
-import type { HoldDetail } from '../../core/merge/plausibility.ts';
+import {
+  type ChangeCounts,
+  configurePlanner,
+  planChanges,
+  resetPlanner,
+} from '../../core/merge/merge-plan.sql.ts';
+import type { HoldDetail } from '../../core/merge/plausibility.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { ChangedTitles, TitleChange } from './changed-titles.sql.ts';
@@ -61,14 +65,9 @@ async function planAndRead(
   await configurePlanner(tx);
   const held = await readHeldPull(tx, pullId);
   if (held === null) return null;
-  const plan = await planChanges(
-    tx,
-    features,
-    held.fence,
-    await readDay(tx, held.date, held.fence),
-    held.isRepair,
-  );
-  if (isHoldLost(held, plan)) return null;
+  const day = await readDay(tx, held.date, held.fence);
+  if (isHoldLost(held, day)) return null;
+  const plan = await planChanges(tx, features, held.fence, day, held.isRepair);
   await resetPlanner(tx);
   const [totals] = await tx.$queryRaw<
     [Pick<ReleasePreview, 'currentTitles' | 'currentSum' | 'isSignedOff'>]

@@ -25,10 +25,9 @@ import { readExactTitle } from '../../core/reader/exact-title.ts';
 import { FastReader } from '../../core/reader/fast-reader.ts';
 import { contentHash } from '../../core/title/title.ts';
 import { TitleFolds } from '../../core/title/title-fold.ts';
-import { toKnownError } from '../../core/work/attempt-failure.ts';
-import type { PullParts } from '../../core/work/pull-parts.ts';
+import { type PullParts, toKnownError } from '../../core/work/run-pull.ts';
 import {
-  readSweepBasis,
+  readFirstDate,
   recordSweep,
   recordSweepFailure,
   type SweepOrder,
@@ -92,7 +91,7 @@ async function compare(
   signal: AbortSignal,
 ): Promise<SweepReport & SweepRead> {
   const { from } = request;
-  const basis = await readSweepBasis(database, from);
+  const first = await readFirstDate(database, from);
   reachFaultPoint('before-request');
   // The time of the request, not the end of the answer, decides which dates are closed.
   const last = lastClosedDate(timeZone, now());
@@ -100,11 +99,11 @@ async function compare(
   reachFaultPoint('headers');
   request.httpStatus = response.httpStatus;
   const today = () => dateIn(timeZone, now());
-  const read = await readFolds(response, from, today, basis.versions).finally(() => {
+  const read = await readFolds(response, from, today).finally(() => {
     request.responseBytes = response.bytesReceived();
   });
   reachFaultPoint('verify');
-  const report = await recordSweep(database, request, { first: basis.firstDate, last }, read);
+  const report = await recordSweep(database, request, { first, last }, read);
   return { ...read, ...report };
 }
 
@@ -122,9 +121,8 @@ async function readFolds(
   response: ConciliationResponse,
   from: CivilDate,
   today: () => CivilDate,
-  versions: ReadonlyMap<CivilDate, number>,
 ): Promise<SweepRead> {
-  const folds = new TitleFolds(versions);
+  const folds = new TitleFolds();
   let lastDate = today();
   const fastReader = new FastReader(null, { from, to: lastDate }, folds);
   const cutter = new TitleCutter(fastReader);
@@ -145,8 +143,7 @@ async function readFolds(
     else if (date < from) outside.early += 1;
     else if (isFuture(date)) outside.future += 1;
     else if (check.ok) {
-      const fold = folds.at(date);
-      fold.addDigits(contentHash(check.title, fold.version));
+      folds.at(date).addDigits(contentHash(check.title));
       if (check.drift.length > 0) fastReader.admitDrift(check.title);
     }
   };
@@ -154,6 +151,5 @@ async function readFolds(
   for await (const titles of cutTitles(response, cutter)) {
     for (const raw of titles) addTitle(raw);
   }
-  fastReader.release();
   return { folds, titles: cutter.titlesRead, ...outside };
 }

@@ -2,8 +2,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
-import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/retry.ts';
-import { newestContentVersion, requireKnownVersion } from '../../core/title/title.ts';
+import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/pull-plan.ts';
 import type { TitleFolds } from '../../core/title/title-fold.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
@@ -49,21 +48,10 @@ export async function readDueSweep({ prisma }: Database, slotAt: Date, timeZone:
   return due === undefined ? null : { ...due, slotAt };
 }
 
-/**
- * Reads the first date to compare, and the versions of the content hashes of dates with another than the newest.
- * @throws ConfigError when a newer version of this program has written one of the dates
- */
-export async function readSweepBasis(database: Database, from: CivilDate) {
+/** Returns the first date that a sweep from `from` on compares. */
+export async function readFirstDate(database: Database, from: CivilDate): Promise<CivilDate> {
   const checkpoint = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
-  const firstDate = checkpoint && checkpoint.startDate > from ? checkpoint.startDate : from;
-  const days = await database.prisma.day.findMany({
-    where: { date: { gte: firstDate }, contentVersion: { not: newestContentVersion() } },
-    select: { date: true, contentVersion: true },
-  });
-  const versions = new Map(
-    days.map(({ date, contentVersion }) => [date, requireKnownVersion(date, contentVersion)]),
-  );
-  return { firstDate, versions };
+  return checkpoint && checkpoint.startDate > from ? checkpoint.startDate : from;
 }
 
 /** The result of reading a complete answer. */

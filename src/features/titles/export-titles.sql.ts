@@ -1,11 +1,28 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
-import type { ExportRow, RowBatches } from '../../base/export/table.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
-import type { DayState } from '../../core/ledger/day-state.ts';
-import { AMOUNT_COLUMNS, type AmountColumn, TITLE_EXPORT_COLUMNS } from '../../core/title/title.ts';
+import type { DayState } from '../../core/ledger/day-ledger.sql.ts';
+import {
+  AMOUNT_COLUMNS,
+  type AmountColumn,
+  COLUMN_KINDS,
+  TITLE_COLUMNS,
+} from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+
+/** The columns of an exported title: its key and state, then the platform's columns. */
+export const TITLE_EXPORT_COLUMNS: readonly ExportColumn[] = [
+  { name: 'id', kind: 'integer' },
+  { name: 'status', kind: 'text' },
+  { name: 'order_uid', kind: 'text' },
+  { name: 'occurrence', kind: 'integer' },
+  ...TITLE_COLUMNS.filter((column) => column !== 'order_uid').map((column) => ({
+    name: column,
+    kind: COLUMN_KINDS[column],
+  })),
+];
 
 export interface TitleSelection {
   /** The accepted dates, both inclusive; null: no bound. */

@@ -8,8 +8,13 @@ import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, type Text, textOf } from '../../base/texts/texts.ts';
-import { AMOUNT_COLUMNS, NOTE_COLUMNS, TITLE_EXPORT_COLUMNS } from '../../core/title/title.ts';
-import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
+import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import {
+  type ExportedDay,
+  TITLE_EXPORT_COLUMNS,
+  type TitleSnapshot,
+  type TitleTotals,
+} from './export-titles.sql.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'jsonl'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -46,6 +51,11 @@ export function encodeTitles(
   }
 }
 
+/** The open decisions about a title: whether its payment is held, and the checks with open findings. */
+const NOTE_COLUMNS: readonly ExportColumn[] = [
+  { name: 'payment_hold', kind: 'boolean' },
+  { name: 'open_findings', kind: 'text' },
+];
 const TITLE_COLUMNS = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS];
 
 /** The names and the meaning of the columns of `conciliation.day`. */

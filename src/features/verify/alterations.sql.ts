@@ -4,13 +4,17 @@
  */
 
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { areRowsRecorded, newestDigest } from '../../core/ledger/date-digest.sql.ts';
-import { HAS_OPEN_FINDINGS, titleTotals } from '../../core/ledger/day-ledger.sql.ts';
+import {
+  areRowsRecorded,
+  HAS_OPEN_FINDINGS,
+  newestDigest,
+  titleTotals,
+} from '../../core/ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
   BATCH_DIGEST,
+  COMPUTED_CONTENT_HASH,
   COMPUTED_IDENTITY_HASH,
-  computedContentHash,
   DESTINATION_COLUMNS,
   destinationColumns,
 } from '../../core/title/title-hashes.sql.ts';
@@ -31,7 +35,7 @@ const differs = (row: Prisma.Sql, computed: Prisma.Sql) => Prisma.sql`
 export const contentAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT 'content' AS problem, id::text AS row_key FROM conciliation.title
   WHERE accepted_date = ${date}::date AND erased_at IS NULL
-    AND (content_hash <> ${computedContentHash(date)} OR identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
+    AND (content_hash <> ${COMPUTED_CONTENT_HASH} OR identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
 
 const titlesAlteration = (date: CivilDate) => Prisma.sql`
   SELECT 'titles' AS problem, NULL AS row_key
@@ -93,7 +97,7 @@ const contentsOf = (table: string) =>
  */
 const bookingAlterations = (date: CivilDate) => Prisma.sql`
   WITH line AS MATERIALIZED (
-    SELECT title.*, ${COMPUTED_IDENTITY_HASH} AS own_identity, ${computedContentHash(date)} AS own_content
+    SELECT title.*, ${COMPUTED_IDENTITY_HASH} AS own_identity, ${COMPUTED_CONTENT_HASH} AS own_content
     -- With the columns that the hashes of a title cover.
     FROM (SELECT line.*, line.date AS accepted_date,
                  jsonb_build_object('provider', jsonb_build_object('bankAccount', provider_destination),

@@ -1,9 +1,8 @@
 /** Which alerts come of what the processes of a service report about themselves. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import type { ProcessFault } from '../../../src/core/work/process-fault.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { reportFaults } from '../../../src/features/alerts/health.sql.ts';
+import { type ProcessFault, reportFaults } from '../../../src/features/alerts/health.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openAlertTable, readAlerts } from './alert-table.ts';
 

@@ -11,8 +11,8 @@ import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS, VALUE_COLUMNS } from '../../../src/core/title/title.ts';
 import {
+  COMPUTED_CONTENT_HASH,
   COMPUTED_IDENTITY_HASH,
-  computedContentHash,
   ROW_DIGEST,
 } from '../../../src/core/title/title-hashes.sql.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
@@ -22,7 +22,6 @@ import { resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { reopenDay, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
-import type { Prisma } from '../../../src/generated/prisma/client.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
@@ -115,11 +114,6 @@ const lines = () =>
     [date],
   );
 
-function textOfSql({ strings, values }: Prisma.Sql): string {
-  const text = (value: unknown) => (typeof value === 'number' ? String(value) : `'${value}'`);
-  return strings.reduce((sql, string, place) => `${sql}${text(values[place - 1])}${string}`);
-}
-
 /** Rows of a table; $1 is the date. */
 const set = (table: string, values: string, where = 'date = $1') =>
   `UPDATE conciliation.${table} SET ${values} WHERE ${where}`;
@@ -130,10 +124,10 @@ const copy = (table: string, values: object, where: string) =>
   `INSERT INTO conciliation.${table}
    SELECT (jsonb_populate_record(one, '${JSON.stringify(values)}')).* FROM conciliation.${table} AS one WHERE ${where}`;
 const A = `accepted_date = $1 AND order_uid LIKE 'a of %'`;
-/** The hashes of the content and of the identity, by the newest version. */
+/** The hashes of the content and of the identity. */
 const HASHES_AGREE = set(
   'title',
-  `identity_hash = ${COMPUTED_IDENTITY_HASH.sql}, content_hash = ${textOfSql(computedContentHash(daysFrom(0)))}`,
+  `identity_hash = ${COMPUTED_IDENTITY_HASH.sql}, content_hash = ${COMPUTED_CONTENT_HASH.sql}`,
   A,
 );
 const DAY_AGREES = `

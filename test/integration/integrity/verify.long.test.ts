@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
-import { newestContentVersion, TITLE_COLUMNS } from '../../../src/core/title/title.ts';
+import { TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
@@ -461,7 +461,6 @@ test.each([
   [`UPDATE conciliation.title SET anticipated_due_date = 'infinity'`],
   [`${INTO_DAY} ('infinity')`],
   [`${INTO_DAY} ('0044-03-15 BC')`],
-  [`UPDATE conciliation.day SET content_version = 99`],
   [`INSERT INTO conciliation.pull (origin, date, requested_by) VALUES ('manual', 'infinity', 'x')`],
   [`UPDATE conciliation.checkpoint SET start_date = 'infinity'`],
   [
@@ -470,15 +469,6 @@ test.each([
   ],
 ])('the database refuses what no check could read: %s', async (statement) => {
   await expect(query(statement)).rejects.toThrow(/violates check constraint/);
-});
-
-test('the database admits the versions of content hashes that the program has', async () => {
-  const [{ newest }] = await query(
-    `SELECT max(version) AS newest FROM generate_series(1, 100) AS version
-     WHERE (SELECT bool_and(version::text = ANY(regexp_split_to_array(pg_get_constraintdef(oid), '[^0-9]+')))
-            FROM pg_constraint WHERE conname = 'day_content_version_check')`,
-  );
-  expect(newest).toBe(newestContentVersion());
 });
 
 test('a seal in the row of the day that is not the seal of the date is found', async () => {

@@ -75,20 +75,6 @@ describe('the request', () => {
     expect(await failureOf(pushing)).toBeInstanceOf(RangeError);
     expect(platform.requests).toHaveLength(0);
   });
-
-  test('is sent a second time, completely, with a token that was replaced meanwhile', async () => {
-    const platform = await startPlatform((message, response) => {
-      const isRotated = message.headers.authorization === 'Bearer new';
-      response.writeHead(isRotated ? 200 : 401).end();
-    });
-    const tokens = ['old', 'new'];
-    const token = { current: async () => tokens.shift() ?? '' };
-    const answer = await push(platform, { token, concurrency: 1 });
-    expect(answer.httpStatus).toBe(200);
-    expect(platform.requests.map(({ body }) => body)).toEqual(
-      Array(2).fill(platform.requests[0]?.body),
-    );
-  });
 });
 
 describe('the answer', () => {

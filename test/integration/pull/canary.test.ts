@@ -10,7 +10,7 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { createPlatformClient } from '../../../src/core/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/core/platform/token.ts';
-import type { PullParts } from '../../../src/core/work/pull-parts.ts';
+import type { PullParts } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import {
   canaryTitle,

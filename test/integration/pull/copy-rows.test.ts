@@ -3,17 +3,16 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { parseDecimal } from '../../../src/base/values/decimal.ts';
-import { copyRows } from '../../../src/core/merge/copy-response.sql.ts';
-import { COPY_START } from '../../../src/core/reader/binary-row.ts';
+import { copyRows, insertRejects } from '../../../src/core/merge/stage-response.sql.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
-import { encodeReject, encodeTitle } from '../../../src/core/reader/title-row.ts';
+import { COPY_START, encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { contentHash, identityHash, type Title } from '../../../src/core/title/title.ts';
-import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase, type MigratedDatabase } from '../../support/database.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { titleText } from '../../support/titles.ts';
 import { WINDOW } from '../../unit/reader/read-both-ways.ts';
 
-let testDatabase: TestDatabase;
+let testDatabase: MigratedDatabase;
 let pool: Pool;
 
 beforeAll(async () => {
@@ -40,7 +39,7 @@ function titleWith(values: Partial<Title>): Title {
 async function copyTitles(titles: readonly Title[], expression: string): Promise<unknown[]> {
   fence += 1n;
   const rows = titles.map((title, ordinal) => encodeTitle(fence, ordinal, title, RAW));
-  expect(await copyRows(pool, 'staged_title', rows, signal)).toBe(titles.length);
+  expect(await copyRows(pool, rows, signal)).toBe(titles.length);
   const found = await pool.query<{ value: unknown }>(
     `SELECT ${expression} AS value FROM conciliation.staged_title WHERE fence = $1 ORDER BY ordinal`,
     [fence],
@@ -142,8 +141,8 @@ test('PostgreSQL receives the rows of a slow response as they arrive', async () 
     );
     return rows[0]?.bytes;
   };
-  const reject = { orderUid: null, reasons: [], raw: '{}', rawBytes: 2, rawHash: RAW };
-  const blocks = [0, 1, 2].map((ordinal) => encodeReject(8n, { ...reject, ordinal }));
+  fence += 1n;
+  const blocks = [0, 1, 2].map((ordinal) => encodeTitle(fence, ordinal, titleWith({}), RAW));
   // Rows of the reader follow each other in one block of memory.
   const adjacent = Buffer.concat(blocks);
   async function* rows() {
@@ -155,7 +154,7 @@ test('PostgreSQL receives the rows of a slow response as they arrive', async () 
       await vi.waitFor(async () => expect(await received()).toBe(expected), PATIENCE_MS);
     }
   }
-  expect(await copyRows(pool, 'staged_reject', rows(), signal)).toBe(3);
+  expect(await copyRows(pool, rows(), signal)).toBe(3);
 });
 
 test('rejects', async () => {
@@ -163,8 +162,7 @@ test('rejects', async () => {
     { ordinal: 0, orderUid: null, reasons: ['a "quoted" \\ reason', '', 'NULL'], raw: '{}' },
     { ordinal: 1, orderUid: 'uid', reasons: [], raw: 'ção'.repeat(5000) },
   ].map((reject) => ({ ...reject, rawBytes: 2 ** 40, rawHash: RAW }));
-  const rows = rejects.map((reject) => encodeReject(9n, reject));
-  expect(await copyRows(pool, 'staged_reject', rows, signal)).toBe(2);
+  expect(await insertRejects(testDatabase.database, 9n, rejects)).toBe(2);
   const found = await pool.query(
     `SELECT ordinal, order_uid AS "orderUid", reasons, raw, raw_bytes::float8 AS "rawBytes",
             replace(raw_hash::text, '-', '') AS "rawHash"

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { decideRuns, releaseRun } from '../../../src/core/merge/decide-runs.sql.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
-import type { PullParts } from '../../../src/core/work/pull-parts.ts';
+import type { PullParts } from '../../../src/core/work/run-pull.ts';
 import { createSeededRandom } from '../../../src/demo/seeded-random.ts';
 import {
   createBackfill,

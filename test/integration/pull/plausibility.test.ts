@@ -2,12 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
-import {
-  CONTENT_VERSIONS,
-  VALUE_COLUMNS,
-  type ValueColumn,
-} from '../../../src/core/title/title.ts';
-import type { PullParts } from '../../../src/core/work/pull-parts.ts';
+import type { PullParts } from '../../../src/core/work/run-pull.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { previewRelease } from '../../../src/features/review/release-preview.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
@@ -78,28 +73,6 @@ describe('the first response to a date', () => {
       return pull(date, [...texts, ...texts]);
     });
     expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates' });
-  });
-
-  test('that is held keeps the version of its content hashes through the release', async () => {
-    const versions = CONTENT_VERSIONS as (readonly ValueColumn[])[];
-    await world.database.pool.query(
-      'ALTER TABLE conciliation.day DROP CONSTRAINT day_content_version_check',
-    );
-    versions.unshift(VALUE_COLUMNS.slice(1));
-    try {
-      const date = week(0);
-      const texts = titles(date);
-      const { pullId } = await pull(date, [...texts, ...texts]);
-      await releasePull(world.parts, pullId, { by: 'ana', reason: 'asked the platform' });
-      const written = texts.map((text) => text.replace('{', '{ '));
-      expect(await pull(date, [...written, ...written])).toMatchObject({ state: 'unchanged' });
-    } finally {
-      versions.shift();
-      await world.database.pool.query(
-        `UPDATE conciliation.day SET content_version = 1;
-         ALTER TABLE conciliation.day ADD CONSTRAINT day_content_version_check CHECK (content_version = 1)`,
-      );
-    }
   });
 
   test('with a few equal titles is ordinary', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { discardStrayRows } from '../../../src/core/ledger/discard-staged.sql.ts';
+import { discardStrayRows } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';

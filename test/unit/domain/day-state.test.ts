@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { stateAfterMerge } from '../../../src/core/ledger/day-state.ts';
+import { stateAfterMerge } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { decideHold, isRunHeld } from '../../../src/core/merge/holds.ts';
 
 describe('the state after a merge', () => {

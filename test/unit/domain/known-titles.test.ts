@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KnownTitles, rawHash } from '../../../src/core/title/known-titles.ts';
+import { KnownTitles, rawHash } from '../../../src/core/reader/known-texts.ts';
 
 const hashOf = (text: string) => rawHash(Buffer.from(text));
 /** A made-up content hash: any 16 bytes. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffDelayMs, replanAfterMinutes } from '../../../src/core/planner/retry.ts';
+import { backoffDelayMs, replanAfterMinutes } from '../../../src/core/planner/pull-plan.ts';
 
 const policy = { attempts: 8, backoffSeconds: 30 };
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { hash128, newestContentVersion } from '../../../src/core/title/title.ts';
+import { hash128 } from '../../../src/core/title/title.ts';
 import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
 
 const hashDigits = fc.stringMatching(/^[0-9a-f]{32}$/);
 
 function foldOf(hashes: readonly string[]): string {
-  const fold = new TitleFold(1);
+  const fold = new TitleFold();
   for (const hash of hashes) fold.addDigits(hash);
   return `${fold.count} ${fold.toText()}`;
 }
@@ -31,10 +31,10 @@ test('carries go through every lane', () => {
   );
 });
 
-test('each date has its own fold, of the version of its content hashes', () => {
-  const [old, recent] = [toCivilDate('2026-01-01'), toCivilDate('2026-01-02')];
-  const folds = new TitleFolds(new Map([[old, 7]]));
-  folds.at(old).addDigits(hash128('a'));
-  expect(folds.at(old)).toMatchObject({ count: 1, version: 7 });
-  expect(folds.at(recent)).toMatchObject({ count: 0, version: newestContentVersion() });
+test('each date has its own fold', () => {
+  const [first, second] = [toCivilDate('2026-01-01'), toCivilDate('2026-01-02')];
+  const folds = new TitleFolds();
+  folds.at(first).addDigits(hash128('a'));
+  expect(folds.at(first).count).toBe(1);
+  expect(folds.at(second).count).toBe(0);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
+import { rawHash } from '../../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../../src/core/reader/title-row.ts';
-import { rawHash } from '../../../src/core/title/known-titles.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';

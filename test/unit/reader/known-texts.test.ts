@@ -4,7 +4,7 @@ import { PlatformContractError } from '../../../src/base/runtime/errors.ts';
 import { TitleCutter } from '../../../src/core/reader/cutter.ts';
 import { parseTitle } from '../../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../../src/core/reader/fast-reader.ts';
-import { rawHash } from '../../../src/core/title/known-titles.ts';
+import { rawHash } from '../../../src/core/reader/known-texts.ts';
 import { TitleFolds } from '../../../src/core/title/title-fold.ts';
 import { fuzzInput } from '../../fuzz/documents.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';

@@ -5,15 +5,9 @@ import { type PullWindow, sweepWindow } from '../../../src/core/planner/pull-pla
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../../src/core/reader/fast-reader.ts';
 import { PADDING_BYTES } from '../../../src/core/reader/json-bytes.ts';
-import { KnownTexts } from '../../../src/core/reader/known-texts.ts';
+import { KnownTexts, KnownTitles, rawHash } from '../../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../../src/core/reader/title-row.ts';
-import { KnownTitles, rawHash } from '../../../src/core/title/known-titles.ts';
-import {
-  contentHash,
-  identityHash,
-  newestContentVersion,
-  type Title,
-} from '../../../src/core/title/title.ts';
+import { contentHash, identityHash, type Title } from '../../../src/core/title/title.ts';
 import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
 import { dateText, splitRows, valueIn } from '../../support/copy-rows.ts';
 
@@ -24,7 +18,7 @@ export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
 export function knowing(texts: readonly Buffer[]): KnownTexts {
   const titles = new KnownTitles(texts.length);
   for (const text of texts) titles.add(rawHash(text), 0, 0);
-  return new KnownTexts(titles, new TitleFold(newestContentVersion()));
+  return new KnownTexts(titles, new TitleFold());
 }
 
 /** A reader that knows no title. */
@@ -64,7 +58,7 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   const row = fast.takeRows();
   expect(row.toString('latin1')).toBe(encodeTitle(FENCE, 7, title, textHash).toString('latin1'));
   const [values = []] = splitRows(row);
-  const bytesOf = (column: string) => valueIn('staged_title', values, column) ?? Buffer.alloc(0);
+  const bytesOf = (column: string) => valueIn(values, column) ?? Buffer.alloc(0);
   expect(
     ['identity_hash', 'content_hash', 'raw_hash'].map((column) => bytesOf(column).toString('hex')),
   ).toEqual([identityHash(title), contentHash(title), textHash]);

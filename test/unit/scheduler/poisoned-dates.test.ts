@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { planDue } from '../../../src/core/planner/pull-plan.ts';
-import { backoffDelayMs, replanAfterMinutes } from '../../../src/core/planner/retry.ts';
+import {
+  backoffDelayMs,
+  planDue,
+  replanAfterMinutes,
+} from '../../../src/core/planner/pull-plan.ts';
 
 const POLICY = { timeZone: 'America/Sao_Paulo', lookbackDays: 2 };
 const RETRY = { attempts: 8, backoffSeconds: 30 };

@@ -8,7 +8,7 @@ import {
   TokenUnusableError,
 } from '../../../src/base/runtime/errors.ts';
 import { type AuthGate, createAuthGate, throughGate } from '../../../src/core/work/auth-gate.ts';
-import type { AttemptOutcome } from '../../../src/core/work/pull-parts.ts';
+import type { AttemptOutcome } from '../../../src/core/work/run-pull.ts';
 import type { PushReport } from '../../../src/features/providers/push-providers.ts';
 
 const logger = pino({ level: 'silent' });

@@ -9,13 +9,10 @@ import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/t
 import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
-import {
-  CONTENT_VERSIONS,
-  TITLE_EXPORT_COLUMNS,
-  VALUE_COLUMNS,
-} from '../../../core/title/title.ts';
+import { VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';
+import { TITLE_EXPORT_COLUMNS } from '../../titles/export-titles.sql.ts';
 import { pastTitles } from '../changed-titles.sql.ts';
 import {
   type BrokenDay,
@@ -107,11 +104,9 @@ const titlesOf = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
 const DAYS_SQL = `
   SELECT ${SEAL_RECORD.sql} || jsonb_build_object(
            'ended_at', to_char(seal.ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           'ended_by', seal.ended_by, 'end_reason', seal.end_reason) AS record,
-         day.content_version AS version
+           'ended_by', seal.ended_by, 'end_reason', seal.end_reason) AS record
   FROM conciliation.month_seal AS month
   JOIN conciliation.sign_off AS seal ON seal.id = ANY(month.sign_off_ids)
-  JOIN conciliation.day AS day ON day.date = seal.date
   WHERE month.id = $1::bigint ORDER BY seal.date`;
 
 /**
@@ -134,8 +129,10 @@ export function readEvidence<T>(
     if (seal === undefined) {
       throw new InputError(`${month} is not sealed`, { context: { fault: 'month_open', month } });
     }
-    const rows: { record: Omit<EvidenceDay, 'content_columns'>; version: number }[] =
-      await snapshot.query(DAYS_SQL, [seal.id]);
+    const rows: { record: Omit<EvidenceDay, 'content_columns'> }[] = await snapshot.query(
+      DAYS_SQL,
+      [seal.id],
+    );
     const audit: AuditText[] = await snapshot.query(AUDIT_SQL, [
       firstDateOf(month),
       lastDateOf(month),
@@ -149,10 +146,7 @@ export function readEvidence<T>(
     });
     return read({
       seal,
-      days: rows.map(({ record, version }) => ({
-        ...record,
-        content_columns: CONTENT_VERSIONS[version - 1] ?? [],
-      })) as EvidenceDay[],
+      days: rows.map(({ record }) => ({ ...record, content_columns: VALUE_COLUMNS })),
       broken: broken?.days ?? [],
       audit,
       auditHead: await readChainHead(database),

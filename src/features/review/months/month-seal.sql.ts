@@ -19,7 +19,7 @@ import {
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
-import type { DayState } from '../../../core/ledger/day-state.ts';
+import type { DayState } from '../../../core/ledger/day-ledger.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { SEALED_MEASURES } from '../restated-days.sql.ts';
 import {

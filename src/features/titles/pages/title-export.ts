@@ -8,11 +8,11 @@ import { maskColumn } from '../../../console/shell/masking.ts';
 import { formatsOf, pageContext } from '../../../console/shell/page-context.ts';
 import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
-import { TITLE_EXPORT_COLUMNS } from '../../../core/title/title.ts';
 import {
   daysUntil,
   readTitleSnapshot,
   recordExport,
+  TITLE_EXPORT_COLUMNS,
   type TitleSelection,
 } from '../export-titles.sql.ts';
 import { encodeTitles } from '../title-file.ts';

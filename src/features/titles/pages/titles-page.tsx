@@ -4,7 +4,7 @@ import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { DayLink } from '../../../console/shell/parts.tsx';
-import type { DayState } from '../../../core/ledger/day-state.ts';
+import type { DayState } from '../../../core/ledger/day-ledger.sql.ts';
 import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';

@@ -1,0 +1,235 @@
+import { pipeline } from 'node:stream/promises';
+import type { Pool, PoolClient } from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { type Database, mapErrors, toStagingError } from '../../base/database/database.ts';
+import { RowsLostError } from '../../base/runtime/errors.ts';
+import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
+import { takeTurns } from '../../base/runtime/turns.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
+import { dayWindow } from '../planner/pull-plan.ts';
+import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import type { PullProgress } from '../reader/cutter.ts';
+import { KnownTitles } from '../reader/known-texts.ts';
+import { ResponseReader } from '../reader/response-reader.ts';
+import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
+import type { ReadResponse } from './merge.sql.ts';
+
+/** The titles that a date has before its response is read. */
+export interface KnownDay {
+  /**
+   * `day.changed_at` at that time, to the microsecond. The merge compares it, to detect that the titles
+   * have changed since. Null: no title is known.
+   */
+  readonly baseChangedAt: string | null;
+  readonly titles: KnownTitles;
+}
+
+/** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory. */
+const MAX_KNOWN_TITLES = 2_000_000;
+
+/**
+ * Reads the hashes of the texts of all titles that the date of an attempt has. No title is known of a date
+ * with more than `maxTitles` titles, and of a date that an earlier fetch may still change: a difference
+ * from its titles would no longer hold when it is merged.
+ *
+ * @throws StagingUnavailableError if the database becomes unavailable
+ */
+export function readKnownDay(
+  pool: Pool,
+  { date, fence }: Pick<Attempt, 'date' | 'fence'>,
+  maxTitles: number = MAX_KNOWN_TITLES,
+): Promise<KnownDay> {
+  return onConnection(pool, async (client) => {
+    // One snapshot for the ledger and the titles.
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const { rows } = await client.query<{ changedAt: string; count: number }>(
+      `SELECT changed_at::text AS "changedAt", title_count AS count FROM conciliation.day
+       WHERE date = $1::date AND title_count BETWEEN 1 AND $2 AND NOT EXISTS (
+         SELECT FROM conciliation.pull WHERE pull.date = day.date AND state = 'running' AND fence < $3)`,
+      [date, maxTitles, fence],
+    );
+    const [day] = rows;
+    const titles = day === undefined ? null : await copyHashes(client, date, day.count);
+    await client.query('COMMIT');
+    // The ledger and the titles disagree only after a change by hand. Then no title counts as known, and
+    // the merge compares the titles themselves.
+    if (day === undefined || titles === null) {
+      return { baseChangedAt: null, titles: new KnownTitles(0) };
+    }
+    return { baseChangedAt: day.changedAt, titles };
+  });
+}
+
+/** The header of COPY's binary format: a signature of 11 bytes, flags, and the length of an extension. */
+const HEADER_BYTES = 19;
+/** A row: the number of fields, then for each of the two hashes its length and its bytes. */
+const ROW_BYTES = 2 + (4 + 16) + (4 + 16);
+const RAW_HASH_OFFSET = 6;
+const CONTENT_HASH_OFFSET = 26;
+
+/** Null: the number of titles is not the ledger's. */
+async function copyHashes(
+  client: PoolClient,
+  date: CivilDate,
+  count: number,
+): Promise<KnownTitles | null> {
+  const titles = new KnownTitles(count);
+  // COPY takes no parameters. A CivilDate consists of digits and hyphens.
+  const stream = client.query(
+    copyTo(
+      `COPY (SELECT raw_hash, content_hash FROM conciliation.title
+             WHERE accepted_date = '${date}'::date AND status = 'current')
+       TO STDOUT (FORMAT binary)`,
+    ),
+  );
+  let rest: Buffer = Buffer.alloc(0);
+  let toSkip = HEADER_BYTES;
+  let rows = 0;
+  const giveTurn = takeTurns();
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = Math.min(toSkip, bytes.length);
+    toSkip -= at;
+    for (; at + ROW_BYTES <= bytes.length; at += ROW_BYTES) {
+      rows += 1;
+      // The table has room for `count` titles.
+      if (rows <= count) titles.add(bytes, at + RAW_HASH_OFFSET, at + CONTENT_HASH_OFFSET);
+    }
+    rest = bytes.subarray(at);
+    await giveTurn();
+  }
+  return rows === count ? titles : null;
+}
+
+interface StagingParts {
+  readonly database: Database;
+  /** Called for every chunk of a response that was read. */
+  readonly onProgress?: ((progress: PullProgress) => void) | undefined;
+}
+
+/** A response whose header has arrived, and what the pull knows beside it. */
+export interface FetchedResponse {
+  readonly attempt: Attempt;
+  readonly response: ConciliationResponse;
+  /** The state of the date before the request. */
+  readonly known: KnownDay;
+  /** Whether the date was over when the request was sent. */
+  readonly dateWasClosed: boolean;
+}
+
+/**
+ * Reads a response, and puts its titles and rejects into the staging tables. Ends well only when the
+ * document has closed, the transfer has ended cleanly, and PostgreSQL has taken as many rows as titles
+ * were read.
+ *
+ * @throws PlatformContractError when the response is not the documented document
+ * @throws PlatformUnavailableError when the transfer broke off
+ * @throws StagingUnavailableError if the database becomes unavailable; RowsLostError if a row was not taken
+ */
+export async function stageResponse(
+  { database, onProgress }: StagingParts,
+  { attempt, response, known, dateWasClosed }: FetchedResponse,
+  signal: AbortSignal,
+): Promise<ReadResponse> {
+  const { date, fence } = attempt;
+  const reader = new ResponseReader(response, {
+    fence,
+    window: dayWindow(date),
+    known: known.titles,
+    onProgress,
+  });
+  let storedRejects = 0;
+  /** Passes on the rows of titles, and stores the rejects on a separate connection meanwhile. */
+  async function* titleRows(): AsyncGenerator<Buffer> {
+    for await (const { rows, rejects } of reader.read()) {
+      if (rejects.length > 0) storedRejects += await insertRejects(database, fence, rejects);
+      yield* rows;
+      reachFaultPoint('mid-copy');
+    }
+  }
+
+  const copiedTitles = await copyRows(database.pool, titleRows(), signal);
+  reachFaultPoint('copy-done');
+  const read = reader.result;
+  reachFaultPoint('verify');
+  // Every title that was read must be a row, or nothing is merged.
+  if (copiedTitles !== read.accepted || storedRejects !== read.rejected) {
+    throw new RowsLostError('PostgreSQL took another number of rows than were sent', {
+      context: {
+        copiedTitles,
+        readTitles: read.accepted,
+        storedRejects,
+        readRejects: read.rejected,
+      },
+    });
+  }
+  return {
+    httpStatus: response.httpStatus,
+    responseBytes: response.bytesReceived(),
+    dateWasClosed,
+    known: { baseChangedAt: known.baseChangedAt, titles: read.knownTitles, missing: read.missing },
+    accepted: read.accepted,
+    rejected: read.rejected,
+    fold: read.folds.at(date),
+    drift: read.drift,
+  };
+}
+
+/** Returns the number of rows that PostgreSQL has taken. */
+export function insertRejects(
+  { prisma }: Pick<Database, 'prisma'>,
+  fence: bigint,
+  rejects: readonly RejectedTitle[],
+): Promise<number> {
+  return prisma.$executeRaw`
+    INSERT INTO conciliation.staged_reject (fence, ordinal, order_uid, reasons, raw, raw_bytes, raw_hash)
+    SELECT ${fence}::bigint, reject.* FROM json_to_recordset(${JSON.stringify(rejects)}::json)
+      AS reject (ordinal int, "orderUid" text, reasons text[], raw text, "rawBytes" bigint, "rawHash" uuid)`;
+}
+
+/** Rows in the format of `title-row.ts`. */
+type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
+
+/**
+ * Copies rows into `staged_title` on a connection of its own, in a transaction that is committed only if `rows` ends without
+ * an error.
+ * @returns the number of rows that PostgreSQL has taken
+ * @throws the errors of `rows`
+ * @throws StagingUnavailableError when the connection to the database is lost
+ */
+export function copyRows(pool: Pool, rows: Rows, signal: AbortSignal): Promise<number> {
+  return onConnection(pool, async (client) => {
+    await client.query('BEGIN');
+    // COPY lasts as long as the platform's response takes to arrive. The platform client limits that
+    // time, so statement_timeout would only end slow responses.
+    await client.query('SET LOCAL statement_timeout = 0');
+    const columns = ROW_COLUMNS.join(', ');
+    const copy = client.query(
+      copyFrom(`COPY conciliation.staged_title (${columns}) FROM STDIN (FORMAT binary)`),
+    );
+    await pipeline(toDocument(rows), copy, { signal });
+    await client.query('COMMIT');
+    return copy.rowCount;
+  });
+}
+
+/** After a failed COPY the state of the protocol is unknown, so that connection is not used again. */
+async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await mapErrors(pool.connect());
+  let failure: Error | undefined;
+  try {
+    return await work(client);
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error('the work on a connection failed');
+    throw toStagingError(error);
+  } finally {
+    client.release(failure);
+  }
+}
+
+async function* toDocument(rows: Rows): AsyncGenerator<Buffer> {
+  yield COPY_START;
+  yield* rows;
+  yield COPY_END;
+}
