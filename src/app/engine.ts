@@ -10,7 +10,6 @@ import {
   type OnlyJob,
   type Planner,
   type PlannerParts,
-  startTicker,
 } from '../core/planner/planner-loop.ts';
 import {
   type Attempted,
@@ -63,12 +62,11 @@ export type Stop = (graceMs: number) => Promise<void>;
  * @throws StagingUnavailableError
  */
 export async function openEngine(
-  options: { readonly config: Config; readonly logger: Logger; readonly onlyBackfills?: boolean },
+  { config, logger }: { readonly config: Config; readonly logger: Logger },
   staging: OpenStaging,
   stops: Stop[],
   overrides: EngineOverrides = {},
 ): Promise<Engine> {
-  const { config, logger, onlyBackfills = false } = options;
   const { database, databaseUrl } = staging;
   const token = openToken(config);
   const platform = openPlatform(config, token);
@@ -87,7 +85,7 @@ export async function openEngine(
   stops.push(() => queues.close());
   const { timezone: timeZone, pullCron, lookbackDays, startDate } = config;
   const planner = createPlanner({
-    ...{ database, features: FEATURES, queues, logger, onlyBackfills, limits: pulls },
+    ...{ database, features: FEATURES, queues, logger, limits: pulls },
     onlyJobs: onlyJobs(database, config),
     config: {
       ...{ timeZone, pullCron, lookbackDays, startDate },
@@ -142,8 +140,7 @@ export async function startWorkers(
   const start = async (kind: 'sweep' | 'push', handle: JobHandler) =>
     started.push(await startWorker(engine, kind, 1, handle, overrides));
   try {
-    const onOutcome = (observed: ObservedAttempt) => observePull(metrics, observed);
-    started.push(await startPullWorker(engine, onOutcome, overrides));
+    started.push(await startPullWorker(engine, metrics, overrides));
     await start('sweep', sweepHandler(engine, metrics));
     await start('push', pushHandler(engine, metrics));
     return { close };
@@ -164,43 +161,21 @@ function startWorker(
   return startJobWorker({ queue: queues[kind], concurrency, handle, logger, unrecorded, ...times });
 }
 
-/**
- * Lets this process plan backfills, and make pulls of any kind, as a service does, until `work` has ended.
- * @throws as `openEngine` does
- */
-export async function withBackfillEngine<T>(
-  options: { readonly config: Config; readonly logger: Logger },
-  staging: OpenStaging,
-  work: (engine: Engine) => Promise<T>,
-): Promise<T> {
-  const stops: Stop[] = [];
-  try {
-    const engine = await openEngine({ ...options, onlyBackfills: true }, staging, stops);
-    const worker = await startPullWorker(engine);
-    stops.push((graceMs) => worker.close(graceMs));
-    const ticker = startTicker(engine.planner);
-    stops.push(() => ticker.stop());
-    return await work(engine);
-  } finally {
-    for (const stop of stops.toReversed()) await stop(STOP_GRACE_MS);
-  }
-}
-
 /** The usual grace period of container platforms, less the time of the other steps of a stop. */
 export const STOP_GRACE_MS = 30_000;
 
 /** A stop aborts requests immediately. A merge does not listen to the signal and may use the grace period. */
 async function startPullWorker(
   engine: Engine,
-  onOutcome: (observed: ObservedAttempt) => void = () => {},
-  overrides: EngineOverrides = {},
+  metrics: Metrics,
+  overrides: EngineOverrides,
 ): Promise<JobWorker> {
   // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
   const planning = loop({ run: () => engine.planner.runOnce() });
   const pulls: PullParts = {
     ...engine.pulls,
     onOutcome: (observed) => {
-      onOutcome(observed);
+      observePull(metrics, observed);
       if (observed.attempt.origin === 'backfill') planning.notify();
     },
   };

@@ -126,14 +126,6 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
  */
 export async function requireAbleToPull(config: Config, database: Database): Promise<void> {
   await openToken(config).current();
-  await requireAbleToPlan(config, database);
-}
-
-/**
- * For commands that ask for pulls.
- * @throws ConfigError when the clock of this machine differs from the database's, or when START_DATE is not over
- */
-export async function requireAbleToPlan(config: Config, database: Database): Promise<void> {
   await requireSameClock(database);
   requireStartDateOver(config, await readClock(database));
 }
