@@ -59,8 +59,8 @@ export interface OidcConfig {
   /** The issuer of its discovery document; https, or http to this machine. */
   readonly issuerUrl: URL;
   readonly clientId: string;
-  /** Empty: a public client. */
-  readonly clientSecret: Secret;
+  /** Null: a public client. */
+  readonly clientSecret: string | null;
   /** The address to which the provider redirects browsers. */
   readonly publicUrl: URL;
   /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
@@ -173,7 +173,7 @@ function readVariable(name: string, variable: Variable<unknown>, reading: Readin
   if (text !== null && path !== null) {
     problems.push(`${name}_FILE, ${name}: got both, expected at most one of them`);
   }
-  if (variable.file === 'secret') return { secret: text, secretFile: path } satisfies Secret;
+  if (variable.file === 'token') return { secret: text, secretFile: path } satisfies Secret;
   if (path !== null && text === null) {
     const read = readSecretFile(path);
     if ('fault' in read) problems.push(`${name}_FILE: ${read.fault}`);

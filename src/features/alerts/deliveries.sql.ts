@@ -208,7 +208,6 @@ function takeDueAlerts(database: Database): Promise<DueAlert[]> {
  * function at the same time.
  * @returns the number of successful deliveries
  * @throws StagingUnavailableError when the database is not available
- * @throws ConfigError when a channel cannot be used; no attempt counts for that channel
  */
 export async function deliverMessages(parts: DeliveryParts, signal: AbortSignal): Promise<number> {
   const { database, logger, channels, digestSlotAt } = parts;
@@ -233,7 +232,6 @@ async function deliverTo(
   signal: AbortSignal,
 ): Promise<number> {
   const { database, logger, style } = parts;
-  await channel.prepare();
   const claim = {
     channel: channel.name,
     language: style.language,
