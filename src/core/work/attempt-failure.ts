@@ -1,4 +1,4 @@
-import { databaseErrorCode } from '../../base/database/database-error.ts';
+import { databaseErrorCode, describeDatabaseError } from '../../base/database/database-error.ts';
 import {
   ConciliationError,
   DefectError,
@@ -95,8 +95,8 @@ export function describeAttempt(attempt: Attempt, progress: TransferProgress) {
 /** An error of any other kind becomes a DefectError, whose message is safe to store. */
 export function toKnownError(error: unknown): ConciliationError {
   if (error instanceof ConciliationError) return error;
-  const code = databaseErrorCode(error) ?? 'no code';
-  return new DefectError(`an error that the program does not know (${code}); see its log`, {
+  const what = databaseErrorCode(error) === null ? 'no code' : describeDatabaseError(error);
+  return new DefectError(`an error that the program does not know (${what}); see its log`, {
     cause: error,
   });
 }
