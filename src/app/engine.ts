@@ -65,7 +65,7 @@ export async function openEngine(
   { config, logger }: { readonly config: Config; readonly logger: Logger },
   staging: OpenStaging,
   stops: Stop[],
-  overrides: EngineOverrides = {},
+  overrides: EngineOverrides,
 ): Promise<Engine> {
   const { database, databaseUrl } = staging;
   const token = openToken(config);
@@ -90,7 +90,7 @@ export async function openEngine(
     config: {
       ...{ timeZone, pullCron, lookbackDays, startDate },
       // One request is always reserved for the dates that are due today.
-      maxOpenBackfillPulls: Math.max(1, pullConcurrency(config) - 1),
+      maxOpenBackfillPulls: Math.max(1, config.platformConcurrency - 1),
     },
     ...overrides.clock,
     ...overrides.planner,
@@ -117,11 +117,6 @@ const readDue = (
   { sweepCron, timezone }: Pick<Config, 'sweepCron' | 'timezone'>,
   now: Date,
 ) => readDueSweep(database, latestSlot(sweepCron, timezone, now), timezone);
-
-/** More workers than concurrent requests would only wait. */
-function pullConcurrency(config: Config): number {
-  return config.platform?.concurrency ?? 1;
-}
 
 /**
  * Starts the worker of each kind. A kind that hangs delays no other.
@@ -185,7 +180,8 @@ async function startPullWorker(
   const worker = await startWorker(
     engine,
     'pull',
-    pullConcurrency(engine.config),
+    // More workers than concurrent requests would only wait.
+    engine.config.platformConcurrency,
     handle,
     overrides,
   );

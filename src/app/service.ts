@@ -133,7 +133,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Shared> {
   const { config, logger, overrides = {} } = options;
-  const staging = await openStaging(config, logger, { migrate: true, exclusive: true });
+  const staging = await openStaging(config, logger, true);
   stops.push(() => staging.close());
   const engine = await openEngine({ config, logger }, staging, stops, overrides);
   const { database, queues } = engine;

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type OpenStaging, openPlatform, openStaging } from '../app/parts.ts';
+import { type OpenStaging, openStaging } from '../app/parts.ts';
 import {
   type Config,
   type Environment,
@@ -13,7 +13,6 @@ import type { Database } from '../base/database/database.ts';
 import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
 import { createLogger, describeError, type Logger } from '../base/runtime/logger.ts';
 import { type CivilDate, dateIn, parseCivilDate } from '../base/values/business-day.ts';
-import type { PlatformClient } from '../core/platform/conciliation-client.ts';
 
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
@@ -94,7 +93,7 @@ export interface CommandOfProgram {
 
 export function command<Values>(
   declared: Declared<Values> & {
-    readonly needs: CommandNeeds | ((input: Input<Values>) => CommandNeeds);
+    readonly needs: CommandNeeds;
     readonly run: (run: CommandRun, input: Input<Values>) => Promise<CommandResult>;
   },
 ): CommandOfProgram {
@@ -119,8 +118,7 @@ export function command<Values>(
           isArgument ? line.shift() : value === undefined ? options[key] === true : options[key],
         ]);
         const input = { ...Object.fromEntries(values), json } as Input<Values>;
-        const needed = typeof needs === 'function' ? needs(input) : needs;
-        exit(await runCommand({ ...needed, json }, (context) => run(context, input)));
+        exit(await runCommand({ ...needs, json }, (context) => run(context, input)));
       });
     },
   };
@@ -250,21 +248,6 @@ export async function withStaging<T>(
   } finally {
     await staging.close();
   }
-}
-
-/** Opens the staging database and the platform for `work`, and closes them afterwards. */
-export function withPlatform<T>(
-  run: Pick<CommandRun, 'config' | 'logger'>,
-  work: (staging: OpenStaging, platform: PlatformClient) => Promise<T>,
-): Promise<T> {
-  return withStaging(run, async (staging) => {
-    const platform = openPlatform(run.config);
-    try {
-      return await work(staging, platform);
-    } finally {
-      await platform.close();
-    }
-  });
 }
 
 /**

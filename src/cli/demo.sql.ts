@@ -35,7 +35,7 @@ last ${DEMO_DAYS} days and prints them. Then the service and the sandbox run unt
 to the console: one for a reviewer, who decides and signs days off, and one for an administrator, who manages users and
 keys. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is signed off, the
 ERP posts the bookings of the day. Delete the folder to start over.`,
-  needs: () => ({ platform: false, environment: demoEnvironment() }),
+  needs: { platform: false, environment: demoEnvironment() },
   async run(run, { once: isOnce }) {
     const sandbox = await startSandbox();
     try {
@@ -68,13 +68,8 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   const config = {
     ...run.config,
     startDate: from,
-    platform: {
-      baseUrl: new URL(sandbox.baseUrl),
-      token: { secret: sandbox.token, secretFile: null },
-      concurrency: 4,
-      timeoutSeconds: 60,
-      maxBytes: 1024 ** 3,
-    },
+    platformBaseUrl: new URL(sandbox.baseUrl),
+    platformToken: { secret: sandbox.token, secretFile: null },
   };
   const staging = await openStaging(config, run.logger);
   const platform = openPlatform(config);
@@ -101,7 +96,7 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     await platform.close();
     await staging.close();
     await serve(run, { config: { ...config, bookingsFrom }, erpKey }, (consoleUrl) => {
-      const tokenFile = writeToken(config.dataDir, config.platform.token.secret);
+      const tokenFile = writeToken(config.dataDir, sandbox.token);
       const console = `The console, signed in by links that work once. Open the second link in another browser or a private window:
 
   reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}

@@ -30,29 +30,18 @@ type Settings = Values<Intersection<Section>>;
 
 /** The complete configuration from the environment, checked once. */
 export interface Config
-  extends Omit<
-    Settings,
-    'trustedProxies' | 'allowPlaintext' | `platform${string}` | `oidc${string}`
-  > {
+  extends Omit<Settings, 'trustedProxies' | 'allowPlaintext' | `oidc${string}`> {
+  /** Null: a command with a platform of its own (`demo`) or without a platform (`status`). */
+  readonly platformBaseUrl: URL | null;
   /** With the password of DATABASE_PASSWORD_FILE. Null: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | null;
   /** With the password of REDIS_PASSWORD_FILE. Null: the queue is in the staging database. */
   readonly redisUrl: string | null;
-  /** Null: a command with a platform of its own (`demo`) or without a platform (`status`). */
-  readonly platform: PlatformConfig | null;
   readonly trustedProxies: readonly string[];
   /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
   /** Null: alerts are not sent by e-mail. */
   readonly email: EmailConfig | null;
-}
-
-export interface PlatformConfig {
-  readonly baseUrl: URL;
-  readonly token: Secret;
-  readonly concurrency: number;
-  readonly timeoutSeconds: number;
-  readonly maxBytes: number;
 }
 
 export interface OidcConfig {
@@ -115,7 +104,6 @@ export function readConfig(
     ...settings,
     databaseUrl: withPassword('DATABASE', settings.databaseUrl),
     redisUrl: withPassword('REDIS', settings.redisUrl),
-    platform: needs.platform ? platformOf(settings) : null,
     trustedProxies: trustedProxies ?? [],
     oidc: oidcOf(settings),
     email: emailOf(settings, withPassword('SMTP', settings.smtpUrl), plaintextHosts),
@@ -279,17 +267,6 @@ function addPassword(
   // An address without a host, such as that of a socket, has no place for a password before the host.
   if (url.password === '') url.searchParams.set('password', read.secret);
   return url.href;
-}
-
-function platformOf(settings: Settings): PlatformConfig | null {
-  if (settings.platformBaseUrl === null) return null;
-  return {
-    baseUrl: settings.platformBaseUrl,
-    token: settings.platformToken,
-    concurrency: settings.platformConcurrency,
-    timeoutSeconds: settings.platformTimeoutSeconds,
-    maxBytes: settings.platformMaxBytes,
-  };
 }
 
 function oidcOf(settings: Settings): OidcConfig | null {

@@ -22,7 +22,7 @@ function problemsOf(environment: Environment): readonly string[] {
 
 test('the configuration cannot be changed', () => {
   const config = readConfig(GOOD, { platform: true });
-  expect(config.platform?.baseUrl.pathname).toBe('/v1');
+  expect(config.platformBaseUrl?.pathname).toBe('/v1');
   expect(() => Object.assign(config, { dataDir: 'elsewhere' })).toThrow(TypeError);
 });
 
@@ -162,7 +162,7 @@ test('a name that differs from a variable in a letter, or in the place of one, i
 });
 
 test('a command that needs no platform does not ask for one', () => {
-  expect(readConfig({}, { platform: false }).platform).toBeNull();
+  expect(readConfig({}, { platform: false }).platformBaseUrl).toBeNull();
 });
 
 describe('TRUSTED_PROXIES', () => {
