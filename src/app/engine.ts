@@ -4,7 +4,7 @@ import { latestSlot } from '../base/config/cron-schedule.ts';
 import type { Database } from '../base/database/database.ts';
 import { PlatformAuthError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
-import { loop } from '../base/runtime/loop.ts';
+import { type Loop, loop } from '../base/runtime/loop.ts';
 import {
   createPlanner,
   type OnlyJob,
@@ -50,8 +50,7 @@ export interface EngineOverrides {
   readonly clock?: { readonly now: () => Date };
   readonly planner?: Pick<PlannerParts, 'grace'>;
   readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
-  readonly worker?: { readonly lockMs: number };
-  readonly handler?: { readonly stagingRetryMs: number };
+  readonly worker?: { readonly lockMs?: number; readonly stagingRetryMs?: number };
 }
 
 export type Stop = (graceMs: number) => Promise<void>;
@@ -128,16 +127,26 @@ export async function startWorkers(
   metrics: Metrics,
   overrides: EngineOverrides,
 ): Promise<JobWorker> {
+  const { config, queues, planner, logger, unrecorded } = engine;
+  // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
+  const planning = loop({ run: () => planner.runOnce() });
+  // More workers of pulls than concurrent requests would only wait.
+  const kinds: [JobKind, concurrency: number, JobHandler][] = [
+    ['pull', config.platformConcurrency, pullHandler(engine, metrics, planning)],
+    ['sweep', 1, sweepHandler(engine, metrics)],
+    ['push', 1, pushHandler(engine, metrics)],
+  ];
   const started: JobWorker[] = [];
   const close = async (graceMs: number) => {
     await Promise.all(started.map((worker) => worker.close(graceMs)));
+    await planning.stop();
   };
-  const start = async (kind: 'sweep' | 'push', handle: JobHandler) =>
-    started.push(await startWorker(engine, kind, 1, handle, overrides));
+  const common = { logger, unrecorded, ...overrides.worker };
   try {
-    started.push(await startPullWorker(engine, metrics, overrides));
-    await start('sweep', sweepHandler(engine, metrics));
-    await start('push', pushHandler(engine, metrics));
+    for (const [kind, concurrency, handle] of kinds) {
+      const queue = queues[kind];
+      started.push(await startJobWorker({ queue, concurrency, handle, ...common }));
+    }
     return { close };
   } catch (error) {
     await close(0);
@@ -145,52 +154,21 @@ export async function startWorkers(
   }
 }
 
-function startWorker(
-  { queues, logger, unrecorded }: Engine,
-  kind: JobKind,
-  concurrency: number,
-  handle: JobHandler,
-  overrides: EngineOverrides,
-): Promise<JobWorker> {
-  const times = { ...overrides.worker, ...overrides.handler };
-  return startJobWorker({ queue: queues[kind], concurrency, handle, logger, unrecorded, ...times });
-}
-
 /** The usual grace period of container platforms, less the time of the other steps of a stop. */
 export const STOP_GRACE_MS = 30_000;
 
 /** A stop aborts requests immediately. A merge does not listen to the signal and may use the grace period. */
-async function startPullWorker(
-  engine: Engine,
-  metrics: Metrics,
-  overrides: EngineOverrides,
-): Promise<JobWorker> {
-  // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
-  const planning = loop({ run: () => engine.planner.runOnce() });
-  const pulls: PullParts = {
-    ...engine.pulls,
-    onOutcome: (observed) => {
-      observePull(metrics, observed);
-      if (observed.attempt.origin === 'backfill') planning.notify();
+function pullHandler({ gate, pulls }: Engine, metrics: Metrics, planning: Loop): JobHandler {
+  const observed: PullParts = {
+    ...pulls,
+    onOutcome: (outcome) => {
+      observePull(metrics, outcome);
+      if (outcome.attempt.origin === 'backfill') planning.notify();
     },
   };
-  const handle = throughGate(engine.gate, async (pullId, _signal, stopping) =>
-    ofOutcome(await runPull(pulls, pullId, stopping)),
+  return throughGate(gate, async (pullId, _signal, stopping) =>
+    ofOutcome(await runPull(observed, pullId, stopping)),
   );
-  const worker = await startWorker(
-    engine,
-    'pull',
-    // More workers than concurrent requests would only wait.
-    engine.config.platformConcurrency,
-    handle,
-    overrides,
-  );
-  return {
-    async close(graceMs) {
-      await worker.close(graceMs);
-      await planning.stop();
-    },
-  };
 }
 
 /** The tables are read first: a job may come too early or twice. A sweep that starts again loses nothing. */

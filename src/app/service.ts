@@ -68,7 +68,6 @@ export interface ServiceOverrides extends EngineOverrides {
   readonly tickMs?: number;
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
-  readonly verification?: { readonly intervalMs: number };
   readonly reports?: { readonly intervalMs?: number };
 }
 
@@ -233,7 +232,7 @@ function startScheduler(shared: Shared, stops: Stop[]): void {
             ...overrides.bookings,
           }),
         ]),
-    startVerification(database, logger, overrides.verification?.intervalMs),
+    startVerification(database, logger),
     startCheckLoop(database, logger, { severities: config.checkSeverities }),
     startMatchingLoop({
       ...{ database, logger, maxAgeHours: erpPayablesMaxAgeHours, timeZone, bookingsFrom },
