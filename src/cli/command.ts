@@ -27,7 +27,7 @@ export interface CommandRun {
   readonly today: CivilDate;
   /** The account of the operating system, as the actor for the audit log. */
   readonly by: string;
-  readonly progress: ProgressLine;
+  readonly progress: Progress;
 }
 
 /** The result of a command: a document for `--json`, text for people, and the exit status, by default `done`. */
@@ -209,7 +209,7 @@ export async function runCommand(
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  const progress = createProgressLine();
+  const progress = createProgress();
   try {
     const environment = options.environment ?? process.env;
     const config = readConfig(options.service === true ? environment : withQuietLog(environment), {
@@ -224,11 +224,9 @@ export async function runCommand(
     const today = dateIn(config.timezone, new Date());
     const by = `command line: ${accountName()}`;
     const result = await command({ config, logger, signal: abort.signal, today, by, progress });
-    progress.end();
     print(options.json === true ? JSON.stringify(result.document, toJson, 2) : result.text);
     return result.exit ?? EXIT.done;
   } catch (error) {
-    progress.end();
     return reportError(error, options.json === true);
   } finally {
     process.removeListener('SIGINT', stop);
@@ -250,38 +248,24 @@ export async function withStaging<T>(
   }
 }
 
-/**
- * One line on standard error with the progress of a long step. On a terminal the line is rewritten
- * in place, starting after one second; elsewhere a new line is printed every ten seconds.
- */
-interface ProgressLine {
+/** Lines on standard error about a long step. */
+interface Progress {
+  /** Writes at most one line in five seconds. */
   update(text: string): void;
-  /** Writes a line that stays. */
   say(text: string): void;
-  /** Clears the line. */
-  end(): void;
 }
 
-function createProgressLine(): ProgressLine {
-  const stream = process.stderr;
-  const intervalMs = stream.isTTY ? 200 : 10_000;
-  let shownAt = performance.now() + (stream.isTTY ? 1000 - intervalMs : 0);
-  let isShown = false;
-  const end = () => {
-    if (isShown && stream.isTTY) stream.write('\r\u001B[K');
-    isShown = false;
-  };
+const PROGRESS_MS = 5_000;
+
+function createProgress(): Progress {
+  let shownAt = performance.now();
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
   return {
-    end,
-    say(text) {
-      end();
-      stream.write(`${text}\n`);
-    },
+    say,
     update(text) {
-      if (performance.now() - shownAt < intervalMs) return;
+      if (performance.now() - shownAt < PROGRESS_MS) return;
       shownAt = performance.now();
-      isShown = true;
-      stream.write(stream.isTTY ? `\r\u001B[K${text}` : `${text}\n`);
+      say(text);
     },
   };
 }

@@ -164,7 +164,6 @@ async function pullDates(
     if (outcome.kind !== 'done') throw outcome.error;
     reports.push(outcome.report);
   }
-  progress.end();
   return reports;
 }
 
