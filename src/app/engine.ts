@@ -4,13 +4,12 @@ import { latestSlot } from '../base/config/cron-schedule.ts';
 import type { Database } from '../base/database/database.ts';
 import { PlatformAuthError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
-import { loop } from '../base/runtime/loop.ts';
+import { type Loop, loop } from '../base/runtime/loop.ts';
 import {
   createPlanner,
   type OnlyJob,
   type Planner,
   type PlannerParts,
-  startTicker,
 } from '../core/planner/planner-loop.ts';
 import {
   type Attempted,
@@ -55,8 +54,7 @@ export interface EngineOverrides {
   readonly clock?: { readonly now: () => Date };
   readonly planner?: Pick<PlannerParts, 'grace'>;
   readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
-  readonly worker?: { readonly lockMs: number };
-  readonly handler?: { readonly stagingRetryMs: number };
+  readonly worker?: { readonly lockMs?: number; readonly stagingRetryMs?: number };
 }
 
 export type Stop = (graceMs: number) => Promise<void>;
@@ -67,12 +65,11 @@ export type Stop = (graceMs: number) => Promise<void>;
  * @throws StagingUnavailableError
  */
 export async function openEngine(
-  options: { readonly config: Config; readonly logger: Logger; readonly onlyBackfills?: boolean },
+  { config, logger }: { readonly config: Config; readonly logger: Logger },
   staging: OpenStaging,
   stops: Stop[],
-  overrides: EngineOverrides = {},
+  overrides: EngineOverrides,
 ): Promise<Engine> {
-  const { config, logger, onlyBackfills = false } = options;
   const { database, databaseUrl } = staging;
   const token = openToken(config);
   const platform = openPlatform(config, token);
@@ -91,12 +88,12 @@ export async function openEngine(
   stops.push(() => queues.close());
   const { timezone: timeZone, pullCron, lookbackDays, startDate } = config;
   const planner = createPlanner({
-    ...{ database, features: FEATURES, queues, logger, onlyBackfills, limits: pulls },
+    ...{ database, features: FEATURES, queues, logger, limits: pulls },
     onlyJobs: onlyJobs(database, config),
     config: {
       ...{ timeZone, pullCron, lookbackDays, startDate },
       // One request is always reserved for the dates that are due today.
-      maxOpenBackfillPulls: Math.max(1, pullConcurrency(config) - 1),
+      maxOpenBackfillPulls: Math.max(1, config.platformConcurrency - 1),
     },
     ...overrides.clock,
     ...overrides.planner,
@@ -124,11 +121,6 @@ const readDue = (
   now: Date,
 ) => readDueSweep(database, latestSlot(sweepCron, timezone, now), timezone);
 
-/** More workers than concurrent requests would only wait. */
-function pullConcurrency(config: Config): number {
-  return config.platform?.concurrency ?? 1;
-}
-
 /**
  * Starts the worker of each kind. A kind that hangs delays no other.
  * @returns a function that closes all workers at the same time, see `JobWorker.close`
@@ -139,17 +131,26 @@ export async function startWorkers(
   metrics: Metrics,
   overrides: EngineOverrides,
 ): Promise<JobWorker> {
+  const { config, queues, planner, logger, unrecorded } = engine;
+  // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
+  const planning = loop({ run: () => planner.runOnce() });
+  // More workers of pulls than concurrent requests would only wait.
+  const kinds: [JobKind, concurrency: number, JobHandler][] = [
+    ['pull', config.platformConcurrency, pullHandler(engine, metrics, planning)],
+    ['sweep', 1, sweepHandler(engine, metrics)],
+    ['push', 1, pushHandler(engine, metrics)],
+  ];
   const started: JobWorker[] = [];
   const close = async (graceMs: number) => {
     await Promise.all(started.map((worker) => worker.close(graceMs)));
+    await planning.stop();
   };
-  const start = async (kind: 'sweep' | 'push', handle: JobHandler) =>
-    started.push(await startWorker(engine, kind, 1, handle, overrides));
+  const common = { logger, unrecorded, ...overrides.worker };
   try {
-    const onOutcome = (observed: ObservedAttempt) => observePull(metrics, observed);
-    started.push(await startPullWorker(engine, onOutcome, overrides));
-    await start('sweep', sweepHandler(engine, metrics));
-    await start('push', pushHandler(engine, metrics));
+    for (const [kind, concurrency, handle] of kinds) {
+      const queue = queues[kind];
+      started.push(await startJobWorker({ queue, concurrency, handle, ...common }));
+    }
     return { close };
   } catch (error) {
     await close(0);
@@ -157,73 +158,21 @@ export async function startWorkers(
   }
 }
 
-function startWorker(
-  { queues, logger, unrecorded }: Engine,
-  kind: JobKind,
-  concurrency: number,
-  handle: JobHandler,
-  overrides: EngineOverrides,
-): Promise<JobWorker> {
-  const times = { ...overrides.worker, ...overrides.handler };
-  return startJobWorker({ queue: queues[kind], concurrency, handle, logger, unrecorded, ...times });
-}
-
-/**
- * Lets this process plan backfills, and make pulls of any kind, as a service does, until `work` has ended.
- * @throws as `openEngine` does
- */
-export async function withBackfillEngine<T>(
-  options: { readonly config: Config; readonly logger: Logger },
-  staging: OpenStaging,
-  work: (engine: Engine) => Promise<T>,
-): Promise<T> {
-  const stops: Stop[] = [];
-  try {
-    const engine = await openEngine({ ...options, onlyBackfills: true }, staging, stops);
-    const worker = await startPullWorker(engine);
-    stops.push((graceMs) => worker.close(graceMs));
-    const ticker = startTicker(engine.planner);
-    stops.push(() => ticker.stop());
-    return await work(engine);
-  } finally {
-    for (const stop of stops.toReversed()) await stop(STOP_GRACE_MS);
-  }
-}
-
 /** The usual grace period of container platforms, less the time of the other steps of a stop. */
 export const STOP_GRACE_MS = 30_000;
 
 /** A stop aborts requests immediately. A merge does not listen to the signal and may use the grace period. */
-async function startPullWorker(
-  engine: Engine,
-  onOutcome: (observed: ObservedAttempt) => void = () => {},
-  overrides: EngineOverrides = {},
-): Promise<JobWorker> {
-  // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
-  const planning = loop({ run: () => engine.planner.runOnce() });
-  const pulls: PullParts = {
-    ...engine.pulls,
-    onOutcome: (observed) => {
-      onOutcome(observed);
-      if (observed.attempt.origin === 'backfill') planning.notify();
+function pullHandler({ gate, pulls }: Engine, metrics: Metrics, planning: Loop): JobHandler {
+  const observed: PullParts = {
+    ...pulls,
+    onOutcome: (outcome) => {
+      observePull(metrics, outcome);
+      if (outcome.attempt.origin === 'backfill') planning.notify();
     },
   };
-  const handle = throughGate(engine.gate, async (pullId, _signal, stopping) =>
-    ofOutcome(await runPull(pulls, pullId, stopping)),
+  return throughGate(gate, async (pullId, _signal, stopping) =>
+    ofOutcome(await runPull(observed, pullId, stopping)),
   );
-  const worker = await startWorker(
-    engine,
-    'pull',
-    pullConcurrency(engine.config),
-    handle,
-    overrides,
-  );
-  return {
-    async close(graceMs) {
-      await worker.close(graceMs);
-      await planning.stop();
-    },
-  };
 }
 
 /** The tables are read first: a job may come too early or twice. A sweep that starts again loses nothing. */

@@ -1,7 +1,7 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
-import type { Config, PlatformConfig } from '../base/config/config.ts';
+import type { Config } from '../base/config/config.ts';
 import { slotBefore } from '../base/config/cron-schedule.ts';
-import { readClock, requireSameClock } from '../base/database/clock.ts';
+import { readClock } from '../base/database/clock.ts';
 import { type Database, openDatabase } from '../base/database/database.ts';
 import { migrate, pendingMigrations } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
@@ -23,45 +23,34 @@ export interface OpenStaging {
   close(): Promise<void>;
 }
 
-export interface StagingOptions {
-  /** Whether a server named by DATABASE_URL is migrated too. */
-  readonly migrate?: boolean;
-  /** Whether to refuse an embedded database that another service uses exclusively. */
-  readonly exclusive?: boolean;
-}
-
 /** Covers the longest step of a merge: a day of millions of titles on a slow disk. */
 const STATEMENT_TIMEOUT_MS = 15 * 60_000;
 
 /**
  * Opens the staging database of the configuration.
+ * @param isService a service migrates the server of DATABASE_URL too, and is alone on an embedded database
  * @throws ConfigError when the database is not usable or not migrated
  * @throws StagingUnavailableError when the database is not available
  */
 export async function openStaging(
   config: Config,
   logger: Logger,
-  options: StagingOptions = {},
+  isService = false,
 ): Promise<OpenStaging> {
   const embedded =
     config.databaseUrl === null
-      ? await openEmbeddedPostgres({
-          dataDir: config.dataDir,
-          logger,
-          exclusive: options.exclusive === true,
-        })
+      ? await openEmbeddedPostgres({ dataDir: config.dataDir, logger, exclusive: isService })
       : null;
   try {
     const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
-    // A database named by DATABASE_URL is changed only by the `migrate` command. The embedded one
-    // is always migrated.
-    if (options.migrate === true || embedded !== null) await migrate({ databaseUrl, logger });
+    // Other commands than `migrate` change no database that DATABASE_URL names.
+    if (isService || embedded !== null) await migrate({ databaseUrl, logger });
     else await requireMigrated(databaseUrl);
     const database = openDatabase({
       databaseUrl,
       applicationName: 'conciliation',
       // A pull uses two connections to copy and a third to merge. The others serve the rest of the process.
-      maxConnections: 3 * (config.platform?.concurrency ?? 1) + 4,
+      maxConnections: 3 * config.platformConcurrency + 4,
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
       logger,
     });
@@ -97,45 +86,19 @@ export function alertPolicy(config: Config): AlertPolicy {
   };
 }
 
-export function openToken(config: Config): TokenSource {
-  const { secret, secretFile } = requirePlatform(config).token;
+export function openToken({ platformToken: { secret, secretFile } }: Config): TokenSource {
   return secretFile === null ? fixedToken(secret ?? '') : fileToken(secretFile);
 }
 
-function requirePlatform(config: Config): PlatformConfig {
-  if (config.platform === null) throw new Error('this command was configured without a platform');
-  return config.platform;
-}
-
 export function openPlatform(config: Config, token = openToken(config)): PlatformClient {
-  const platform = requirePlatform(config);
+  const { platformBaseUrl: baseUrl, platformConcurrency: concurrency } = config;
+  if (baseUrl === null) throw new Error('this command was configured without a platform');
   return createPlatformClient({
-    baseUrl: platform.baseUrl,
-    token,
-    concurrency: platform.concurrency,
-    timeoutMs: platform.timeoutSeconds * 1000,
-    limits: { maxMinutes: MAX_ANSWER_MINUTES, maxBytes: platform.maxBytes },
+    ...{ baseUrl, token, concurrency },
+    timeoutMs: config.platformTimeoutSeconds * 1000,
+    limits: { maxMinutes: MAX_ANSWER_MINUTES, maxBytes: config.platformMaxBytes },
     userAgent: `erp-conciliation-sync/${packageVersion()}`,
   });
-}
-
-/**
- * For commands that pull: finds what would stop a pull before the ledger is written.
- * @throws ConfigError when there is no usable token, when the clock of this machine differs from
- * the database's, or when START_DATE is not over
- */
-export async function requireAbleToPull(config: Config, database: Database): Promise<void> {
-  await openToken(config).current();
-  await requireAbleToPlan(config, database);
-}
-
-/**
- * For commands that ask for pulls.
- * @throws ConfigError when the clock of this machine differs from the database's, or when START_DATE is not over
- */
-export async function requireAbleToPlan(config: Config, database: Database): Promise<void> {
-  await requireSameClock(database);
-  requireStartDateOver(config, await readClock(database));
 }
 
 /**
@@ -169,8 +132,14 @@ async function ensureStartDate(
   database: Database,
   now: Date,
 ): Promise<void> {
-  requireStartDateOver(config, now);
-  const wanted = config.startDate ?? lastClosedDate(config.timezone, now);
+  const { timezone: timeZone } = config;
+  const yesterday = lastClosedDate(timeZone, now);
+  const wanted = config.startDate ?? yesterday;
+  if (wanted > yesterday) {
+    throw new ConfigError([
+      `START_DATE: got "${wanted}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
+    ]);
+  }
   const startDate = await ensureCheckpoint(database.prisma, wanted);
   if (config.startDate !== null && config.startDate !== startDate) {
     logger.warn(
@@ -178,12 +147,4 @@ async function ensureStartDate(
       'START_DATE is ignored: the ledger already began on another date; "conciliation start-date set" corrects that date',
     );
   }
-}
-
-function requireStartDateOver({ startDate, timezone: timeZone }: Config, now: Date): void {
-  const yesterday = lastClosedDate(timeZone, now);
-  if (startDate === null || startDate <= yesterday) return;
-  throw new ConfigError([
-    `START_DATE: got "${startDate}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
-  ]);
 }

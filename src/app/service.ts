@@ -14,7 +14,6 @@ import { describeError, type Logger } from '../base/runtime/logger.ts';
 import { loop } from '../base/runtime/loop.ts';
 import { packageVersion } from '../base/runtime/package-version.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
-import { openWebhookSecret } from '../base/webhooks/post-webhook.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/pull-ledger.sql.ts';
@@ -69,7 +68,6 @@ export interface ServiceOverrides extends EngineOverrides {
   readonly tickMs?: number;
   readonly alerts?: { readonly intervalMs: number };
   readonly bookings?: { readonly everyMs: number };
-  readonly verification?: { readonly intervalMs: number };
   readonly reports?: { readonly intervalMs?: number };
 }
 
@@ -104,7 +102,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return stopping;
   };
   try {
-    const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
     // First, so that a start that is refused leaves the entry, too.
     const changes = await recordSettings(
@@ -123,10 +120,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       const workers = await startWorkers(shared, shared.metrics, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
-    if (roles.has('scheduler')) {
-      startScheduler(shared, channels, stops);
-      await startBookingWakeUps(shared, stops);
-    }
+    if (roles.has('scheduler')) startScheduler(shared, stops);
     const consoleUrl = roles.has('console') ? await startConsole(shared, roles, stops) : null;
     logger.info({ roles: [...roles], consoleUrl }, 'service started');
     return { consoleUrl, stop };
@@ -138,7 +132,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Shared> {
   const { config, logger, overrides = {} } = options;
-  const staging = await openStaging(config, logger, { migrate: true, exclusive: true });
+  const staging = await openStaging(config, logger, true);
   stops.push(() => staging.close());
   const engine = await openEngine({ config, logger }, staging, stops, overrides);
   const { database, queues } = engine;
@@ -179,46 +173,29 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
   stops.push(() => reports.stop());
 }
 
-/**
- * Opens the channels that the configuration names.
- * @throws ConfigError when a channel cannot be used
- */
-async function openUsableChannels(config: Config): Promise<readonly Channel[]> {
-  const { alertWebhookUrl, alertSlackUrl, alertTeamsUrl, email } = config;
-  const secret = openWebhookSecret('ALERT_WEBHOOK_SECRET', config.alertWebhookSecret);
-  const channels: readonly Channel[] = [
-    ...(alertWebhookUrl === null ? [] : [openWebhook({ url: alertWebhookUrl, secret })]),
+/** Opens the channels that the configuration names. */
+function openChannels(config: Config): readonly Channel[] {
+  const { alertWebhookUrl, alertWebhookSecret, alertSlackUrl, alertTeamsUrl, email } = config;
+  return [
+    ...(alertWebhookUrl === null
+      ? []
+      : [openWebhook({ url: alertWebhookUrl, key: alertWebhookSecret })]),
     ...(alertSlackUrl === null ? [] : [openSlack({ url: alertSlackUrl })]),
     ...(alertTeamsUrl === null ? [] : [openTeams({ url: alertTeamsUrl })]),
     ...(email === null ? [] : [openEmail(email)]),
   ];
-  for (const channel of channels) await channel.prepare?.();
-  return channels;
 }
 
-/**
- * Starts the webhook that wakes the readers of the booking feed, where one is configured.
- * @throws ConfigError when the secret cannot be used
- */
-async function startBookingWakeUps(shared: Shared, stops: Stop[]): Promise<void> {
-  const { config, logger, overrides, database } = shared;
-  const url = config.bookingsWebhookUrl;
-  if (url === null) return;
-  const secret = openWebhookSecret('BOOKINGS_WEBHOOK_SECRET', config.bookingsWebhookSecret);
-  await secret?.current();
-  const wakeUps = startWakeUps({ database, logger, url, secret, ...overrides.bookings });
-  stops.push(() => wakeUps.stop());
-}
-
-function startScheduler(shared: Shared, channels: readonly Channel[], stops: Stop[]): void {
+function startScheduler(shared: Shared, stops: Stop[]): void {
   const { config, logger, overrides, database, planner } = shared;
   const { timezone: timeZone, bookingsFrom, erpPayablesMaxAgeHours } = config;
+  const { bookingsWebhookUrl, bookingsWebhookSecret } = config;
   const parts = [
     startTicker(planner, overrides.tickMs),
     startAlertLoop({
       database,
       logger,
-      channels,
+      channels: openChannels(config),
       style: {
         language: config.alertLanguage,
         timeZone,
@@ -247,7 +224,15 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
             ...overrides.bookings,
           }),
         ]),
-    startVerification(database, logger, overrides.verification?.intervalMs),
+    ...(bookingsWebhookUrl === null
+      ? []
+      : [
+          startWakeUps({
+            ...{ database, logger, url: bookingsWebhookUrl, key: bookingsWebhookSecret },
+            ...overrides.bookings,
+          }),
+        ]),
+    startVerification(database, logger),
     startCheckLoop(database, logger, { severities: config.checkSeverities }),
     startMatchingLoop({
       ...{ database, logger, maxAgeHours: erpPayablesMaxAgeHours, timeZone, bookingsFrom },

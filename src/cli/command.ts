@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type OpenStaging, openPlatform, openStaging } from '../app/parts.ts';
+import { type OpenStaging, openStaging } from '../app/parts.ts';
 import {
   type Config,
   type Environment,
@@ -13,7 +13,6 @@ import type { Database } from '../base/database/database.ts';
 import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
 import { createLogger, describeError, type Logger } from '../base/runtime/logger.ts';
 import { type CivilDate, dateIn, parseCivilDate } from '../base/values/business-day.ts';
-import type { PlatformClient } from '../core/platform/conciliation-client.ts';
 
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
@@ -28,7 +27,7 @@ export interface CommandRun {
   readonly today: CivilDate;
   /** The account of the operating system, as the actor for the audit log. */
   readonly by: string;
-  readonly progress: ProgressLine;
+  readonly progress: Progress;
 }
 
 /** The result of a command: a document for `--json`, text for people, and the exit status, by default `done`. */
@@ -94,7 +93,7 @@ export interface CommandOfProgram {
 
 export function command<Values>(
   declared: Declared<Values> & {
-    readonly needs: CommandNeeds | ((input: Input<Values>) => CommandNeeds);
+    readonly needs: CommandNeeds;
     readonly run: (run: CommandRun, input: Input<Values>) => Promise<CommandResult>;
   },
 ): CommandOfProgram {
@@ -119,8 +118,7 @@ export function command<Values>(
           isArgument ? line.shift() : value === undefined ? options[key] === true : options[key],
         ]);
         const input = { ...Object.fromEntries(values), json } as Input<Values>;
-        const needed = typeof needs === 'function' ? needs(input) : needs;
-        exit(await runCommand({ ...needed, json }, (context) => run(context, input)));
+        exit(await runCommand({ ...needs, json }, (context) => run(context, input)));
       });
     },
   };
@@ -211,7 +209,7 @@ export async function runCommand(
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  const progress = createProgressLine();
+  const progress = createProgress();
   try {
     const environment = options.environment ?? process.env;
     const config = readConfig(options.service === true ? environment : withQuietLog(environment), {
@@ -226,11 +224,9 @@ export async function runCommand(
     const today = dateIn(config.timezone, new Date());
     const by = `command line: ${accountName()}`;
     const result = await command({ config, logger, signal: abort.signal, today, by, progress });
-    progress.end();
     print(options.json === true ? JSON.stringify(result.document, toJson, 2) : result.text);
     return result.exit ?? EXIT.done;
   } catch (error) {
-    progress.end();
     return reportError(error, options.json === true);
   } finally {
     process.removeListener('SIGINT', stop);
@@ -252,53 +248,24 @@ export async function withStaging<T>(
   }
 }
 
-/** Opens the staging database and the platform for `work`, and closes them afterwards. */
-export function withPlatform<T>(
-  run: Pick<CommandRun, 'config' | 'logger'>,
-  work: (staging: OpenStaging, platform: PlatformClient) => Promise<T>,
-): Promise<T> {
-  return withStaging(run, async (staging) => {
-    const platform = openPlatform(run.config);
-    try {
-      return await work(staging, platform);
-    } finally {
-      await platform.close();
-    }
-  });
-}
-
-/**
- * One line on standard error with the progress of a long step. On a terminal the line is rewritten
- * in place, starting after one second; elsewhere a new line is printed every ten seconds.
- */
-interface ProgressLine {
+/** Lines on standard error about a long step. */
+interface Progress {
+  /** Writes at most one line in five seconds. */
   update(text: string): void;
-  /** Writes a line that stays. */
   say(text: string): void;
-  /** Clears the line. */
-  end(): void;
 }
 
-function createProgressLine(): ProgressLine {
-  const stream = process.stderr;
-  const intervalMs = stream.isTTY ? 200 : 10_000;
-  let shownAt = performance.now() + (stream.isTTY ? 1000 - intervalMs : 0);
-  let isShown = false;
-  const end = () => {
-    if (isShown && stream.isTTY) stream.write('\r\u001B[K');
-    isShown = false;
-  };
+const PROGRESS_MS = 5_000;
+
+function createProgress(): Progress {
+  let shownAt = performance.now();
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
   return {
-    end,
-    say(text) {
-      end();
-      stream.write(`${text}\n`);
-    },
+    say,
     update(text) {
-      if (performance.now() - shownAt < intervalMs) return;
+      if (performance.now() - shownAt < PROGRESS_MS) return;
       shownAt = performance.now();
-      isShown = true;
-      stream.write(stream.isTTY ? `\r\u001B[K${text}` : `${text}\n`);
+      say(text);
     },
   };
 }

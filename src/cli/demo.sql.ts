@@ -7,7 +7,7 @@ import { ROLES, startService } from '../app/service.ts';
 import type { Config, Environment } from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
 import { addDays, type CivilDate, datesBetween } from '../base/values/business-day.ts';
-import { createApiKey, readApiKeys, revokeApiKey } from '../console/access/api-keys.sql.ts';
+import { createApiKey } from '../console/access/api-keys.sql.ts';
 import { addUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
 import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
@@ -17,17 +17,11 @@ import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { type AcceptedTitle, startSyntheticErp, syntheticPayables } from '../demo/synthetic-erp.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
-import { checkPayables } from '../features/matching/payables/payable-file.ts';
-import {
-  addPayables,
-  beginImport,
-  endImport,
-  PAYABLES_AT_ONCE,
-} from '../features/matching/payables/payable-import.sql.ts';
+import { importPayableFile } from '../features/matching/payables/import-payables.ts';
 import { runMatching } from '../features/matching/run-matching.sql.ts';
-import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
+import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { type CommandResult, type CommandRun, command, EXIT, flag } from './command.ts';
-import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
+import { daysTable } from './status.ts';
 
 const DEMO_DAYS = 14;
 
@@ -40,7 +34,7 @@ last ${DEMO_DAYS} days and prints them. Then the service and the sandbox run unt
 to the console: one for a reviewer, who decides and signs days off, and one for an administrator, who manages users and
 keys. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is signed off, the
 ERP posts the bookings of the day. Delete the folder to start over.`,
-  needs: () => ({ platform: false, environment: demoEnvironment() }),
+  needs: { platform: false, environment: demoEnvironment() },
   async run(run, { once: isOnce }) {
     const sandbox = await startSandbox();
     try {
@@ -73,34 +67,35 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   const config = {
     ...run.config,
     startDate: from,
-    platform: {
-      baseUrl: new URL(sandbox.baseUrl),
-      token: { secret: sandbox.token, secretFile: null },
-      concurrency: 4,
-      timeoutSeconds: 60,
-      maxBytes: 1024 ** 3,
-    },
+    platformBaseUrl: new URL(sandbox.baseUrl),
+    platformToken: { secret: sandbox.token, secretFile: null },
   };
   const staging = await openStaging(config, run.logger);
   const platform = openPlatform(config);
   try {
     const parts = await openPulls(config, run.logger, staging, { platform, features: FEATURES });
-    const reports = await pullDates(run, parts, datesBetween(from, to));
+    const pulls = await pullDates(run, parts, datesBetween(from, to));
     // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
     await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
     // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
     const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
-    await importPayables(staging.database, { by: DEMO_ACTOR, bookingsFrom });
+    const path = join(config.dataDir, 'payables.json');
+    await importPayables(staging.database, { path, bookingsFrom }, run.signal);
     const days = await readLedgerDays(staging.database, { from, to }, to);
-    const result = demoResult(days, reports);
+    const reconciled = days.filter((day) => day.state === 'reconciled').length;
+    const result: CommandResult = {
+      document: { days, pulls },
+      text: `${daysTable({ days, timeZone: config.timezone })}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.`,
+      exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
+    };
     if (isOnce) return result;
     const reviewerToken = await createDemoLink(staging.database, 'reviewer');
     const adminToken = await createDemoLink(staging.database, 'admin');
-    const erpKey = await createDemoConsumer(staging.database, { user: 'admin', by: DEMO_ACTOR });
+    const erpKey = await createDemoConsumer(staging.database, 'admin');
     await platform.close();
     await staging.close();
     await serve(run, { config: { ...config, bookingsFrom }, erpKey }, (consoleUrl) => {
-      const tokenFile = writeToken(config.dataDir, config.platform.token.secret);
+      const tokenFile = writeToken(config.dataDir, sandbox.token);
       const console = `The console, signed in by links that work once. Open the second link in another browser or a private window:
 
   reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}
@@ -158,57 +153,17 @@ async function pullDates(
   { progress, signal }: CommandRun,
   parts: PullParts,
   dates: readonly CivilDate[],
-): Promise<Map<CivilDate, PullReport>> {
-  const reports = new Map<CivilDate, PullReport>();
+): Promise<PullReport[]> {
+  const reports: PullReport[] = [];
   for (const date of dates) {
     progress.update(`pulling ${date}`);
     const request = { origin: 'manual', date, requestedBy: DEMO_ACTOR } as const;
     const pullId = await createPull(parts.database, request);
     const outcome = await pullToEnd(parts, pullId, signal, () => undefined);
     if (outcome.kind !== 'done') throw outcome.error;
-    reports.set(date, outcome.report);
+    reports.push(outcome.report);
   }
-  progress.end();
   return reports;
-}
-
-function demoResult(
-  days: readonly LedgerDay[],
-  reports: ReadonlyMap<CivilDate, PullReport>,
-): CommandResult {
-  const rows = days.map((day) => ({ ...day, report: reports.get(day.date) }));
-  const reconciled = days.filter((day) => day.state === 'reconciled').length;
-  return {
-    document: {
-      days: rows.map(({ report, ...day }) => ({
-        ...day,
-        inserted: report?.inserted ?? 0,
-        changed: report?.changed ?? 0,
-        withdrawnNow: report?.withdrawn ?? 0,
-      })),
-    },
-    text: `${renderTable(
-      [
-        'date',
-        right('titles'),
-        right('original value'),
-        right('inserted'),
-        right('changed'),
-        right('withdrawn'),
-        'state',
-      ],
-      rows.map(({ report, ...day }) => [
-        day.date,
-        formatCount(day.titles),
-        formatAmount(day.sums.original_value),
-        formatCount(report?.inserted ?? 0),
-        formatCount(report?.changed ?? 0),
-        formatCount(report?.withdrawn ?? 0),
-        day.state,
-      ]),
-    )}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.`,
-    exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
-  };
 }
 
 function writeToken(dataDir: string, token: string): string {
@@ -239,50 +194,40 @@ Everything runs until Ctrl-C. In another terminal, in this folder:
   node bin/conciliation.js export --from ${date} --to ${date} --format csv --out titles.csv`;
 }
 
-const TRANSACTION = { timeout: 600_000, maxWait: 30_000 };
-
 /** Imports a snapshot of the made-up ERP for all titles, and matches the titles with the payables. */
 async function importPayables(
   database: Database,
-  run: { readonly by: string; readonly bookingsFrom: CivilDate },
+  { path, bookingsFrom }: { readonly path: string; readonly bookingsFrom: CivilDate },
+  signal: AbortSignal,
 ): Promise<void> {
-  const { by } = run;
   const titles = await database.prisma.$queryRaw<(AcceptedTitle & { dueDate: CivilDate })[]>`
     SELECT order_uid AS "orderUid", occurrence, provider_external_id AS supplier,
            accepted_date::text AS "acceptedDate", anticipated_due_date::text AS "dueDate", original_value::text AS value
     FROM conciliation.title ORDER BY id`;
   const payables = syntheticPayables(titles);
-  await database.prisma.$transaction(async (tx) => {
-    const importId = await beginImport(tx, { kind: 'snapshot', by });
-    for (let at = 0; at < payables.length; at += PAYABLES_AT_ONCE) {
-      await addPayables(tx, importId, [
-        ...checkPayables(payables.slice(at, at + PAYABLES_AT_ONCE)),
-      ]);
-    }
-    await endImport(tx, importId, { by, announced: payables.length });
-  }, TRANSACTION);
-  await runMatching(database, run);
+  writeFileSync(path, JSON.stringify(payables), { mode: 0o600 });
+  await importPayableFile(
+    database,
+    { path, encoding: 'utf-8' },
+    {
+      ...{ kind: 'snapshot', actor: DEMO_ACTOR, announced: payables.length },
+      ...{ isDryRun: false, signal },
+    },
+  );
+  await runMatching(database, { by: DEMO_ACTOR, bookingsFrom });
 }
 
-const ERP_KEY = 'made-up ERP';
-
 /**
- * Makes the made-up ERP of the demo the consumer `erp`. A key of an earlier start is revoked.
- *
- * @param actor.user the owner of the key
- * @returns the API key of the consumer
+ * Makes the made-up ERP of the demo the consumer `erp`.
+ * @param user the owner of its key
+ * @returns the API key
  */
-async function createDemoConsumer(
-  database: Database,
-  actor: { readonly user: string; readonly by: string },
-): Promise<string> {
-  const { user, by } = actor;
-  for (const { id, name, revokedAt } of await readApiKeys(database)) {
-    if (name === ERP_KEY && revokedAt === null) await revokeApiKey(database, BigInt(id), by);
-  }
+async function createDemoConsumer(database: Database, user: string): Promise<string> {
   const { id: apiKeyId, key } = await createApiKey(database, {
-    ...{ name: ERP_KEY, user, role: 'reviewer', scopes: ['export'], validDays: 365, by },
+    ...{ name: 'made-up ERP', user, role: 'reviewer', scopes: ['export'], validDays: 1 },
+    by: DEMO_ACTOR,
   });
-  await setConsumer(database, { name: 'erp', databaseRole: null, buyers: [], apiKeyId }, by);
+  const consumer = { name: 'erp', databaseRole: null, buyers: [], apiKeyId };
+  await setConsumer(database, consumer, DEMO_ACTOR);
   return key;
 }

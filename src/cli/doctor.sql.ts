@@ -3,11 +3,17 @@ import { openPlatform, openStaging, openToken } from '../app/parts.ts';
 import type { Config } from '../base/config/config.ts';
 import { findClockFault } from '../base/database/clock.ts';
 import type { Database } from '../base/database/database.ts';
-import { ConciliationError, ConfigError } from '../base/runtime/errors.ts';
+import {
+  ConciliationError,
+  ConfigError,
+  PlatformAuthError,
+  TokenUnusableError,
+} from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
 import { OverdueError, within } from '../base/runtime/within.ts';
 import { dayWindow } from '../core/planner/pull-plan.ts';
 import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
+import { databaseCheck } from '../features/alerts/health.sql.ts';
 import { type CommandRun, command, EXIT } from './command.ts';
 import { renderTable } from './output/table.ts';
 
@@ -15,14 +21,21 @@ import { renderTable } from './output/table.ts';
 const [DATABASE_MS, OTHERS_MS] = [4_000, 3_000];
 const LEAST_FREE_BYTES = 1024 ** 3;
 
+/** The next step after a fault of each check. */
 const NEXT_STEPS = {
-  database: 'start the server, or correct DATABASE_URL',
-  rights:
+  database: (error: unknown) =>
+    error instanceof ConfigError
+      ? 'correct what the fault names'
+      : 'start the server, or correct DATABASE_URL',
+  rights: () =>
     'as the owner of the schema, run "conciliation migrate --roles"; then GRANT conciliation_worker TO the user of DATABASE_URL',
-  clock: 'let NTP set the clocks of this machine and of the database',
-  platform: 'replace the token, or correct PLATFORM_BASE_URL',
-  queue: 'start the server, or correct REDIS_URL',
-  disk: 'free space on the disk of DATA_DIR',
+  clock: () => 'let NTP set the clocks of this machine and of the database',
+  platform: (error: unknown) =>
+    error instanceof PlatformAuthError || error instanceof TokenUnusableError
+      ? 'put a new token into PLATFORM_TOKEN_FILE'
+      : 'correct PLATFORM_BASE_URL, or let this machine reach the platform',
+  queue: () => 'start the server of the queue, or correct REDIS_URL',
+  disk: () => 'free space on the disk of DATA_DIR',
 } as const;
 
 interface Check {
@@ -104,15 +117,22 @@ async function check(
     return { name, ok: true, found: await within(timeoutMs, find(stop.signal)), nextStep: null };
   } catch (error) {
     stop.abort();
-    const isKnown = error instanceof ConciliationError || error instanceof OverdueError;
-    const found = isKnown ? error.message : JSON.stringify(describeError(error));
-    return { name, ok: false, found, nextStep: NEXT_STEPS[name] };
+    return { name, ok: false, found: faultOf(error), nextStep: NEXT_STEPS[name](error) };
   }
+}
+
+/** On one line, as a cell of the table. */
+function faultOf(error: unknown): string {
+  if (error instanceof ConfigError) return error.problems.join('; ').replace(/\s*\n\s*/g, ' ');
+  const isKnown = error instanceof ConciliationError || error instanceof OverdueError;
+  return isKnown ? error.message : JSON.stringify(describeError(error));
 }
 
 async function readVersion(database: Database): Promise<string> {
   const [{ version }] = await database.prisma.$queryRaw<[{ version: string }]>`
     SELECT current_setting('server_version') AS version`;
+  const fault = await databaseCheck(database).run();
+  if (fault !== null) throw new ConfigError([`DATABASE_URL: the database ${fault}`]);
   return `PostgreSQL ${version}, no migration is missing`;
 }
 

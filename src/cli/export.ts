@@ -93,7 +93,6 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const size = toStandardOutput
           ? await writeStandardOutput(bytes, run.signal)
           : await writeOutFile(file, bytes, run.signal);
-        run.progress.end();
         return exportResult(options, snapshot, size);
       }),
     );

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
-import { InvalidArgumentError } from 'commander';
 import { InputError } from '../base/runtime/errors.ts';
-import { addDays, type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
+import { addDays } from '../base/values/business-day.ts';
 import { parseTaxId } from '../base/values/tax-id.ts';
 import {
   type ErasureCounts,
@@ -21,6 +20,7 @@ import {
   command,
   flag,
   idOf,
+  integerFrom,
   oneOf,
   optional,
   required,
@@ -48,9 +48,9 @@ const retention = stagingCommand({
   does: 'remove old rows and texts that are no longer needed',
   words: {
     olderThan: required(
-      '<days|date>',
-      `rows that ended this many days ago, or before a date; at least ${MIN_DAYS} days`,
-      toAge,
+      '<days>',
+      `rows that ended this many days ago; at least ${MIN_DAYS}`,
+      integerFrom(MIN_DAYS, MAX_DAYS),
     ),
     dryRun: flag('count only'),
   },
@@ -67,11 +67,7 @@ Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
 
 Example: conciliation retention --older-than 730 --dry-run`,
   async run(database, { olderThan, dryRun }, { config, by, signal, today }) {
-    const latest = addDays(today, -MIN_DAYS);
-    const before = typeof olderThan === 'number' ? addDays(today, -olderThan) : olderThan;
-    if (before > latest) {
-      throw new InputError(`--older-than: at least ${MIN_DAYS} days, so at the latest ${latest}`);
-    }
+    const before = addDays(today, -olderThan);
     await requireSchemaOwner(database, 'conciliation retention');
     const request = { before, timeZone: config.timezone, by, signal };
     const removed = await (dryRun ? countRemovable : removeOld)(database, request);
@@ -85,16 +81,6 @@ Example: conciliation retention --older-than 730 --dry-run`,
     };
   },
 });
-
-function toAge(text: string): number | CivilDate {
-  const days = Number(text);
-  if (/^\d{1,5}$/.test(text) && days <= MAX_DAYS) return days;
-  const date = parseCivilDate(text);
-  if (date === null) {
-    throw new InvalidArgumentError('Expected a number of days, or a calendar date as YYYY-MM-DD.');
-  }
-  return date;
-}
 
 const STANDARD_INPUT = '-';
 const WHAT_REMAINS = `Old row versions, backups, exports, the ERP and the platform still have the data: see docs/privacy.md.`;

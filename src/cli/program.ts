@@ -14,7 +14,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   doctor: { load: () => import('./doctor.sql.ts') },
   demo: { load: () => import('./demo.sql.ts') },
   pull: { load: () => import('./pull.ts') },
-  backfill: { load: () => import('./backfill.ts') },
+  backfill: { does: 'pulls of a range of dates', load: () => import('./backfill.ts') },
   status: { load: () => import('./status.ts') },
   'start-date': {
     does: 'the first date of the ledger, see "status"',

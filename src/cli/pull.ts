@@ -1,12 +1,13 @@
 import { FEATURES } from '../app/features.ts';
-import { openPulls, requireAbleToPull } from '../app/parts.ts';
+import { openPlatform, openPulls, openToken } from '../app/parts.ts';
+import { requireSameClock } from '../base/database/clock.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import { type AttemptOutcome, pullToEnd } from '../core/work/run-pull.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { readLedgerDay } from '../features/review/ledger-days.sql.ts';
-import { argument, type CommandResult, command, EXIT, toDate, withPlatform } from './command.ts';
+import { argument, type CommandResult, command, EXIT, toDate, withStaging } from './command.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 
 const pull = command({
@@ -29,9 +30,13 @@ Example: conciliation pull 2026-03-02`,
         `<date>: ${date} is in the future; it is ${today} in ${config.timezone}`,
       );
     }
-    return withPlatform(run, async (staging, platform) => {
+    return withStaging(run, async (staging) => {
       const { database } = staging;
-      await requireAbleToPull(config, database);
+      const token = openToken(config);
+      // What would stop the pull, before the ledger is written.
+      await token.current();
+      await requireSameClock(database);
+      const platform = openPlatform(config, token);
       const parts = await openPulls(config, logger, staging, { platform, features: FEATURES });
       const pullId = await createPull(database, {
         ...{ origin: 'manual', date, requestedBy: 'command line' },
@@ -47,7 +52,7 @@ Example: conciliation pull 2026-03-02`,
         progress.say(
           `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s`,
         ),
-      );
+      ).finally(() => platform.close());
       await checkDays(database, { severities: config.checkSeverities }, signal);
       const { prisma } = database;
       const [day, openRejects, accountChanges] = await Promise.all([

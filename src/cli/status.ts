@@ -112,7 +112,7 @@ function formatInstant(at: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', format).format(at);
 }
 
-function daysTable({ days, timeZone }: Status): string {
+export function daysTable({ days, timeZone }: Pick<Status, 'days' | 'timeZone'>): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';
   return renderTable(
     [

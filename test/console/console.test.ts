@@ -215,7 +215,7 @@ describeInBrowser('the console in a browser', (browser) => {
     const oidc = createOidcClient({
       issuerUrl: new URL(provider.issuer),
       clientId: provider.clientId,
-      clientSecret: { secret: provider.clientSecret, secretFile: null },
+      clientSecret: provider.clientSecret,
       publicUrl,
       assumesVerifiedEmail: false,
     });

@@ -16,11 +16,10 @@ const SANDBOX_NOW = new Date('2020-01-01T12:00:00Z');
 /** Times that let a service do in seconds what takes minutes, and that a busy machine can keep. */
 export const OVERRIDES = {
   tickMs: 1_000,
-  handler: { stagingRetryMs: 300 },
   gate: { pollIntervalMs: 300 },
   alerts: { intervalMs: 2_000 },
   planner: { grace: { runningMs: 4_000, requestedQueuedMs: 0, requestedRunningMs: 4_000 } },
-  worker: { lockMs: 2_000 },
+  worker: { lockMs: 2_000, stagingRetryMs: 300 },
 } as const;
 
 /** Real servers around one run of the service, each behind a proxy. */

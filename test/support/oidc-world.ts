@@ -28,7 +28,7 @@ export async function openCertifiedWorld(
       oidc: createOidcClient({
         issuerUrl: new URL(provider.issuer),
         clientId: provider.clientId,
-        clientSecret: { secret: provider.clientSecret, secretFile: null },
+        clientSecret: provider.clientSecret,
         publicUrl: PUBLIC_URL,
         assumesVerifiedEmail: false,
         ...overrides,

@@ -37,7 +37,7 @@ export function nothingDue(): Record<string, string> {
 /** Times that let a test see in seconds what takes a service minutes. */
 export const FAST = {
   tickMs: 1_000,
-  handler: { stagingRetryMs: 1_000 },
+  worker: { stagingRetryMs: 1_000 },
   gate: { pollIntervalMs: 300 },
   alerts: { intervalMs: 400 },
   bookings: { everyMs: 400 },

@@ -18,7 +18,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** npm packages that the pure part may use. */
-const PURE_PACKAGES = new Set(['node:crypto', 'cpf-cnpj-validator', 'typebox']);
+const PURE_PACKAGES = new Set([
+  'node:crypto',
+  'cpf-cnpj-validator',
+  'temporal-polyfill',
+  'typebox',
+]);
 
 interface Import {
   readonly file: string;

@@ -30,16 +30,13 @@ type Settings = Values<Intersection<Section>>;
 
 /** The complete configuration from the environment, checked once. */
 export interface Config
-  extends Omit<
-    Settings,
-    'trustedProxies' | 'allowPlaintext' | `platform${string}` | `oidc${string}`
-  > {
+  extends Omit<Settings, 'trustedProxies' | 'allowPlaintext' | `oidc${string}`> {
+  /** Null: a command with a platform of its own (`demo`) or without a platform (`status`). */
+  readonly platformBaseUrl: URL | null;
   /** With the password of DATABASE_PASSWORD_FILE. Null: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | null;
   /** With the password of REDIS_PASSWORD_FILE. Null: the queue is in the staging database. */
   readonly redisUrl: string | null;
-  /** Null: a command with a platform of its own (`demo`) or without a platform (`status`). */
-  readonly platform: PlatformConfig | null;
   readonly trustedProxies: readonly string[];
   /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
@@ -47,20 +44,12 @@ export interface Config
   readonly email: EmailConfig | null;
 }
 
-export interface PlatformConfig {
-  readonly baseUrl: URL;
-  readonly token: Secret;
-  readonly concurrency: number;
-  readonly timeoutSeconds: number;
-  readonly maxBytes: number;
-}
-
 export interface OidcConfig {
   /** The issuer of its discovery document; https, or http to this machine. */
   readonly issuerUrl: URL;
   readonly clientId: string;
-  /** Empty: a public client. */
-  readonly clientSecret: Secret;
+  /** Null: a public client. */
+  readonly clientSecret: string | null;
   /** The address to which the provider redirects browsers. */
   readonly publicUrl: URL;
   /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
@@ -115,7 +104,6 @@ export function readConfig(
     ...settings,
     databaseUrl: withPassword('DATABASE', settings.databaseUrl),
     redisUrl: withPassword('REDIS', settings.redisUrl),
-    platform: needs.platform ? platformOf(settings) : null,
     trustedProxies: trustedProxies ?? [],
     oidc: oidcOf(settings),
     email: emailOf(settings, withPassword('SMTP', settings.smtpUrl), plaintextHosts),
@@ -173,7 +161,7 @@ function readVariable(name: string, variable: Variable<unknown>, reading: Readin
   if (text !== null && path !== null) {
     problems.push(`${name}_FILE, ${name}: got both, expected at most one of them`);
   }
-  if (variable.file === 'secret') return { secret: text, secretFile: path } satisfies Secret;
+  if (variable.file === 'token') return { secret: text, secretFile: path } satisfies Secret;
   if (path !== null && text === null) {
     const read = readSecretFile(path);
     if ('fault' in read) problems.push(`${name}_FILE: ${read.fault}`);
@@ -279,17 +267,6 @@ function addPassword(
   // An address without a host, such as that of a socket, has no place for a password before the host.
   if (url.password === '') url.searchParams.set('password', read.secret);
   return url.href;
-}
-
-function platformOf(settings: Settings): PlatformConfig | null {
-  if (settings.platformBaseUrl === null) return null;
-  return {
-    baseUrl: settings.platformBaseUrl,
-    token: settings.platformToken,
-    concurrency: settings.platformConcurrency,
-    timeoutSeconds: settings.platformTimeoutSeconds,
-    maxBytes: settings.platformMaxBytes,
-  };
 }
 
 function oidcOf(settings: Settings): OidcConfig | null {

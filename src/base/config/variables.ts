@@ -43,8 +43,11 @@ export interface Variable<Value> {
   readonly unset?: string;
   /** For `.env.example`, in place of `initial`. */
   readonly example?: string;
-  /** Whether `<variable>_FILE` may name a file with the value: the value is read at once, or is a `Secret`. */
-  readonly file?: 'read' | 'secret';
+  /**
+   * Whether `<variable>_FILE` may name a file with the value. `secret`: the example is such a file. `token`: so it is,
+   * and the value is a `Secret`.
+   */
+  readonly file?: 'read' | 'secret' | 'token';
   /** Whether a change of the value leaves an entry in the audit log. */
   readonly isAudited?: boolean;
   readonly parse: (text: string, plaintextHosts: PlaintextHosts) => Value | Refusal;
@@ -160,12 +163,19 @@ const webhook = (about: About): Variable<URL | null> =>
     file: 'read',
   });
 
-const secret = (about: About): Variable<Secret> => ({
-  takes: 'text',
+/** The key of the signatures of a webhook. */
+const webhookSecret = (about: About): Variable<Buffer | null> => ({
+  takes: '`whsec_` and the base64 of 24 to 64 bytes',
   ...about,
   initial: null,
   file: 'secret',
-  parse: (given) => ({ secret: given, secretFile: null }),
+  parse(given) {
+    const [, encoded = ''] = /^whsec_(.*)$/s.exec(given) ?? [];
+    const key = Buffer.from(encoded, 'base64');
+    return key.toString('base64') === encoded && key.length >= 24 && key.length <= 64
+      ? key
+      : new Refusal('whsec_ and the base64 of 24 to 64 random bytes');
+  },
 });
 
 const passwordFile = (url: string, end = ''): Variable<string | null> =>
@@ -238,6 +248,17 @@ const timeZone: Variable<string> = {
   },
 };
 
+const platformToken: Variable<Secret> = {
+  takes: 'text',
+  initial: null,
+  unset: 'required',
+  example: '/run/secrets/platform-token',
+  file: 'token',
+  parse: (given) => ({ secret: given, secretFile: null }),
+  meaning:
+    'The bearer token. The program reads the file before each request. Replace the file in one step: write a new file in the same folder and rename that file. Without a file, a new token needs a restart. See [the token](operating.md#the-token).',
+};
+
 /** The sections of docs/configuration.md with their variables. A variable is null where it is unset and has no `initial`. */
 export const SECTIONS = {
   'The platform': {
@@ -251,12 +272,7 @@ export const SECTIONS = {
         meaning: 'The address of the platform. A path prefix is kept.',
       },
     ),
-    PLATFORM_TOKEN: secret({
-      unset: 'required',
-      example: '/run/secrets/platform-token',
-      meaning:
-        'The bearer token. The program reads the file before each request. Replace the file in one step: write a new file in the same folder and rename that file. Without a file, a new token needs a restart. See [the token](operating.md#the-token).',
-    }),
+    PLATFORM_TOKEN: platformToken,
     PLATFORM_CONCURRENCY: integer(4, 1, 64, {
       meaning:
         'The greatest number of requests that one process sends to the platform at the same time.',
@@ -385,10 +401,11 @@ export const SECTIONS = {
       example: 'conciliation',
       meaning: 'The name of the console at that provider.',
     }),
-    OIDC_CLIENT_SECRET: secret({
+    OIDC_CLIENT_SECRET: text(null, {
+      file: 'secret',
       example: '/run/secrets/oidc-client-secret',
       meaning:
-        'The secret of the console at that provider. The program reads the file again within an hour. Without a secret the console is a public client.',
+        'The secret of the console at that provider. Without a secret the console is a public client.',
     }),
     OIDC_ASSUME_EMAIL_VERIFIED: onOff('off', {
       meaning:
@@ -419,11 +436,10 @@ export const SECTIONS = {
       meaning:
         '[Wakes the readers](bookings.md#wake-ups) of the booking feed. The address is treated as a secret. Requires `BOOKINGS_FROM`.',
     }),
-    BOOKINGS_WEBHOOK_SECRET: secret({
-      takes: '`whsec_` and the base64 of 24 to 64 bytes',
+    BOOKINGS_WEBHOOK_SECRET: webhookSecret({
       example: '/run/secrets/bookings-webhook-secret',
       meaning:
-        'The secret with which these events are [signed](operating.md#signed-webhooks). The program reads the file before each event. Without a secret, the events carry no signature.',
+        'The secret with which these events are [signed](operating.md#signed-webhooks). Without a secret, the events carry no signature.',
     }),
   },
   'Alerts and the log': {
@@ -435,11 +451,10 @@ export const SECTIONS = {
       example: 'https://hooks.example/conciliation',
       meaning: 'Receives each alert as a JSON POST. The address is treated as a secret.',
     }),
-    ALERT_WEBHOOK_SECRET: secret({
-      takes: '`whsec_` and the base64 of 24 to 64 bytes',
+    ALERT_WEBHOOK_SECRET: webhookSecret({
       example: '/run/secrets/webhook-secret',
       meaning:
-        'The secret with which alerts are [signed](operating.md#signed-webhooks). The program reads the file before each alert. Without a secret, alerts carry no signature.',
+        'The secret with which alerts are [signed](operating.md#signed-webhooks). Without a secret, alerts carry no signature.',
     }),
     ALERT_SLACK_URL: webhook({
       meaning: 'An incoming webhook of Slack, which receives each alert.',

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { stackFrames } from '../runtime/logger.ts';
+import { DescribedError } from '../runtime/logger.ts';
 
 /**
  * Reads the errors of PostgreSQL, `pg`, Prisma and sockets. Their messages, details and metadata
@@ -70,6 +70,14 @@ const NO_TLS_MESSAGE =
 /** Prisma uses P2028 for errors of the program too. Only the text distinguishes the two cases. */
 const TRANSACTION_TIMEOUT = /Unable to start a transaction in the given time|expired transaction/;
 
+/** Conditions of the server that an operator has to know by their names. */
+const CONDITIONS: Readonly<Record<string, string>> = {
+  '25006': 'the database takes no writes: it is a standby, or default_transaction_read_only is on',
+  '53100': 'the disk of the server is full',
+  '53300': 'the server has no free connection; max_connections is its limit',
+  '55P03': 'another session has kept a lock for too long',
+};
+
 /** Whether the same work may succeed later without a change by a person. */
 export function isUnavailable(error: unknown): boolean {
   const { sqlState, code } = readFacts(error);
@@ -114,29 +122,20 @@ export function databaseErrorCode(error: unknown): string | null {
 export function describeDatabaseError(error: unknown): string {
   if (error instanceof DescribedError) return error.message;
   const { sqlState, code, address, concerns } = readFacts(error);
-  if (sqlState !== null) return [`SQLSTATE ${sqlState}`, ...concerns].join(', ');
+  if (sqlState !== null) {
+    const names = [`SQLSTATE ${sqlState}`, ...concerns].join(', ');
+    const condition = CONDITIONS[sqlState];
+    return condition === undefined ? names : `${condition} (${names})`;
+  }
   if (code !== null) return address === null ? code : `${code} at ${address}`;
   if (!(error instanceof Error)) return typeof error;
   const known = UNAVAILABLE_MESSAGE.exec(error.message) ?? NO_TLS_MESSAGE.exec(error.message);
   return known?.[0] ?? error.name;
 }
 
-/** An error of the database. Its message is a description, because the original message quotes rows. */
-class DescribedError extends Error {
-  readonly code: string | null;
-
-  constructor(original: Error) {
-    super(describeDatabaseError(original));
-    this.name = original.name;
-    this.code = databaseErrorCode(original);
-    const frames = stackFrames(original).map((frame) => `    ${frame}`);
-    this.stack = [`${this.name}: ${this.message}`, ...frames].join('\n');
-  }
-}
-
-/** Returns an error with only the name, description, code and stack of the original. */
+/** Returns an error with the name and the frames of the original, and with its description and code. */
 export function withoutRowValues(error: Error): Error {
-  return new DescribedError(error);
+  return new DescribedError(error, describeDatabaseError(error), databaseErrorCode(error));
 }
 
 function readFacts(error: unknown): ErrorFacts {

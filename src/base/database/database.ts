@@ -12,7 +12,6 @@ import { PrismaClient } from '../../generated/prisma/client.ts';
 import { DATE_FIELDS, JSON_FIELDS } from '../../generated/schema-fields.ts';
 import { ConciliationError, ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { within } from '../runtime/within.ts';
 import { type CivilDate, parseCivilDate } from '../values/business-day.ts';
 import {
   databaseErrorCode,
@@ -91,10 +90,7 @@ export interface Database {
    * @throws StagingUnavailableError, ConfigError
    */
   connect(): Promise<pg.PoolClient>;
-  /**
-   * Waits until all connections are returned and the server has ended their sessions, for the latter at most
-   * `SESSION_END_TIMEOUT_MS`. May be called more than once.
-   */
+  /** Waits until all connections are returned. May be called more than once. */
   close(): Promise<void>;
 }
 
@@ -118,7 +114,6 @@ export interface DatabaseOptions {
 const MAX_CONNECTIONS = 10;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 10_000;
-const SESSION_END_TIMEOUT_MS = 5_000;
 /**
  * A process that stops inside a transaction, or loses its connection to it, releases its locks
  * after this time.
@@ -130,7 +125,6 @@ const SEARCH_PATH = 'pg_catalog,pg_temp';
 /** Opens no connection: an unreachable database is reported by the first query. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
-  const connections = new Set<pg.ClientBase>();
   const pool = new pg.Pool({
     connectionString: withSessionSettings(options.databaseUrl, {
       applicationName: options.applicationName,
@@ -140,15 +134,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser },
-    onConnect: async (client) => {
-      await checkSession(client).catch((error: unknown) => {
+    onConnect: (client) =>
+      checkSession(client).catch((error: unknown) => {
         // Prisma replaces an error that has a code with its own error, but keeps a cause.
         throw error instanceof ConfigError ? new Error('session refused', { cause: error }) : error;
-      });
-      connections.add(client);
-    },
+      }),
   });
-  pool.on('remove', (client) => connections.delete(client));
   const logLoss = (error: Error) => {
     logger.warn({ reason: describeDatabaseError(error) }, 'database connection lost');
   };
@@ -156,15 +147,6 @@ export function openDatabase(options: DatabaseOptions): Database {
   // of the pool. An `error` event without a listener ends the process.
   pool.on('connect', (client) => client.once('error', logLoss).on('error', () => {}));
   pool.on('error', () => {});
-
-  /** `pool.end()` does not wait for the server. A server that is stopped next would report sessions as lost. */
-  async function endSessions(): Promise<void> {
-    await pool.end();
-    const ended = [...connections].map(
-      (client) => new Promise<void>((settle) => client.once('end', settle)),
-    );
-    await within(SESSION_END_TIMEOUT_MS, Promise.all(ended)).catch(() => {});
-  }
 
   const client = new PrismaClient({
     adapter: new PrismaPg(pool),
@@ -181,7 +163,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     connect: () => mapErrors(pool.connect()),
     close: () => {
-      closing ??= prisma.$disconnect().then(endSessions);
+      closing ??= prisma.$disconnect().then(() => pool.end());
       return closing;
     },
   };

@@ -1,3 +1,4 @@
+import { InputError } from '../runtime/errors.ts';
 import { daysBetween, parseCivilDate, toCivilDate } from '../values/business-day.ts';
 import {
   CHUNK_LENGTH,
@@ -9,34 +10,17 @@ import {
 import { writeZip } from './zip.ts';
 
 /** The row limit of an Excel sheet, less the header. */
-const MAX_ROWS_PER_SHEET = 1_048_575;
+const MAX_ROWS = 1_048_575;
 /** Excel stores a number as a double and shows at most this many digits. */
 const EXCEL_DIGITS = 15;
 /** In UTF-16 units. Excel reports a file with a longer cell as damaged. */
 const EXCEL_TEXT_LENGTH = 32_767;
 
-export interface WorkbookContent {
-  readonly columns: readonly ExportColumn[];
-  readonly batches: RowBatches;
-  /** The number of rows in all batches. A workbook names its sheets and their ranges before the rows. */
-  readonly rowCount: number;
-  /** The rows of a last sheet. Absent: there is none. */
-  readonly totals?: {
-    readonly columns: readonly ExportColumn[];
-    readonly rows: readonly ExportRow[];
-  };
-  /** The names of the sheets; absent: `titles` and `totals`. */
-  readonly sheets?: { readonly titles: string; readonly totals?: string };
-  readonly maxRowsPerSheet?: number;
-}
-
-/** A sheet. `name` has neither markup nor quotes and at most 31 characters. */
-interface Sheet {
+export interface Sheet {
+  /** Without markup and quotes, at most 31 characters. */
   readonly name: string;
   readonly columns: readonly ExportColumn[];
-  /** Rows without the header. */
-  readonly rowCount: number;
-  readonly hasFilter: boolean;
+  readonly rows: RowBatches | Iterable<readonly ExportRow[]>;
 }
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -46,107 +30,65 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
 /**
- * Encodes an Excel workbook (ECMA-376): the rows on the sheet `titles` (then `titles 2` and so on) with an
- * autofilter, the totals on `totals`, each with a frozen header. Numbers and dates are typed,
- * identifiers are text, and no text becomes a formula.
+ * Encodes an Excel workbook (ECMA-376) of sheets with a frozen header, the first with an autofilter. Numbers and dates
+ * are typed, identifiers are text, and no text becomes a formula.
+ * @param rowCount of the longest sheet
+ * @throws InputError at once when a sheet of Excel has no room for the rows
  */
-export async function* writeXlsx(content: WorkbookContent): AsyncGenerator<Buffer> {
-  const { columns, rowCount, totals, maxRowsPerSheet: limit = MAX_ROWS_PER_SHEET } = content;
-  const names = { titles: 'titles', totals: 'totals', ...content.sheets };
-  const titles = Array.from({ length: Math.max(1, Math.ceil(rowCount / limit)) }, (_, index) => ({
-    name: index === 0 ? names.titles : `${names.titles} ${index + 1}`,
-    columns,
-    rowCount: Math.min(limit, rowCount - index * limit),
-    hasFilter: true,
-  }));
-  // A filter would sort the line with the overall total among the dates.
-  const last = totals && {
-    ...totals,
-    name: names.totals,
-    rowCount: totals.rows.length,
-    hasFilter: false,
-  };
-  const sheets: readonly Sheet[] = last === undefined ? titles : [...titles, last];
-  const feed = createRowFeed(content.batches);
+export function writeXlsx(sheets: readonly Sheet[], rowCount: number): AsyncGenerator<Buffer> {
+  if (rowCount > MAX_ROWS) {
+    throw new InputError(
+      `a sheet of Excel has at most ${MAX_ROWS} rows: choose csv or fewer rows`,
+      {
+        context: { fault: 'file_rows' },
+      },
+    );
+  }
   const part = (path: string, xml: string) => ({ path, bytes: Buffer.from(XML + xml) });
   const each = (text: (sheet: Sheet, number: number) => string) =>
     sheets.map((sheet, index) => text(sheet, index + 1)).join('');
-  try {
-    yield* writeZip([
-      // The first entry, by which programs recognise the type of the file.
-      part(
-        '[Content_Types].xml',
-        `<Types xmlns="${PACKAGE}/content-types">` +
-          '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
-          '<Default Extension="xml" ContentType="application/xml"/>' +
-          `<Override PartName="/xl/workbook.xml" ContentType="${CONTENT}.sheet.main+xml"/>` +
-          `<Override PartName="/xl/styles.xml" ContentType="${CONTENT}.styles+xml"/>` +
-          each(
-            (_, n) =>
-              `<Override PartName="/xl/worksheets/sheet${n}.xml" ContentType="${CONTENT}.worksheet+xml"/>`,
-          ) +
-          '</Types>',
-      ),
-      part(
-        '_rels/.rels',
-        `<Relationships xmlns="${PACKAGE}/relationships">` +
-          `<Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-      ),
-      part(
-        'xl/workbook.xml',
-        `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>` +
-          each(({ name }, n) => `<sheet name="${name}" sheetId="${n}" r:id="rId${n}"/>`) +
-          '</sheets></workbook>',
-      ),
-      part(
-        'xl/_rels/workbook.xml.rels',
-        `<Relationships xmlns="${PACKAGE}/relationships">` +
-          each(
-            (_, n) =>
-              `<Relationship Id="rId${n}" Type="${OFFICE}/worksheet" Target="worksheets/sheet${n}.xml"/>`,
-          ) +
-          `<Relationship Id="rId${sheets.length + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
-      ),
-      part('xl/styles.xml', STYLES),
-      ...sheets.map((sheet, index) => ({
-        path: `xl/worksheets/sheet${index + 1}.xml`,
-        bytes: async function* () {
-          const rows = totals && sheet === last ? createRowFeed(oneBatch(totals.rows)) : feed;
-          yield* sheetXml(sheet, rows);
-          if (index < titles.length - 1) return;
-          if ((await rows.next(1)).length > 0)
-            throw new Error('there are more rows than announced');
-        },
-      })),
-    ]);
-  } finally {
-    await feed.close();
-  }
-}
-
-async function* oneBatch(rows: readonly ExportRow[]): RowBatches {
-  yield rows;
-}
-
-/** Passes the batches on to the sheets, and splits a batch at the end of a sheet. */
-function createRowFeed(batches: RowBatches) {
-  const source = batches[Symbol.asyncIterator]();
-  let rest: readonly ExportRow[] = [];
-  return {
-    /** Returns up to `most` rows; none: the rows are at their end. */
-    async next(most: number): Promise<readonly ExportRow[]> {
-      while (rest.length === 0) {
-        const batch = await source.next();
-        if (batch.done === true) return [];
-        rest = batch.value;
-      }
-      const taken = rest.slice(0, most);
-      rest = rest.slice(taken.length);
-      return taken;
-    },
-    /** Closes the source, also before its end. */
-    close: async () => void (await source.return?.()),
-  };
+  return writeZip([
+    // The first entry, by which programs recognise the type of the file.
+    part(
+      '[Content_Types].xml',
+      `<Types xmlns="${PACKAGE}/content-types">` +
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+        '<Default Extension="xml" ContentType="application/xml"/>' +
+        `<Override PartName="/xl/workbook.xml" ContentType="${CONTENT}.sheet.main+xml"/>` +
+        `<Override PartName="/xl/styles.xml" ContentType="${CONTENT}.styles+xml"/>` +
+        each(
+          (_, n) =>
+            `<Override PartName="/xl/worksheets/sheet${n}.xml" ContentType="${CONTENT}.worksheet+xml"/>`,
+        ) +
+        '</Types>',
+    ),
+    part(
+      '_rels/.rels',
+      `<Relationships xmlns="${PACKAGE}/relationships">` +
+        `<Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    ),
+    part(
+      'xl/workbook.xml',
+      `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>` +
+        each(({ name }, n) => `<sheet name="${name}" sheetId="${n}" r:id="rId${n}"/>`) +
+        '</sheets></workbook>',
+    ),
+    part(
+      'xl/_rels/workbook.xml.rels',
+      `<Relationships xmlns="${PACKAGE}/relationships">` +
+        each(
+          (_, n) =>
+            `<Relationship Id="rId${n}" Type="${OFFICE}/worksheet" Target="worksheets/sheet${n}.xml"/>`,
+        ) +
+        `<Relationship Id="rId${sheets.length + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
+    ),
+    part('xl/styles.xml', STYLES),
+    ...sheets.map((sheet, index) => ({
+      path: `xl/worksheets/sheet${index + 1}.xml`,
+      // In a filter, the line with the overall total would stand among the others.
+      bytes: () => sheetXml(sheet, index === 0),
+    })),
+  ]);
 }
 
 /** Indexes into the cell formats of `STYLES`. */
@@ -189,12 +131,8 @@ const WIDTHS: Readonly<Record<ColumnKind, number>> = {
   json: 30,
 };
 
-async function* sheetXml(
-  { columns, rowCount, hasFilter }: Sheet,
-  feed: ReturnType<typeof createRowFeed>,
-): AsyncGenerator<Buffer> {
+async function* sheetXml({ columns, rows }: Sheet, hasFilter: boolean): AsyncGenerator<Buffer> {
   const letters = columns.map((_, index) => columnLetters(index));
-  const range = `A1:${letters.at(-1)}${rowCount + 1}`;
   const widths = columns.map(
     ({ name, kind }, index) =>
       `<col min="${index + 1}" max="${index + 1}" width="${Math.max(WIDTHS[kind], name.length + 4)}" customWidth="1"/>`,
@@ -207,16 +145,15 @@ async function* sheetXml(
     '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
     '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>' +
     `<cols>${widths.join('')}</cols><sheetData><row r="1">${header.join('')}</row>`;
-  for (let written = 0; written < rowCount; ) {
-    const rows = await feed.next(rowCount - written);
-    if (rows.length === 0) throw new Error('there are fewer rows than announced');
-    for (const row of rows) {
-      written += 1;
-      xml += `<row r="${written + 1}">`;
+  let last = 1;
+  for await (const batch of rows) {
+    for (const row of batch) {
+      last += 1;
+      xml += `<row r="${last}">`;
       for (const [index, { kind }] of columns.entries()) {
         const cell = row[index] ?? null;
         if (cell === null) continue;
-        xml += encodeCell(`<c r="${letters[index]}${written + 1}"`, cell, kind);
+        xml += encodeCell(`<c r="${letters[index]}${last}"`, cell, kind);
       }
       xml += '</row>';
       if (xml.length >= CHUNK_LENGTH) {
@@ -225,6 +162,7 @@ async function* sheetXml(
       }
     }
   }
+  const range = `A1:${letters.at(-1)}${last}`;
   // Excel would warn about digits in text cells.
   yield Buffer.from(
     `${xml}</sheetData>${hasFilter ? `<autoFilter ref="${range}"/>` : ''}` +

@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { readFile as readBytes, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pipeline } from 'node:stream';
-import { ReadableStream, TextEncoderStream } from 'node:stream/web';
 import { type Options, parse } from 'csv-parse';
 import { InputError } from '../runtime/errors.ts';
 import type { FieldFault } from '../values/field-reader.ts';
@@ -29,19 +28,11 @@ const SEPARATOR_LINE = /^sep=([;,\t])(?:\r\n|\r|\n)/i;
  * Reads CSV (RFC 4180) row by row: cells may be quoted, a quote in a quoted cell is doubled, lines
  * end in LF, CRLF or CR. The separator is `;`, `,` or a tab: the one that a first line `sep=;` names, otherwise the
  * most frequent one of the first line. Blanks belong to their cell. Empty rows are left out.
+ * @param bytes in UTF-8
  * @throws InputError when a row is too long, as after a missing closing quote
  */
-export async function* readCsvRecords(
-  texts: AsyncIterable<string>,
-): AsyncGenerator<CsvRecord, void, undefined> {
-  const rest = texts[Symbol.asyncIterator]();
-  let head = '';
-  // After a CR, the LF of the same line end may arrive in the next piece.
-  while (!/\n|\r./s.test(head) && head.length < MAX_RECORD_BYTES) {
-    const next = await rest.next();
-    if (next.done === true) break;
-    head += next.value;
-  }
+export async function* readCsvRecords(bytes: Buffer): AsyncGenerator<CsvRecord, void, undefined> {
+  const head = bytes.toString('utf8', 0, MAX_RECORD_BYTES);
   const [separatorLine = '', stated] = SEPARATOR_LINE.exec(head) ?? [];
   const separator = stated ?? separatorOf(head);
   const wholeCells = wholeCellsPattern(separator);
@@ -75,18 +66,19 @@ export async function* readCsvRecords(
   };
   // Without `columns`, the type of `parse` knows only rows of text.
   const parser = parse(options as unknown as Options);
-  const bytes = ReadableStream.from(concat(head.slice(separatorLine.length), rest)).pipeThrough(
-    new TextEncoderStream(),
-  );
   // The callback is required; the loop over the parser throws the error of any part.
-  pipeline(bytes, parser, () => undefined);
+  pipeline(piecesOf(bytes.subarray(separatorLine.length)), parser, () => undefined);
   yield* parser as AsyncIterable<CsvRecord>;
   yield* unclosed;
 }
 
-async function* concat(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
-  yield head;
-  yield* { [Symbol.asyncIterator]: () => rest };
+const PIECE_BYTES = 64 * 1024;
+
+/** In pieces, because the parser makes all records of a piece at once. */
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    yield bytes.subarray(at, at + PIECE_BYTES);
+  }
 }
 
 function separatorOf(head: string): string {
@@ -148,8 +140,8 @@ export interface FileRecord<Column extends string> {
 
 export type FileFormat = 'csv' | 'json';
 
-/** A JSON file is read completely into memory. This is about half a million records. */
-const MAX_JSON_BYTES = 256 * 1024 * 1024;
+/** A file is read completely into memory. As JSON, this is about half a million records. */
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 /** @throws InputError when the name ends in neither .csv nor .json */
 export function formatOf(path: string): FileFormat {
@@ -174,14 +166,15 @@ export async function* readFile<
   check: (record: FileRecord<Column>) => Item,
 ): AsyncGenerator<Item> {
   if (formatOf(reading.path) === 'json') {
-    for (const [index, value] of listIn(await readJson(reading), shape.list).entries()) {
+    const list = listIn(parseJson(await readUtf8(reading)), shape.list);
+    for (const [index, value] of list.entries()) {
       yield check({ at: index + 1, value, cells: null, fault: null, raw: JSON.stringify(value) });
     }
     return;
   }
   let table: CsvTable<Column> | null = null;
   let totals: { readonly line: number; readonly item: Item } | null = null;
-  for await (const row of readCsvRecords(readText(reading))) {
+  for await (const row of readCsvRecords(await readUtf8(reading))) {
     if (table === null) {
       table = new CsvTable(row, shape);
       continue;
@@ -259,66 +252,50 @@ function listIn(value: unknown, name: string): readonly unknown[] {
   throw new InputError(`expected {"${name}": [...]} or a list of ${name}`);
 }
 
-/**
- * Removes a byte order mark.
- * @throws InputError when the file cannot be read, or does not have the encoding
- */
-async function* readText({ path, encoding }: FileReading): AsyncGenerator<string> {
-  try {
-    const isOther = encoding !== 'utf-8' && !(await isUtf8(path));
-    const decoder = new TextDecoder(isOther ? encoding : 'utf-8', { fatal: true });
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      const text = decoder.decode(chunk, { stream: true });
-      // Bytes without a letter, which every other text of the encoding is free of.
-      if (isOther && /[\x7F-\x9F]/.test(text)) throw new InputError(`the file is not ${encoding}`);
-      yield text;
-    }
-    yield decoder.decode();
-  } catch (error) {
-    throw toFileError(error);
-  }
-}
-
-/** @throws InputError when some letters are UTF-8 and others are not, so that each reading makes some of them wrong */
-async function isUtf8(path: string): Promise<boolean> {
-  let [isBroken, hasLetters] = [false, false];
-  for await (const text of createReadStream(path, 'utf8') as AsyncIterable<string>) {
-    isBroken ||= text.includes('\uFFFD');
-    hasLetters ||= /[^\0-\x7F\uFFFD]/.test(text);
-  }
-  if (!isBroken || !hasLetters) return !isBroken;
-  throw new InputError('the file mixes UTF-8 with another encoding');
-}
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /**
- * Reads a JSON file.
- * @throws InputError when the file cannot be read, is too large, or is not JSON
+ * Returns the file in UTF-8 without a byte order mark.
+ * @throws InputError when the file cannot be read, is too large, or does not have the encoding
  */
-async function readJson(reading: FileReading): Promise<unknown> {
-  const { size } = await stat(reading.path).catch((error: unknown) => {
-    throw toFileError(error);
+async function readUtf8({ path, encoding }: FileReading): Promise<Buffer> {
+  const bytes = await readWhole(path).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error) || error instanceof InputError) throw error;
+    throw new InputError(`the file cannot be read (${String(error.code)})`, { cause: error });
   });
-  if (size > MAX_JSON_BYTES) {
-    throw new InputError('the file is too large for JSON; split it, or use CSV');
+  if (isUtf8(bytes)) {
+    const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    return isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
   }
-  let text = '';
-  for await (const piece of readText(reading)) text += piece;
+  if (encoding === 'utf-8') {
+    throw new InputError(
+      'the file is not UTF-8; if it is ISO-8859-1 or Windows-1252, add --encoding windows-1252',
+    );
+  }
+  // Some letters are UTF-8 and others are not, so that each reading makes some of them wrong.
+  if (/[^\0-\x7F\uFFFD]/.test(bytes.toString())) {
+    throw new InputError('the file mixes UTF-8 with another encoding');
+  }
+  // Without `stream`, Node 20 reads Windows-1252 as ISO-8859-1.
+  const text = new TextDecoder(encoding).decode(bytes, { stream: true });
+  // Bytes without a letter, which every other text of the encoding is free of.
+  if (/[\x7F-\x9F]/.test(text)) throw new InputError(`the file is not ${encoding}`);
+  return Buffer.from(text);
+}
+
+async function readWhole(path: string): Promise<Buffer> {
+  const { size } = await stat(path);
+  if (size > MAX_FILE_BYTES) throw new InputError('the file is larger than 256 MiB; split it');
+  return readBytes(path);
+}
+
+/** @throws InputError when the bytes are not JSON */
+function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString());
   } catch (error) {
     // The parser's message quotes the text.
     const place = /at position \d+/.exec(String(error))?.[0];
     throw new InputError(`the file is not JSON${place === undefined ? '' : ` (${place})`}`);
   }
-}
-
-function toFileError(error: unknown): unknown {
-  if (error instanceof InputError || !(error instanceof Error) || !('code' in error)) return error;
-  const code = String(error.code);
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
-    return new InputError(
-      'the file is not UTF-8; if it is ISO-8859-1 or Windows-1252, add --encoding windows-1252',
-    );
-  }
-  return new InputError(`the file cannot be read (${code})`, { cause: error });
 }

@@ -31,8 +31,8 @@ const descriptions = new WeakSet<object>();
 
 /**
  * Returns the part of an error that may be logged. The messages of this program's classes are
- * written for the log. The message of any other error (of a driver, a parser) may quote a row or a
- * response, so only its type, its code and its stack frames are kept. A description describes
+ * written for the log, and so is that of a `DescribedError`. The message of any other error (of a driver, a parser) may
+ * quote a row or a response, so only its type, its code and its stack frames are kept. A description describes
  * itself, because the logger also calls this function for errors that were described before.
  */
 export function describeError(error: unknown): object {
@@ -50,11 +50,25 @@ function describe(error: unknown): object {
     const context = Object.keys(error.context).length > 0 ? { context: error.context } : {};
     return { type: error.name, ...code, message: error.message, ...context, ...cause };
   }
-  return { type: error.name, ...code, stack: stackFrames(error), ...cause };
+  const message = error instanceof DescribedError ? { message: error.message } : {};
+  return { type: error.name, ...code, ...message, stack: stackFrames(error), ...cause };
+}
+
+/** In place of an error whose message may quote values. Its own message describes the original without them. */
+export class DescribedError extends Error {
+  readonly code: string | null;
+
+  constructor(original: Error, description: string, code: string | null) {
+    super(description);
+    this.name = original.name;
+    this.code = code;
+    const frames = stackFrames(original).map((frame) => `    ${frame}`);
+    this.stack = [`${this.name}: ${this.message}`, ...frames].join('\n');
+  }
 }
 
 /** Returns only the stack frames. The message, which comes first and may look like a frame, is removed. */
-export function stackFrames(error: Error): string[] {
+function stackFrames(error: Error): string[] {
   const stack = error.stack ?? '';
   const afterMessage = stack.indexOf(error.message) + error.message.length;
   return stack

@@ -1,19 +1,4 @@
 import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
-import type { ConfigError } from './errors.ts';
-
-export interface SecretSource<Secret> {
-  /** Returns the present secret, or throws the error of the source if the source has no usable secret. */
-  current(): Promise<Secret>;
-}
-
-export interface SecretFileOptions<Secret> {
-  /** The variable that names the file, for messages. */
-  readonly variable: string;
-  readonly path: string;
-  /** @param source the variable and the file, for messages. @throws ConfigError */
-  readonly parse: (text: string, source: string) => Secret;
-  readonly Unusable: new (problems: readonly string[]) => ConfigError;
-}
 
 /** No JWT comes near this; a wrong path such as a log file must not be read whole. */
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -28,31 +13,18 @@ const EVERYBODY_READS = 0o004;
  */
 const SECRET_MOUNT = /^(?:\/var)?\/run\/secrets\/|\/\.\.\d{4}_\d\d_\d\d_/;
 
-/** The secret in a file, which may be replaced at any time. Each use reads the file. */
-export function fileSecret<Secret>(options: SecretFileOptions<Secret>): SecretSource<Secret> {
-  const { variable, path, parse, Unusable } = options;
-  return {
-    async current() {
-      const read = readSecretFile(path, { mayBeEmpty: true });
-      if ('fault' in read) throw new Unusable([`${variable}: ${read.fault}`]);
-      return parse(read.secret, `${variable}: ${path}`);
-    },
-  };
-}
-
 /**
  * The text of a secret file, without white space around it, or a description of why the file cannot be
  * used.
  */
 export function readSecretFile(
   path: string,
-  { mayBeEmpty = false } = {},
 ): { readonly secret: string } | { readonly fault: string } {
   try {
     const fault = openFileFault(path, realpathSync(path), statSync(path));
     if (fault !== null) return { fault };
     const secret = readFileSync(path, 'utf8').trim();
-    return secret === '' && !mayBeEmpty ? { fault: `${path} is empty` } : { secret };
+    return secret === '' ? { fault: `${path} is empty` } : { secret };
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     return { fault: `cannot read ${path} (${String(error.code)})` };

@@ -3,17 +3,23 @@ export class OverdueError extends Error {
 }
 
 /**
- * Settles as `work` does. After the timeout, `work` continues and its outcome is ignored.
- * @throws OverdueError when `work` takes longer than `timeoutMs`
+ * Settles as `work` does. After the timeout, or once `signal` is aborted, `work` continues and its outcome is ignored.
+ * @throws OverdueError when `work` takes longer than `timeoutMs`; the reason of the signal
  */
-export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+export function within<T>(timeoutMs: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
   // Not AbortSignal.timeout: Node may collect such a signal before it fires.
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new OverdueError(`no answer within ${timeoutMs} ms`)),
       timeoutMs,
     );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    const stop = () => reject(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    });
   });
 }
 

@@ -1,8 +1,10 @@
 /**
  * Civil dates. An accepted date or due date is a day of the calendar, not an instant. It is
- * `YYYY-MM-DD` text everywhere and never a JavaScript `Date`. `Date.UTC` below is used for calendar
+ * `YYYY-MM-DD` text everywhere and never a JavaScript `Date`, which is used for
  * arithmetic inside of this file only.
  */
+import { Temporal } from 'temporal-polyfill';
+
 declare const civilDate: unique symbol;
 
 /** A real calendar date as `YYYY-MM-DD`, years 0001 to 9999. Text order is date order. */
@@ -79,29 +81,9 @@ export function isWeekend(date: CivilDate): boolean {
   return weekday === 0 || weekday === 6;
 }
 
-/** The format of each time zone. The construction of a format takes 0.4 ms. */
-const dateFormats = new Map<string, Intl.DateTimeFormat>();
-
-function dateFormatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = dateFormats.get(timeZone);
-  if (known !== undefined) return known;
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  });
-  dateFormats.set(timeZone, format);
-  return format;
-}
-
 export function dateIn(timeZone: string, at: Date): CivilDate {
-  const parts = dateFormatOf(timeZone).formatToParts(at);
-  const part = (type: 'year' | 'month' | 'day') =>
-    parts.find((candidate) => candidate.type === type)?.value ?? '';
-  return toCivilDate(`${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`);
+  const instant = Temporal.Instant.fromEpochMilliseconds(at.getTime());
+  return toCivilDate(instant.toZonedDateTimeISO(timeZone).toPlainDate().toString());
 }
 
 /**

@@ -7,7 +7,6 @@ import * as oidc from 'openid-client';
 import { isLoopback } from '../../base/config/address-faults.ts';
 import type { OidcConfig } from '../../base/config/config.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
-import { readSecretFile } from '../../base/runtime/secret-file.ts';
 import type { OidcIdentity } from './oidc-logins.sql.ts';
 
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';
@@ -42,16 +41,12 @@ export interface OidcClient {
 }
 
 const TIMEOUT_SECONDS = 10;
-/** The time after which a moved endpoint or a replaced secret takes effect, in milliseconds. */
+/** The time after which a moved endpoint takes effect, in milliseconds. */
 const DISCOVERY_AGE_MS = 3_600_000;
 
-/**
- * Sends no request to the provider.
- * @throws ConfigError when the file with the secret cannot be used
- */
+/** Sends no request to the provider. */
 export function createOidcClient(options: OidcConfig): OidcClient {
   const { issuerUrl, publicUrl } = options;
-  readSecret(options);
   const isPlain = issuerUrl.protocol === 'http:' && isLoopback(issuerUrl.hostname);
   const redirectUrl = new URL(OIDC_CALLBACK_PATH, publicUrl);
   let known: { readonly configuration: oidc.Configuration; readonly untilMs: number } | null = null;
@@ -62,7 +57,7 @@ export function createOidcClient(options: OidcConfig): OidcClient {
       issuerUrl,
       options.clientId,
       undefined,
-      authentication(readSecret(options)),
+      authentication(options.clientSecret),
       {
         timeout: TIMEOUT_SECONDS,
         execute: [
@@ -149,13 +144,6 @@ function authentication(secret: string | null): oidc.ClientAuth {
     const chosen = methods.includes('client_secret_post') ? post : basic;
     return chosen(server, ...rest);
   };
-}
-
-function readSecret({ clientSecret: { secret, secretFile: path } }: OidcConfig): string | null {
-  if (path === null) return secret;
-  const read = readSecretFile(path);
-  if ('fault' in read) throw new ConfigError([`OIDC_CLIENT_SECRET_FILE: ${read.fault}`]);
-  return read.secret;
 }
 
 /** Codes of the library for an answer that is not one of an OpenID Connect provider. */

@@ -1,7 +1,7 @@
 /** The files of a list: the columns of its table, over all rows that its filter selects. */
 import { writeCsv } from '../../base/export/csv.ts';
 import type { ColumnKind, RowBatches } from '../../base/export/table.ts';
-import { writeXlsx } from '../../base/export/xlsx.ts';
+import { type Sheet, writeXlsx } from '../../base/export/xlsx.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { ActionForm } from '../shell/parts.tsx';
@@ -60,20 +60,19 @@ export function encodeList<Row, Total>(
   const batches = (async function* (): RowBatches {
     for await (const rows of list.rows) yield rows.map(cellsOf);
   })();
-  const last = totals && tableOf(totals.columns, page);
-  const bytes =
-    format === 'csv'
-      ? writeCsv(columns, batches, page.language)
-      : writeXlsx({
-          columns,
-          batches,
-          rowCount: list.rowCount,
-          ...(last !== undefined && {
-            totals: { columns: last.columns, rows: totals?.rows.map(last.cellsOf) ?? [] },
-          }),
-          sheets: { titles: list.sheet, ...(totals && { totals: totals.sheet }) },
-        });
-  return { type: fileTypeOf(format), bytes };
+  if (format === 'csv') {
+    return { type: fileTypeOf(format), bytes: writeCsv(columns, batches, page.language) };
+  }
+  const sheets: Sheet[] = [{ name: list.sheet, columns, rows: batches }];
+  if (totals !== undefined) {
+    const last = tableOf(totals.columns, page);
+    sheets.push({
+      name: totals.sheet,
+      columns: last.columns,
+      rows: [totals.rows.map(last.cellsOf)],
+    });
+  }
+  return { type: fileTypeOf(format), bytes: writeXlsx(sheets, list.rowCount) };
 }
 
 function tableOf<Row>(all: readonly Column<Row>[], page: Words) {

@@ -1,17 +1,21 @@
 import { TokenUnusableError } from '../../base/runtime/errors.ts';
-import { fileSecret, type SecretSource } from '../../base/runtime/secret-file.ts';
+import { readSecretFile } from '../../base/runtime/secret-file.ts';
 
-/** The source of the bearer token. Throws TokenUnusableError if the source has no usable token. */
-export type TokenSource = SecretSource<string>;
+/** The source of the bearer token. */
+export interface TokenSource {
+  /** @throws TokenUnusableError if the source has no usable token at present */
+  current(): Promise<string>;
+}
 
-/** The token in a file, which another program replaces. */
+/** The token in a file, which another program replaces. Each use reads the file. */
 export function fileToken(path: string): TokenSource {
-  return fileSecret({
-    variable: 'PLATFORM_TOKEN_FILE',
-    path,
-    parse: parseToken,
-    Unusable: TokenUnusableError,
-  });
+  return {
+    async current() {
+      const read = readSecretFile(path);
+      if ('fault' in read) throw new TokenUnusableError([`PLATFORM_TOKEN_FILE: ${read.fault}`]);
+      return parseToken(read.secret, `PLATFORM_TOKEN_FILE: ${path}`);
+    },
+  };
 }
 
 /**

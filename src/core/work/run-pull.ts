@@ -3,7 +3,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { databaseErrorCode } from '../../base/database/database-error.ts';
+import { databaseErrorCode, describeDatabaseError } from '../../base/database/database-error.ts';
 import {
   AttemptAbandonedError,
   ConciliationError,
@@ -327,8 +327,8 @@ function describeAttempt(attempt: Attempt, progress: TransferProgress) {
 /** An error of any other kind becomes a DefectError, whose message is safe to store. */
 export function toKnownError(error: unknown): ConciliationError {
   if (error instanceof ConciliationError) return error;
-  const code = databaseErrorCode(error) ?? 'no code';
-  return new DefectError(`an error that the program does not know (${code}); see its log`, {
+  const what = databaseErrorCode(error) === null ? 'no code' : describeDatabaseError(error);
+  return new DefectError(`an error that the program does not know (${what}); see its log`, {
     cause: error,
   });
 }

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { faultCode } from '../../base/runtime/errors.ts';
+import { within } from '../../base/runtime/within.ts';
 import type { Language } from '../../base/texts/texts.ts';
-import type { WebhookSecret } from '../../base/webhooks/post-webhook.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 
@@ -34,8 +34,6 @@ export interface Channel {
   readonly name: AlertChannel;
   /** Longest time that `send` takes, in milliseconds. */
   readonly timeoutMs: number;
-  /** @throws ConfigError when nothing can be sent; no attempt counts then */
-  prepare?(): Promise<void>;
   /**
    * Returns null after a delivery, otherwise the reason for the failure, without an address or a
    * part of the answer.
@@ -52,17 +50,11 @@ interface HttpChannelOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** @param options.secret null: deliveries carry no signature */
+/** @param options.key of the signatures; null: deliveries carry no signature */
 export function openWebhook(
-  options: HttpChannelOptions & { readonly secret: WebhookSecret | null },
+  options: HttpChannelOptions & { readonly key: Buffer | null },
 ): Channel {
-  const { secret } = options;
-  return {
-    ...openHttpChannel('webhook', options, ({ document }) => document, secret),
-    async prepare() {
-      await secret?.current();
-    },
-  };
+  return openHttpChannel('webhook', options, ({ document }) => document, options.key);
 }
 
 /** An incoming webhook of Slack. */
@@ -79,7 +71,7 @@ function openHttpChannel(
   name: AlertChannel,
   { url, timeoutMs = TIMEOUT_MS }: HttpChannelOptions,
   toBody: (message: Message) => object,
-  secret: WebhookSecret | null = null,
+  key: Buffer | null = null,
 ): Channel {
   return {
     name,
@@ -87,7 +79,7 @@ function openHttpChannel(
     async send(message, signal) {
       const [{ id }, document] = [message, toBody(message)];
       const contentType = 'application/json';
-      return postWebhook(url, { id, contentType, document, secret, timeoutMs, signal });
+      return postWebhook(url, { id, contentType, document, key, timeoutMs, signal });
     },
   };
 }
@@ -188,21 +180,8 @@ export function openEmail(options: EmailOptions): Channel {
         messageId: messageId(id),
         references: id === thread ? [] : [messageId(thread)],
       });
-      return within(mail, timeoutMs, signal).then(() => null, faultCode);
+      // The connection of an abandoned mail ends by its own timeout.
+      return within(timeoutMs, mail, signal).then(() => null, faultCode);
     },
   };
-}
-
-/** Waits for a mail for at most `ms`. The connection of an abandoned mail ends by its own timeout. */
-function within(mail: Promise<unknown>, ms: number, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new DOMException('no answer', 'TimeoutError'));
-    const timer = setTimeout(stop, ms);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-    mail.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    });
-  });
 }

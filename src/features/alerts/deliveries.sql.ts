@@ -198,7 +198,6 @@ async function recordMissedDelivery(database: Database, missed: Due): Promise<Da
  * function at the same time.
  * @returns the number of successful deliveries
  * @throws StagingUnavailableError when the database is not available
- * @throws ConfigError when a channel cannot be used; no attempt counts for that channel
  */
 export async function deliverMessages(parts: DeliveryParts, signal: AbortSignal): Promise<number> {
   const { database, logger, channels, digestSlotAt } = parts;
@@ -223,7 +222,6 @@ async function deliverTo(
   signal: AbortSignal,
 ): Promise<number> {
   const { database, logger, style } = parts;
-  await channel.prepare?.();
   const claim = {
     channel: channel.name,
     language: style.language,

@@ -26,24 +26,25 @@ export function databaseCheck(database: Database, hungMs = HUNG_COMMIT_MS): Read
   return {
     name: 'database',
     run: async () => {
-      const commits = await countHungCommits(database, hungMs);
+      const { isReadOnly, commits } = await readWriting(database, hungMs);
+      if (isReadOnly) return 'takes no writes';
       return commits === 0 ? null : `${commits} COMMIT(s) without an answer for ${hungMs / 1000} s`;
     },
   };
 }
 
 /**
- * Resolves when the database answers.
- * @returns how many COMMITs of the program have been under way for so long, for example because a synchronous standby
- * is gone
+ * Resolves when the database answers: whether it refuses writes, and how many COMMITs of the program have been under way
+ * for so long, for example because a synchronous standby is gone.
  */
-async function countHungCommits(database: Database, ms: number): Promise<number> {
-  const [row] = await database.prisma.$queryRaw<[{ commits: number }]>`
-    SELECT count(*)::int AS commits FROM pg_stat_activity
+async function readWriting(database: Database, hungMs: number) {
+  const [row] = await database.prisma.$queryRaw<[{ isReadOnly: boolean; commits: number }]>`
+    SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly", count(*)::int AS commits
+    FROM pg_stat_activity
     WHERE datname = current_database() AND usename = current_user AND state = 'active'
       AND query ~* '^commit'
-      AND query_start < clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
-  return row.commits;
+      AND query_start < clock_timestamp() - make_interval(secs => ${hungMs / 1000}::float8)`;
+  return row;
 }
 
 /**

@@ -2,7 +2,6 @@
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
-import type { WebhookSecret } from '../../base/webhooks/post-webhook.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import { readUnreadOffers, type UnreadOffer } from './feed.sql.ts';
 
@@ -11,7 +10,8 @@ interface WakeUpParts {
   readonly logger: Logger;
   /** A secret, because the URL may hold a token. */
   readonly url: URL;
-  readonly secret: WebhookSecret | null;
+  /** Of the signatures; null: the events carry none. */
+  readonly key: Buffer | null;
   /** Replaced in tests. */
   readonly everyMs?: number;
 }
@@ -29,7 +29,7 @@ export function startWakeUps({
   database,
   logger,
   url,
-  secret,
+  key,
   everyMs = INTERVAL_MS,
 }: WakeUpParts): Loop {
   const posted = new Map<string, string>();
@@ -40,7 +40,7 @@ export function startWakeUps({
     const document = eventOf(offer);
     if (posted.get(offer.consumer) === document.id) return null;
     const fault = await postWebhook(url, {
-      ...{ id: document.id, document, secret, timeoutMs: TIMEOUT_MS, signal },
+      ...{ id: document.id, document, key, timeoutMs: TIMEOUT_MS, signal },
       contentType: 'application/cloudevents+json; charset=utf-8',
     });
     if (fault === null) posted.set(offer.consumer, document.id);

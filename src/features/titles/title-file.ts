@@ -86,19 +86,25 @@ function titlesWorkbook(snapshot: TitleSnapshot, language: Language): AsyncGener
   const states = new Map(ledger.map((day) => [day.date, day]));
   // A day of the ledger may have no title, and a date with titles has a day.
   const dates = [...new Set([...totals.keys(), ...states.keys()])].sort();
-  return writeXlsx({
-    columns: forReader(TITLE_COLUMNS, language),
-    batches: inWords(titles, language),
-    rowCount: overall.current + overall.withdrawn,
-    totals: {
-      columns: withHeadings(TOTALS_COLUMNS, language),
-      rows: [
-        ...dates.map((date) => totalsRow(date, states.get(date), totals.get(date), text)),
-        totalsRow(text('titleFile.total'), undefined, overall, text),
-      ],
-    },
-    sheets: { titles: text('titleFile.titles'), totals: text('titleFile.totals') },
-  });
+  const sums = [
+    ...dates.map((date) => totalsRow(date, states.get(date), totals.get(date), text)),
+    totalsRow(text('titleFile.total'), undefined, overall, text),
+  ];
+  return writeXlsx(
+    [
+      {
+        name: text('titleFile.titles'),
+        columns: forReader(TITLE_COLUMNS, language),
+        rows: inWords(titles, language),
+      },
+      {
+        name: text('titleFile.totals'),
+        columns: withHeadings(TOTALS_COLUMNS, language),
+        rows: [sums],
+      },
+    ],
+    overall.current + overall.withdrawn,
+  );
 }
 
 function totalsRow(

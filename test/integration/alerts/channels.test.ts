@@ -293,7 +293,7 @@ test('neither the log nor a message has an address or a password', async () => {
   const wrong = new URL(mail.url);
   wrong.password = 'canary-wrong';
   const url = new URL(`http://user:${TOKEN}@127.0.0.1:9/${TOKEN}?key=${TOKEN}`);
-  const closed = [openSlack({ url }), openWebhook({ url, secret: null })];
+  const closed = [openSlack({ url }), openWebhook({ url, key: null })];
   const email = openEmail({
     url: wrong,
     isPlain: true,

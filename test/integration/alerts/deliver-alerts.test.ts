@@ -39,7 +39,7 @@ function deliver(
   } = {},
 ): Promise<number> {
   const { database = table.database, url = webhook.url, timeoutMs = 5_000 } = options;
-  const channels = url === null ? [] : [openWebhook({ url, secret: null, timeoutMs })];
+  const channels = url === null ? [] : [openWebhook({ url, key: null, timeoutMs })];
   return deliverMessages({ ...ALERTS_ONLY, database, logger: log.logger, channels }, signal);
 }
 

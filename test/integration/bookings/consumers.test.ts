@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Loop } from '../../../src/base/runtime/loop.ts';
-import { openWebhookSecret } from '../../../src/base/webhooks/post-webhook.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { startWakeUps } from '../../../src/features/bookings/wake-ups.ts';
@@ -35,9 +34,9 @@ afterAll(async () => {
 });
 
 function start(logger = pino({ level: 'silent' })): Loop {
-  const secret = openWebhookSecret('BOOKINGS_WEBHOOK_SECRET', { secretFile: null, secret: SECRET });
+  const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
   const { database } = world;
-  return startWakeUps({ database, logger, url: webhook.url, secret, everyMs: INTERVAL_MS });
+  return startWakeUps({ database, logger, url: webhook.url, key, everyMs: INTERVAL_MS });
 }
 
 async function sign(titles: readonly { uid: string; value?: string; buyer?: string }[]) {

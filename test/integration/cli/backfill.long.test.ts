@@ -3,7 +3,7 @@ import {
   type BackfillProgress,
   readBackfillProgress,
 } from '../../../src/features/backfills/backfill-ledger.sql.ts';
-import { environmentOf, runCommand as runWith, startCommand } from '../../support/child-command.ts';
+import { environmentOf, runCommand as runWith } from '../../support/child-command.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { type ServiceProcess, spawnService } from '../../support/service-process.ts';
@@ -46,15 +46,22 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-test('every date of the range is pulled, and the outcome is printed', async () => {
+test('the service pulls every date of a recorded range once, and the list shows it', async () => {
   for (let day = 0; day < 10; day += 1) {
     world.sandbox.setDayTexts(at(day), [titleText({ date: at(day) })]);
   }
-  const ran = await run(...range(0, 9), '--json');
+  const ran = await run('add', ...range(0, 9), '--concurrency', '3', '--json');
   expect(ran.exit).toBe(0);
-  expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', total: 10, done: 10, titles: 10 });
+  const id = JSON.parse(ran.stdout).backfillId;
+  await until(async () => (await progressOf(id)).state === 'done');
+  expect(await progressOf(id)).toMatchObject({ total: 10, done: 10, failed: 0, titles: 10 });
   const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
   expect(days).toHaveLength(10);
+  const twice = await world.database.prisma.$queryRaw`
+    SELECT date FROM conciliation.pull
+    WHERE backfill_id = ${id}::bigint AND state <> 'cancelled'
+    GROUP BY 1 HAVING count(*) > 1`;
+  expect(twice).toEqual([]);
   const listed = await run('list');
   expect(listed.exit).toBe(0);
   expect(listed.stdout).toMatch(
@@ -62,38 +69,12 @@ test('every date of the range is pulled, and the outcome is printed', async () =
   );
 });
 
-test('Ctrl-C ends the command, and the service pulls every date once', async () => {
-  world.sandbox.faults.add({ kind: 'latency', latencyMs: 300, times: 'forever' });
-  const before = world.sandbox.requests.length;
-  const child = startCommand(['backfill', ...range(20, 49)], environmentOf(world));
-  await until(async () => world.sandbox.requests.length > before + 4);
-  child.kill('SIGINT');
-  const stopped = await child.ended;
-  world.sandbox.faults.clear();
-  expect(stopped.exit).toBe(1);
-  expect(stopped.stdout).toContain('A running service pulls the other dates.');
-  const id = Number(/^Backfill (\d+): /.exec(stopped.stdout)?.[1]);
-  await until(async () => (await progressOf(id)).state === 'done');
-  expect(await progressOf(id)).toMatchObject({ total: 30, done: 30, failed: 0 });
-  const twice = await world.database.prisma.$queryRaw`
-    SELECT date FROM conciliation.pull
-    WHERE backfill_id = ${id}::bigint AND state <> 'cancelled'
-    GROUP BY 1 HAVING count(*) > 1`;
-  expect(twice).toEqual([]);
-});
-
-test('without a service the command does the work itself, and pulls nothing else', async () => {
-  await service.kill();
-  const before = world.sandbox.requests.length;
-  const ran = await run(...range(100, 104), '--concurrency', '3', '--json');
-  expect(ran.exit).toBe(0);
-  expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', total: 5, done: 5 });
-  const asked = world.sandbox.requests.slice(before).map(({ query }) => query['conciliationDate']);
-  expect(asked.sort()).toEqual([100, 101, 102, 103, 104].map(at));
-
-  const refused = await runWith(['backfill', ...range(105, 106)], {
-    ...environmentOf(world),
-    PLATFORM_TOKEN: 'wrong',
+test.each([
+  ['list', '--from', at(0)],
+  ['cancel', '1', '--concurrency', '3'],
+])('an option that "backfill %s" does not have is refused', async (...args) => {
+  expect(await run(...args)).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining('unknown option'),
   });
-  expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('refuses the token') });
 });

@@ -145,12 +145,12 @@ test('the service’s user may not, and nothing is removed', async () => {
   expect(await readPulls()).toEqual(before);
 });
 
-test.each([['0'], ['29'], [daysFrom(-3, TODAY)], ['9999-12-31']])(
+test.each([['0'], ['29'], ['-365'], [daysFrom(-365, TODAY)]])(
   'rows younger than 30 days are not removed: --older-than %s',
   async (age) => {
     const ran = await retention(['--older-than', age]);
     expect(ran.exit).toBe(2);
-    expect(ran.stderr).toContain('at least 30 days');
+    expect(ran.stderr).toContain('Expected a whole number from 30 to 36500.');
   },
 );
 
@@ -169,7 +169,7 @@ test('removes old rows that are not needed, once, and lists them', async () => {
     `${RECENT} unchanged`,
     `${RECENT} unchanged`,
   ];
-  const ran = await retention(['--older-than', daysFrom(-365, TODAY)]);
+  const ran = await retention(['--older-than', '365']);
   expect(ran).toMatchObject({ exit: 0, stderr: '' });
   expect(ran.stdout).toMatch(
     /pulls that changed nothing, of dates with a newer merged pull +2\n?$/,

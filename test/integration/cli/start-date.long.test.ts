@@ -39,7 +39,7 @@ const setTo = (date: string, reason = 'a typing error') =>
 describe('START_DATE', () => {
   test.each([
     ['start', []],
-    ['backfill', ['--from', DAY, '--to', DAY]],
+    ['pull', [DAY]],
   ])('after yesterday is refused by %s, and no ledger is begun', async (command, args) => {
     const started = startCommand([command, ...args], {
       ...environmentOf(world),
@@ -58,7 +58,6 @@ describe('START_DATE', () => {
     });
     expect(await readCheckpoint()).toBeUndefined();
     expect(await world.database.prisma.pull.count()).toBe(0);
-    expect(await world.database.prisma.backfill.count()).toBe(0);
   });
 });
 

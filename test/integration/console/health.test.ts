@@ -57,6 +57,13 @@ test('a database without its migrations is reachable and not ready, until they a
   expect(await gauges()).toContain('conciliation_ready{check="migrations"} 1\n');
 });
 
+test('a database that takes no writes is reported', async () => {
+  const url = new URL(testDatabase.url);
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  expect(await databaseCheck(open(url.href)).run()).toBe('takes no writes');
+  expect(await databaseCheck(open(testDatabase.url)).run()).toBeNull();
+});
+
 test('a COMMIT without an answer is reported while it lasts', async () => {
   const database = open(testDatabase.url);
   // At COMMIT, like the wait for a synchronous standby.

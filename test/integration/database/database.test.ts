@@ -338,6 +338,25 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
     },
   );
 
+  test.each([
+    ['53100', 'the disk of the server is full'],
+    ['53300', 'the server has no free connection; max_connections is its limit'],
+    ['55P03', 'another session has kept a lock for too long'],
+  ])('SQLSTATE %s is named by its cause', async (sqlState, cause) => {
+    const statement = `DO $$ BEGIN RAISE SQLSTATE '${sqlState}'; END $$`;
+    for (const work of [
+      () => database.pool.query(statement),
+      () => database.prisma.$executeRawUnsafe(statement),
+    ]) {
+      const failure = toStagingError(await failureOf(work));
+      expect(failure).toBeInstanceOf(StagingUnavailableError);
+      expect(failure).toHaveProperty(
+        'message',
+        `the database is not available: ${cause} (SQLSTATE ${sqlState})`,
+      );
+    }
+  });
+
   test('an error of the work in a transaction passes through unchanged', async () => {
     const refusal = new InputError('no such pull');
     const failure = await failureOf(() =>

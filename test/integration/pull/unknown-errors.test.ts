@@ -49,9 +49,13 @@ async function openAlerts(): Promise<string[]> {
 
 describe('an error that the program does not know', () => {
   test.each([
-    ['an exception of a trigger', "RAISE EXCEPTION 'no'", 'P0001'],
-    ['a read-only transaction', "RAISE SQLSTATE '25006'", '25006'],
-  ])('is an alert at once, and is tried again after growing waits: %s', async (_, body, code) => {
+    ['an exception of a trigger', "RAISE EXCEPTION 'no'", 'SQLSTATE P0001'],
+    [
+      'a read-only transaction',
+      "RAISE SQLSTATE '25006'",
+      'the database takes no writes: it is a standby, or default_transaction_read_only is on (SQLSTATE 25006)',
+    ],
+  ])('is an alert at once, and is tried again after growing waits: %s', async (_, body, what) => {
     await onInsert(body);
     const delays: unknown[] = [];
     for (let made = 0; made < ATTEMPTS; made += 1) {
@@ -66,7 +70,7 @@ describe('an error that the program does not know', () => {
       state: 'queued',
       attempts: ATTEMPTS - 1,
       errorCode: 'DEFECT',
-      errorMessage: `an error that the program does not know (${code}); see its log`,
+      errorMessage: `an error that the program does not know (${what}); see its log`,
     });
     expect(await attempt()).toMatchObject({ kind: 'failed' });
     expect(await openAlerts()).toEqual(['pull_failed:DEFECT']);

@@ -5,20 +5,17 @@
 import { randomBytes } from 'node:crypto';
 import { addDays, type CivilDate, daysBetween } from '../../../src/base/values/business-day.ts';
 import {
-  type Answer,
   createPlatform,
   type Days,
   DEFAULT_TITLES_PER_DAY,
   type Exchange,
   errorAnswer,
   FIRST_SYNTHETIC_DATE,
-  type Outcome,
-  ProviderRegistry,
-  type RegisteredProvider,
   SyntheticDays,
 } from '../../../src/demo/sandbox.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { FaultPlan } from './faults.ts';
+import { ProviderRegistry, type RegisteredProvider } from './providers.ts';
 import { sendAnswer, standsIn } from './send-answer.ts';
 
 export interface SandboxOptions {
@@ -86,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   });
   const days = new DayBook(synthetic, options.now ?? (() => new Date()));
   const rawBodies = new Map<string, RawBody>();
-  const providers = new TestedProviders();
+  const providers = new ProviderRegistry();
   const faults = new FaultPlan();
   const requests: LoggedRequest[] = [];
   const logged = new WeakMap<object, { status: number }>();
@@ -111,7 +108,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 
   const isAuthorized = (header = '') => tokens.has(header.replace(/^Bearer /, ''));
-  const app = createPlatform({ isAuthorized, days, providers, exchange });
+  const app = createPlatform({
+    ...{ isAuthorized, days, exchange },
+    receive: (body) => providers.receive(body),
+  });
   // Before Fastify, which refuses some requests itself.
   app.server.prependListener('request', (message) => {
     const { pathname: path, searchParams } = new URL(message.url ?? '', 'http://sandbox');
@@ -175,18 +175,5 @@ class DayBook implements Days {
     let next = date > FIRST_SYNTHETIC_DATE ? date : FIRST_SYNTHETIC_DATE;
     for (; next <= today; next = addDays(next, 1)) yield* this.titlesOn(next);
     for (const late of setDates) if (late > today) yield* this.titlesOn(late);
-  }
-}
-
-class TestedProviders extends ProviderRegistry {
-  appliesValid = false;
-
-  protected override settle(
-    outcomes: readonly Outcome[],
-    staged: ReadonlyMap<string, RegisteredProvider>,
-  ): Answer {
-    const isValid = outcomes.every(({ status }) => status !== 'REJECTED');
-    if (!isValid && this.appliesValid) this.apply(staged);
-    return super.settle(outcomes, staged);
   }
 }

@@ -22,7 +22,7 @@ function problemsOf(environment: Environment): readonly string[] {
 
 test('the configuration cannot be changed', () => {
   const config = readConfig(GOOD, { platform: true });
-  expect(config.platform?.baseUrl.pathname).toBe('/v1');
+  expect(config.platformBaseUrl?.pathname).toBe('/v1');
   expect(() => Object.assign(config, { dataDir: 'elsewhere' })).toThrow(TypeError);
 });
 
@@ -37,6 +37,7 @@ test('all faults are reported together, each with its variable', () => {
     SWEEP_CRON: '99 3 * * 0',
     ALERT_WEBHOOK_URL: 'mailto:secret@host',
     'ALERT_WEBHOOK_SECRET_FILE, ALERT_WEBHOOK_SECRET': 'whsec_secret',
+    ALERT_WEBHOOK_SECRET: 'whsec_secret',
     'ALERT_SLACK_URL_FILE, ALERT_SLACK_URL': 'http://slack.example/secret',
     ALERT_SLACK_URL: 'http://slack.example/secret',
     ALERT_TEAMS_URL_FILE: 'no-such-file',
@@ -84,7 +85,7 @@ test('a choice takes the words that it lists', () => {
   ]);
 });
 
-test.each(VARIABLES.filter(([, { example, file }]) => example && file !== 'secret'))(
+test.each(VARIABLES.filter(([, { example, file }]) => example && (file ?? 'read') === 'read'))(
   'the example of %s is taken',
   (_, { example = '', parse }) => {
     expect(parse(example, new Set())).not.toBeInstanceOf(Refusal);
@@ -161,7 +162,7 @@ test('a name that differs from a variable in a letter, or in the place of one, i
 });
 
 test('a command that needs no platform does not ask for one', () => {
-  expect(readConfig({}, { platform: false }).platform).toBeNull();
+  expect(readConfig({}, { platform: false }).platformBaseUrl).toBeNull();
 });
 
 describe('TRUSTED_PROXIES', () => {
@@ -199,7 +200,7 @@ describe('OIDC', () => {
     const { oidc } = readConfig(OIDC, { platform: true });
     expect(oidc).toMatchObject({
       clientId: 'conciliation',
-      clientSecret: { secret: null, secretFile: null },
+      clientSecret: null,
       assumesVerifiedEmail: false,
     });
     expect(oidc?.issuerUrl.href).toBe(OIDC.OIDC_ISSUER_URL);

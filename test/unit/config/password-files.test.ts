@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
-import { createOidcClient } from '../../../src/console/access/oidc-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conciliation-passwords-'));
 const path = join(folder, 'password');
@@ -84,17 +83,15 @@ describe.each([
 });
 
 test('the secret of company accounts follows the rules of the other secret files', () => {
-  const create = () =>
-    createOidcClient({
-      issuerUrl: new URL('https://id.example'),
-      clientId: 'conciliation',
-      clientSecret: { secret: null, secretFile: path },
-      publicUrl: new URL('https://conciliation.example'),
-      assumesVerifiedEmail: false,
-    });
-  expect(problemsOf(create)).toEqual([]);
+  const oidc = {
+    OIDC_ISSUER_URL: 'https://id.example',
+    OIDC_CLIENT_ID: 'conciliation',
+    CONSOLE_PUBLIC_URL: 'https://conciliation.example',
+    OIDC_CLIENT_SECRET_FILE: path,
+  };
+  expect(read(oidc).oidc?.clientSecret).toBe('s3cret');
   writePassword('s3cret', 0o644);
-  expect(problemsOf(create)).toEqual([
+  expect(problemsOf(() => read(oidc))).toEqual([
     `OIDC_CLIENT_SECRET_FILE: ${path} can be read by everybody on this machine; run chmod 600 on it`,
   ]);
 });

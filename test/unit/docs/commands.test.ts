@@ -37,7 +37,7 @@ async function renderCommands(): Promise<string> {
   const program = await buildProgram(() => undefined);
   const commands = program.commands.flatMap(withSubcommands);
   const overview = commands
-    .filter((command) => command.commands.length === 0 || command.options.length > 0)
+    .filter((command) => command.commands.length === 0)
     .map((command) => {
       const name = nameOf(command);
       return `| [\`${name}\`](#${name.replaceAll(' ', '-')}) | ${command.description()} |`;

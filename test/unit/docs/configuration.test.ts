@@ -22,7 +22,7 @@ function exampleOf([name, variable]: [string, Variable<unknown>]): string[] {
   const words = meaning
     .replace(/ See \[[^\]]*\]\([^)]*\)\./, '')
     .replace(/\[([^\]]*)\]\([^)]*\)|`/g, '$1');
-  const named = file === 'secret' ? `${name}_FILE` : name;
+  const named = file === 'secret' || file === 'token' ? `${name}_FILE` : name;
   return [
     ...(words.match(/.{1,110}(?: |$)/g) ?? []).map((line) => `# ${line.trim()}`),
     `${unset === 'required' ? '' : '#'}${named}=${example}`,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PlatformUnavailableError } from '../../../src/base/runtime/errors.ts';
-import { createLogger } from '../../../src/base/runtime/logger.ts';
+import { createLogger, DescribedError } from '../../../src/base/runtime/logger.ts';
 
 function logged(error: unknown): string {
   const lines: string[] = [];
@@ -41,4 +41,16 @@ test('the message of any other error is not logged, but its origin is', () => {
 
 test('a message of several lines does not pass as a place', () => {
   expect(logged(new Error('first\n  at CANARY\nlast'))).not.toContain('CANARY');
+});
+
+test('the description of an error is logged with the places of the original', () => {
+  const original = Object.assign(new Error('row (52998224725)'), { name: 'error' });
+  const line = logged(new DescribedError(original, 'SQLSTATE 23505, conciliation.title', '23505'));
+  expect(JSON.parse(line).err).toMatchObject({
+    type: 'error',
+    code: '23505',
+    message: 'SQLSTATE 23505, conciliation.title',
+    stack: expect.arrayContaining([expect.stringContaining('logger.test.ts')]),
+  });
+  expect(line).not.toContain('52998224725');
 });
