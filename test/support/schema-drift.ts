@@ -40,7 +40,7 @@ const COLUMNS = `
                 CASE WHEN NOT attnotnull AND attndims = 0 THEN '?' END) AS column
   FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
   WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
-    AND relname <> 'migration'`;
+    AND relname <> '_prisma_migrations'`;
 
 /** The columns that only the database or only schema.prisma has. */
 export async function describeDrift(databaseUrl: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
@@ -50,9 +50,10 @@ async function hasRolesInUse(client: pg.Client, schemaName: string): Promise<boo
   return rows.length > 0;
 }
 
-/** The schema of all tables of the product, and of `migration` with their history. */
+/** The schema of all tables of the product, and of `_prisma_migrations` with their history. */
 const SCHEMA_NAME = 'conciliation';
 
+/** The lock key of Prisma's own command line, so that the two wait for each other. */
 const MIGRATION_LOCK = 72_707_369;
 
 const OLDEST_SERVER_VERSION = 150_000;
@@ -79,9 +80,11 @@ interface Migrated {
   readonly advisoryLocksArePublic: boolean;
 }
 
+/** A row of `_prisma_migrations` that is not marked as rolled back. */
 interface RecordedMigration {
   readonly name: string;
   readonly checksum: string;
+  readonly finished: boolean;
 }
 
 /**
@@ -90,8 +93,8 @@ interface RecordedMigration {
  * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
  * call this function at the same time: the first one migrates, the others wait. Where nothing is missing,
  * the call takes no lock that a reader of the database can hold.
- * @throws ConfigError when a migration fails or was edited after it was applied; when the server is too old or refuses
- * the user or the database
+ * @throws ConfigError when a migration fails, was edited after it was applied, or was left
+ * unfinished by another tool; when the server is too old or refuses the user or the database
  * @throws StagingUnavailableError when the database is not available, or when another session keeps a lock
  * for longer than `lockTimeoutMs`; nothing was changed
  */
@@ -132,7 +135,7 @@ async function migrateInTransaction(
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   }
   const history = await readHistory(client);
-  refuseEditedMigrations(migrations, history);
+  refuseBrokenHistory(migrations, history);
   const known = new Set(migrations.map(({ name }) => name));
   const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
   if (newer.length > 0) {
@@ -147,7 +150,7 @@ async function migrateInTransaction(
   let advisoryLocksArePublic = false;
   if (roles) {
     // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
-    await client.query(`LOCK TABLE ${SCHEMA_NAME}.migration IN SHARE ROW EXCLUSIVE MODE`);
+    await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
     ({ advisoryLocksArePublic } = await grantRoles(client));
     await refuseSharedSchema(client);
   }
@@ -170,7 +173,7 @@ export async function pendingMigrations(databaseUrl: string): Promise<string[]> 
   });
 }
 
-/** Runs the scripts and records them. */
+/** Runs the scripts and records them as Prisma's command line does, so that `prisma migrate status` agrees. */
 async function applyPending(client: pg.Client, pending: readonly Migration[]): Promise<void> {
   // CREATE SCHEMA IF NOT EXISTS needs the right to create a schema even when the schema exists.
   const { rows } = await client.query<{ missing: boolean }>(
@@ -178,22 +181,34 @@ async function applyPending(client: pg.Client, pending: readonly Migration[]): P
     [SCHEMA_NAME],
   );
   if (rows[0]?.missing === true) await client.query(`CREATE SCHEMA ${SCHEMA_NAME}`);
-  await client.query(
-    `CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}.migration (
-       name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL)`,
-  );
+  await client.query(CREATE_HISTORY);
   for (const { name, script } of pending) {
     // Without parameters PostgreSQL accepts a script of many statements.
     await client.query(script).catch((error: unknown) => {
       throw migrationFailure(name, error);
     });
     reachFaultPoint('migration');
-    await client.query(`INSERT INTO ${SCHEMA_NAME}.migration VALUES ($1, $2, clock_timestamp())`, [
-      name,
-      checksumOf(script),
-    ]);
+    await client.query(
+      `INSERT INTO ${SCHEMA_NAME}._prisma_migrations
+         (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
+      [randomUUID(), checksumOf(script), name],
+    );
   }
 }
+
+/** The table in which Prisma's command line, version 7, keeps the history of migrations. */
+const CREATE_HISTORY = `
+  CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}._prisma_migrations (
+    id                  varchar(36)  PRIMARY KEY NOT NULL,
+    checksum            varchar(64)  NOT NULL,
+    finished_at         timestamptz,
+    migration_name      varchar(255) NOT NULL,
+    logs                text,
+    rolled_back_at      timestamptz,
+    started_at          timestamptz  NOT NULL DEFAULT now(),
+    applied_steps_count integer      NOT NULL DEFAULT 0
+  )`;
 
 function migrationFailure(name: string, error: unknown): unknown {
   if (isUnavailable(error) || refusalOf(error) !== null) return error;
@@ -238,12 +253,15 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
   // Not to_regclass: its cache may lack a table that another session has committed while this one waited for a lock.
   const { rows } = await client.query(
     `SELECT FROM pg_class JOIN pg_namespace AS schema ON schema.oid = relnamespace
-     WHERE nspname = $1 AND relname = 'migration'`,
+     WHERE nspname = $1 AND relname = '_prisma_migrations'`,
     [SCHEMA_NAME],
   );
   if (rows.length === 0) return [];
   const history = await client
-    .query<RecordedMigration>(`SELECT name, checksum FROM ${SCHEMA_NAME}.migration ORDER BY name`)
+    .query<RecordedMigration>(
+      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+       FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+    )
     .catch((error: unknown) => {
       if (databaseErrorCode(error) !== '42501') throw error;
       throw new ConfigError([
@@ -257,22 +275,30 @@ function pendingOf(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
 ): Migration[] {
-  const applied = new Set(history.map(({ name }) => name));
+  const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-function refuseEditedMigrations(
+function refuseBrokenHistory(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
 ): void {
-  const scripts = new Map(migrations.map(({ name, script }) => [name, script]));
-  const problems = history.flatMap(({ name, checksum }) => {
-    const script = scripts.get(name);
-    return script === undefined || checksumOf(script) === checksum
+  const problems = history.flatMap(({ name, checksum, finished }) => {
+    if (!finished) {
+      return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
+    }
+    const script = migrations.find((migration) => migration.name === name)?.script;
+    return script === undefined || checksumsOf(script).includes(checksum)
       ? []
       : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
   });
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** A checkout may have changed the line ends of a script after its migration was applied. */
+function checksumsOf(script: string): string[] {
+  const unix = script.replaceAll('\r\n', '\n');
+  return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
 }
 
 const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');

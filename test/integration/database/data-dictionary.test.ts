@@ -23,7 +23,7 @@ async function renderRelations(): Promise<string> {
     SELECT oid, relname AS name, relkind = 'v' AS is_view, obj_description(oid, 'pg_class') AS description
     FROM pg_class
     WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'v')
-      AND relname <> 'migration'
+      AND relname <> '_prisma_migrations'
     ORDER BY oid`);
   const sections: string[] = [];
   for (const { oid, name, is_view: isView, description } of relations.rows) {

@@ -72,7 +72,7 @@ describe('applying migrations', () => {
     expect(await short()).toMatchObject({ applied: ALL });
 
     // The lock of a table, for the roles.
-    await client.query('BEGIN; LOCK TABLE conciliation.migration');
+    await client.query('BEGIN; LOCK TABLE conciliation._prisma_migrations');
     await expect(
       migrate({ databaseUrl: database.url, logger, roles: true, lockTimeoutMs: 200 }),
     ).rejects.toThrow('another session still had a lock');
@@ -81,7 +81,7 @@ describe('applying migrations', () => {
 
   test('does not mind another program’s tables and migrations beside it', async () => {
     await client.query('CREATE TABLE public.invoice (id int)');
-    await client.query('CREATE TABLE public.migration (id int)');
+    await client.query('CREATE TABLE public._prisma_migrations (id int)');
     expect(await run()).toMatchObject({ applied: ALL });
     expect(await describeDrift(database.url)).toEqual([]);
     // The comparison finds a difference.
@@ -164,14 +164,21 @@ describe('a migrated database', () => {
   });
 
   test('a migration edited after it was applied is refused', async () => {
-    await client.query(`UPDATE conciliation.migration SET checksum = repeat('0', 64)`);
+    await client.query(`UPDATE conciliation._prisma_migrations SET checksum = repeat('0', 64)`);
     await expect(run()).rejects.toThrow(`migration ${INIT} was edited after it was applied`);
     await expect(run()).rejects.toBeInstanceOf(ConfigError);
   });
 
+  test('a migration that another tool left unfinished is refused until it is resolved', async () => {
+    await client.query(`UPDATE conciliation._prisma_migrations SET finished_at = NULL`);
+    await expect(run()).rejects.toThrow(/did not finish/);
+    expect(await pendingMigrations(database.url)).toEqual(ALL);
+  });
+
   test('a migration of a newer version is no reason to stop', async () => {
     await client.query(
-      `INSERT INTO conciliation.migration VALUES ('29990101000000_newer', 'x', now())`,
+      `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
+       VALUES ('newer', 'x', '29990101000000_newer', now())`,
     );
     expect(await run()).toMatchObject({ applied: [], newer: ['29990101000000_newer'] });
   });
