@@ -10,6 +10,7 @@ import {
   type OnlyJob,
   type Planner,
   type PlannerParts,
+  startTicker,
 } from '../core/planner/planner-loop.ts';
 import {
   type Attempted,
@@ -65,11 +66,12 @@ export type Stop = (graceMs: number) => Promise<void>;
  * @throws StagingUnavailableError
  */
 export async function openEngine(
-  { config, logger }: { readonly config: Config; readonly logger: Logger },
+  options: { readonly config: Config; readonly logger: Logger; readonly onlyBackfills?: boolean },
   staging: OpenStaging,
   stops: Stop[],
   overrides: EngineOverrides,
 ): Promise<Engine> {
+  const { config, logger, onlyBackfills = false } = options;
   const { database, databaseUrl } = staging;
   const token = openToken(config);
   const platform = openPlatform(config, token);
@@ -88,7 +90,7 @@ export async function openEngine(
   stops.push(() => queues.close());
   const { timezone: timeZone, pullCron, lookbackDays, startDate } = config;
   const planner = createPlanner({
-    ...{ database, features: FEATURES, queues, logger, limits: pulls },
+    ...{ database, features: FEATURES, queues, logger, onlyBackfills, limits: pulls },
     onlyJobs: onlyJobs(database, config),
     config: {
       ...{ timeZone, pullCron, lookbackDays, startDate },
@@ -126,19 +128,33 @@ const readDue = (
  * @returns a function that closes all workers at the same time, see `JobWorker.close`
  * @throws StagingUnavailableError when the queue is no longer available
  */
-export async function startWorkers(
+export const startWorkers = (engine: Engine, metrics: Metrics, overrides: EngineOverrides) =>
+  startKinds(engine, overrides, {
+    onOutcome: (observed) => observePull(metrics, observed),
+    others: [
+      ['sweep', sweepHandler(engine, metrics)],
+      ['push', pushHandler(engine, metrics)],
+    ],
+  });
+
+interface Kinds {
+  readonly onOutcome: (observed: ObservedAttempt) => void;
+  /** The kinds beside pulls: one job at a time. */
+  readonly others: readonly (readonly [JobKind, JobHandler])[];
+}
+
+async function startKinds(
   engine: Engine,
-  metrics: Metrics,
   overrides: EngineOverrides,
+  { onOutcome, others }: Kinds,
 ): Promise<JobWorker> {
   const { config, queues, planner, logger, unrecorded } = engine;
   // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
   const planning = loop({ run: () => planner.runOnce() });
   // More workers of pulls than concurrent requests would only wait.
   const kinds: [JobKind, concurrency: number, JobHandler][] = [
-    ['pull', config.platformConcurrency, pullHandler(engine, metrics, planning)],
-    ['sweep', 1, sweepHandler(engine, metrics)],
-    ['push', 1, pushHandler(engine, metrics)],
+    ['pull', config.platformConcurrency, pullHandler(engine, onOutcome, planning)],
+    ...others.map(([kind, handle]): [JobKind, number, JobHandler] => [kind, 1, handle]),
   ];
   const started: JobWorker[] = [];
   const close = async (graceMs: number) => {
@@ -158,15 +174,41 @@ export async function startWorkers(
   }
 }
 
+/**
+ * Lets this process plan backfills, and make pulls of any kind, as a service does, until `work` has ended.
+ * @throws as `openEngine` does
+ */
+export async function withBackfillEngine<T>(
+  options: { readonly config: Config; readonly logger: Logger },
+  staging: OpenStaging,
+  work: (engine: Engine) => Promise<T>,
+): Promise<T> {
+  const stops: Stop[] = [];
+  try {
+    const engine = await openEngine({ ...options, onlyBackfills: true }, staging, stops, {});
+    const worker = await startKinds(engine, {}, { onOutcome: () => {}, others: [] });
+    stops.push((graceMs) => worker.close(graceMs));
+    const ticker = startTicker(engine.planner);
+    stops.push(() => ticker.stop());
+    return await work(engine);
+  } finally {
+    for (const stop of stops.toReversed()) await stop(STOP_GRACE_MS);
+  }
+}
+
 /** The usual grace period of container platforms, less the time of the other steps of a stop. */
 export const STOP_GRACE_MS = 30_000;
 
 /** A stop aborts requests immediately. A merge does not listen to the signal and may use the grace period. */
-function pullHandler({ gate, pulls }: Engine, metrics: Metrics, planning: Loop): JobHandler {
+function pullHandler(
+  { gate, pulls }: Engine,
+  onOutcome: Kinds['onOutcome'],
+  planning: Loop,
+): JobHandler {
   const observed: PullParts = {
     ...pulls,
     onOutcome: (outcome) => {
-      observePull(metrics, outcome);
+      onOutcome(outcome);
       if (outcome.attempt.origin === 'backfill') planning.notify();
     },
   };

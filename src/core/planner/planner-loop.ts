@@ -46,6 +46,8 @@ export interface PlannerParts extends EngineParts {
   readonly onlyJobs: readonly OnlyJob[];
   readonly queues: Readonly<Record<JobKind, WakeUpQueue>>;
   readonly config: PlannerConfig;
+  /** Whether this process plans backfills and nothing else. */
+  readonly onlyBackfills?: boolean;
   /** The limits of a run; absent: this process decides about no run. */
   readonly limits?: MergePolicy;
   readonly logger: Logger;
@@ -114,17 +116,19 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
   const { database, config, logger } = parts;
   await requireSameClock(database);
   const now = parts.now?.() ?? new Date();
-  // Before a backfill is done, and after the plan, which completes a run of the schedule.
+  // Before a backfill is done, so that its command sees the decision; after the plan, which completes a run of the
+  // schedule.
   await decide(parts, 'backfill');
   const isPaused = Boolean((await readCheckpoint(database))?.pause);
-  const schedule = isPaused
-    ? null
-    : {
-        slotAt: latestSlot(config.pullCron, config.timeZone, now),
-        policy: config,
-        startDate: config.startDate,
-        now,
-      };
+  const schedule =
+    parts.onlyBackfills === true || isPaused
+      ? null
+      : {
+          slotAt: latestSlot(config.pullCron, config.timeZone, now),
+          policy: config,
+          startDate: config.startDate,
+          now,
+        };
   const created = await planPulls(parts, schedule, config.maxOpenBackfillPulls);
   if (schedule !== null) await decide(parts, 'schedule');
   const enqueued = await wakePullers(parts);

@@ -3,7 +3,7 @@ import {
   type BackfillProgress,
   readBackfillProgress,
 } from '../../../src/features/backfills/backfill-ledger.sql.ts';
-import { environmentOf, runCommand as runWith } from '../../support/child-command.ts';
+import { environmentOf, runCommand as runWith, startCommand } from '../../support/child-command.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { type ServiceProcess, spawnService } from '../../support/service-process.ts';
@@ -77,4 +77,40 @@ test.each([
     exit: 2,
     stderr: expect.stringContaining('unknown option'),
   });
+});
+
+test('Ctrl-C ends the command, and the service pulls every date once', async () => {
+  world.sandbox.faults.add({ kind: 'latency', latencyMs: 300, times: 'forever' });
+  const before = world.sandbox.requests.length;
+  const child = startCommand(['backfill', 'run', ...range(20, 49)], environmentOf(world));
+  await until(async () => world.sandbox.requests.length > before + 4);
+  child.kill('SIGINT');
+  const stopped = await child.ended;
+  world.sandbox.faults.clear();
+  expect(stopped.exit).toBe(1);
+  expect(stopped.stdout).toContain('A running service pulls the other dates.');
+  const id = Number(/^Backfill (\d+): /.exec(stopped.stdout)?.[1]);
+  await until(async () => (await progressOf(id)).state === 'done');
+  expect(await progressOf(id)).toMatchObject({ total: 30, done: 30, failed: 0 });
+  const twice = await world.database.prisma.$queryRaw`
+    SELECT date FROM conciliation.pull
+    WHERE backfill_id = ${id}::bigint AND state <> 'cancelled'
+    GROUP BY 1 HAVING count(*) > 1`;
+  expect(twice).toEqual([]);
+});
+
+test('without a service the command does the work itself, and pulls nothing else', async () => {
+  await service.kill();
+  const before = world.sandbox.requests.length;
+  const ran = await run('run', ...range(100, 104), '--concurrency', '3', '--json');
+  expect(ran.exit).toBe(0);
+  expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', total: 5, done: 5 });
+  const asked = world.sandbox.requests.slice(before).map(({ query }) => query['conciliationDate']);
+  expect(asked.sort()).toEqual([100, 101, 102, 103, 104].map(at));
+
+  const refused = await runWith(['backfill', 'run', ...range(105, 106)], {
+    ...environmentOf(world),
+    PLATFORM_TOKEN: 'wrong',
+  });
+  expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('refuses the token') });
 });

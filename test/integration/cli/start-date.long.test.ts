@@ -39,9 +39,9 @@ const setTo = (date: string, reason = 'a typing error') =>
 describe('START_DATE', () => {
   test.each([
     ['start', []],
-    ['pull', [DAY]],
+    ['backfill run', ['--from', DAY, '--to', DAY]],
   ])('after yesterday is refused by %s, and no ledger is begun', async (command, args) => {
-    const started = startCommand([command, ...args], {
+    const started = startCommand([...command.split(' '), ...args], {
       ...environmentOf(world),
       CONSOLE_PORT: '0',
       START_DATE: TODAY,
