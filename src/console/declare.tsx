@@ -8,18 +8,19 @@ import type { ComponentChildren, VNode } from 'preact';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../base/audit/audit.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import type { TextKey } from '../base/texts/texts.ts';
+import { refusal, type TextKey } from '../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 import type { ConsoleRole } from '../base/values/role.ts';
 import type { ConsoleParts } from './shell/console-parts.ts';
 import { faultSentence, statusOf } from './shell/error-page.tsx';
+import { actorOf } from './shell/guard.ts';
 import { Field, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
 import { ActionForm, Disclosure, OwnSeal, Submit } from './shell/parts.tsx';
-import { actorOf, MAX_REASON_LENGTH, requireReason } from './shell/path-parameters.ts';
-import { EVERYBODY, forEnrolment, forPeople } from './shell/route-access.ts';
+import { EVERYBODY, withAccess } from './shell/route-access.ts';
 import { type PageAnswer, sendPage } from './shell/send-page.ts';
 
+const MAX_REASON_LENGTH = 500;
 /** Why a person decides. The form has a field for an input of this name. */
 export const reason = Type.String({ maxLength: MAX_REASON_LENGTH });
 /** A date of the ledger. Pages link to its neighbours, which the first and the last date of the calendar lack. */
@@ -50,8 +51,8 @@ const isInPath = (path: string, name: string) => path.split('/').includes(`:${na
 
 interface RouteBase<Input extends TProperties> {
   readonly path: `/${string}`;
-  /** Absent: every role. */
-  readonly who?: readonly ConsoleRole[];
+  /** Absent: every role. visitor: also people without a sign-in. */
+  readonly who?: 'visitor' | readonly ConsoleRole[];
   /** Of the path, and of the query or the form. */
   readonly input: Input;
   /** Whether a user who has to set up a second factor first may use it. */
@@ -69,7 +70,7 @@ function checked(
     ),
   );
   return {
-    ...(isForEnrolment === true ? forEnrolment(who) : forPeople(who)),
+    ...withAccess({ who, scope: null, ...(isForEnrolment && { isForEnrolment }) }),
     attachValidation: true,
     preValidation: async (request: FastifyRequest) => {
       request.query = cleaned(request.query, input);
@@ -105,7 +106,11 @@ function inputOf<Input extends TProperties>(request: FastifyRequest): InputOf<In
   const [{ instancePath, params: about, message } = NO_FAULT] = fault.validation ?? [];
   if (fault.validationContext !== 'body') return null;
   const name = String(about['missingProperty'] ?? instancePath.slice(1));
-  if (name === 'reason') requireReason(body);
+  if (name === 'reason') {
+    throw about['limit'] === undefined
+      ? refusal('reason_missing')
+      : refusal('reason_long', { max: MAX_REASON_LENGTH });
+  }
   const words = about['allowedValues'];
   throw new InputError(`${name}: ${message}${words === undefined ? '' : `: ${words}`}`, {
     context: { fault: 'form' },
@@ -119,7 +124,7 @@ interface Outcome<Result> {
   /** Why it is refused. */
   readonly fault?: InputError;
   readonly result?: Result;
-  readonly status: number;
+  readonly status?: number;
 }
 
 interface PageDeclaration<Input extends TProperties, Data, Result> extends RouteBase<Input> {
@@ -154,7 +159,7 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
 
 interface DeclaredPage<Result> {
   (server: FastifyInstance, parts: ConsoleParts): void;
-  /** Answers an action with the page, which has no input. */
+  /** Answers an action with the page, whose input the path of the action has. */
   readonly after: (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -207,7 +212,7 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
       reply: FastifyReply,
       parts: ConsoleParts,
       outcome: Outcome<Result>,
-    ) => send(request, reply, parts, {} as InputOf<Input>, false, outcome),
+    ) => send(request, reply, parts, request.params as InputOf<Input>, false, outcome),
   });
 }
 
@@ -278,7 +283,7 @@ export function declareAction<Input extends TProperties, Result>(
 ): Action<Input> {
   const { path, who = EVERYBODY, page } = action;
   const isOffered: Action['isOffered'] = ({ principal }) =>
-    who.includes(principal?.role ?? 'viewer');
+    who === 'visitor' || who.includes(principal?.role ?? 'viewer');
   const { required = [] } = Type.Object(action.input) as { required?: string[] };
 
   const add: AddRoutes = (server, parts) => {

@@ -13,12 +13,11 @@ import type { ConsoleRole } from '../../base/values/role.ts';
 import { type ApiTag, describe, limitOf, numberOf, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
 import { type ConsoleParts, todayOf } from '../shell/console-parts.ts';
-import type { Principal } from '../shell/guard.ts';
+import { actorOf, type Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
 import { pageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging, pagingOf, type Target } from '../shell/paging.tsx';
 import { Card, RevealForm } from '../shell/parts.tsx';
-import { actorOf } from '../shell/path-parameters.ts';
 import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
@@ -70,7 +69,7 @@ interface ListParts<Total extends ListTotal> {
   readonly total: Total;
 }
 
-/** Reads the total and the rows separately, or together if one statement finds both. */
+/** Reads the total and the rows separately, or together, as of one instant. */
 type ListReads<Fields extends FilterFields, Row, Total extends ListTotal> =
   | {
       readonly total: (
@@ -126,7 +125,7 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** The form to see the rows of a page without masks. It leaves an entry in the audit log before they are shown. */
   readonly reveal?: {
     readonly who: readonly ConsoleRole[];
-    readonly entry: (rows: readonly Row[]) => Omit<AuditRecord, 'actor'>;
+    readonly entry: (rows: readonly Row[], filter: FilterOf<Fields>) => Omit<AuditRecord, 'actor'>;
   };
   /** The operation of the API: `GET /api` and the path of the page. */
   readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
@@ -191,7 +190,11 @@ export function declareList<
     reader: ListReader,
   ) => {
     const { prisma } = database;
-    if ('together' in list) return prisma.$transaction((tx) => list.together(tx, filter, place));
+    if ('together' in list) {
+      return prisma.$transaction((tx) => list.together(tx, filter, place), {
+        isolationLevel: 'RepeatableRead',
+      });
+    }
     const [total, rows] = await Promise.all([
       list.total(prisma, filter, reader),
       list.read(prisma, filter, place, reader),
@@ -238,7 +241,7 @@ export function declareList<
       const read = isThere ? first : await readPlace(parts, filter, paging, reader);
       const rows = isRevealed ? read.rows : masked(read.rows, request);
       if (isRevealed && list.reveal !== undefined) {
-        await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows) });
+        await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows, filter) });
       }
       return sendPage(request, reply, parts, (context) => ({
         title: context.text(`lists.${name}.title`),

@@ -1,43 +1,44 @@
 import type { InputError } from '../../base/runtime/errors.ts';
+import { type Fault, faultText } from '../../base/texts/texts.ts';
 import { parseCivilDate } from '../../base/values/business-day.ts';
-import { renderPage } from './layout.tsx';
 import type { PageContext } from './page-context.ts';
+import type { PageAnswer } from './send-page.ts';
 
+/** What a program gets. A person gets a page. */
 export interface ErrorAnswer {
   readonly status: number;
-  /** An error with a sentence for the user; null: the sentence for the status. */
-  readonly fault: InputError | null;
-  /** For status 503: the service is overloaded, and the database answers. */
-  readonly isBusy?: boolean;
+  readonly code: string;
+  readonly message: string;
+  /** Of a feed: where to read again from. */
+  readonly position?: unknown;
+  /** Has a sentence for the person. Absent: the sentence for the status. */
+  readonly fault?: InputError;
 }
 
-export function renderErrorPage(
-  context: PageContext,
-  { status, fault, isBusy = false }: ErrorAnswer,
-): string {
+const PAGES: Readonly<Record<number, 'badRequest' | 'forbidden' | 'notFound' | 'unavailable'>> = {
+  400: 'badRequest',
+  403: 'forbidden',
+  404: 'notFound',
+  503: 'unavailable',
+};
+
+export function errorPage(context: PageContext, { status, code, fault }: ErrorAnswer): PageAnswer {
   const { text } = context;
-  const message = fault === null ? null : faultSentence(context, fault);
-  const [title, help] = {
-    400:
-      message === null
-        ? [text('errors.badRequest'), text('errors.badRequestHelp')]
-        : [text('errors.refused'), null],
-    403: [text('errors.forbidden'), text('errors.forbiddenHelp')],
-    404: [text('errors.notFound'), text('errors.notFoundHelp')],
-    503: [
-      isBusy ? text('errors.busy') : text('errors.unavailable'),
-      text('errors.unavailableHelp'),
-    ],
-  }[status] ?? [text('errors.internal'), text('errors.internalHelp')];
-  return renderPage(context, {
-    title: title ?? text('errors.internal'),
+  const page = code === 'BUSY' ? 'busy' : (PAGES[status] ?? 'internal');
+  const title = text(fault === undefined ? `errors.${page}` : 'errors.refused');
+  return {
+    title,
     active: null,
+    status,
     body: (
       <div class="narrow">
         <section class="card">
           <h1>{title}</h1>
-          {message !== null && <p>{message}</p>}
-          {help !== null && <p class="quiet">{help}</p>}
+          {fault === undefined ? (
+            <p class="quiet">{text(`errors.${page}Help`)}</p>
+          ) : (
+            <p>{faultSentence(context, fault)}</p>
+          )}
           <p>
             <a href="/" data-back>
               {text('errors.back')}
@@ -46,14 +47,24 @@ export function renderErrorPage(
         </section>
       </div>
     ),
-  });
+  };
 }
 
-const STATUS: ReadonlyMap<unknown, number> = new Map([
+/** The status of a fault that is not that of a bad request. */
+const STATUS: ReadonlyMap<unknown, number> = new Map<Fault, number>([
+  ['wrong_sign_in', 401],
   ['wrong_proof', 401],
+  ['oidc_denied', 401],
+  ['oidc_refused', 401],
+  ['oidc_unknown', 403],
+  ['oidc_unverified', 403],
+  ['oidc_disabled', 403],
   // A day that is not ready for a sign-off.
-  ...['payment_held', 'not_checked', 'altered'].map((fault) => [fault, 409] as const),
+  ['payment_held', 409],
+  ['not_checked', 409],
+  ['altered', 409],
   ['too_many_tries', 429],
+  ['oidc_unavailable', 503],
 ]);
 
 export const statusOf = ({ context: { fault } }: InputError): number => STATUS.get(fault) ?? 400;
@@ -70,5 +81,5 @@ export function faultSentence({ text, formats }: PageContext, error: InputError)
     if (name === 'month') return [name, formats.month(String(value))];
     return [name, typeof value === 'number' ? formats.count(value) : String(value)];
   });
-  return text.find(`faults.${fault}`, Object.fromEntries(shown)) ?? error.message;
+  return faultText(text, fault, Object.fromEntries(shown)) ?? error.message;
 }

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { newToken } from '../../base/database/secret-token.ts';
 import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
 import { findApiKey } from '../access/api-keys.sql.ts';
-import { readSession, type SessionLimits } from '../access/console-sessions.sql.ts';
+import { readSession } from '../access/console-sessions.sql.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { addAccess, SECOND_FACTOR_PATH } from './route-access.ts';
@@ -35,13 +35,21 @@ declare module 'fastify' {
   }
 }
 
+/** Returns the actor for the audit log. The guard has refused requests without one. */
+export function actorOf({ principal }: FastifyRequest): string {
+  if (principal === null) throw new Error('this route has no guard');
+  return principal.name;
+}
+
 export interface GuardOptions
   extends Pick<ConsoleParts, 'database' | 'publicUrl' | 'requiresSecondFactor' | 'logger'> {
   /** Answers 403. Programs get the message, people a page. */
-  readonly refuse: (request: FastifyRequest, reply: FastifyReply, message: string) => FastifyReply;
+  readonly refuse: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    message: string,
+  ) => FastifyReply | Promise<FastifyReply>;
 }
-
-export const SESSION_LIMITS: SessionLimits = { lifetimeMinutes: 12 * 60, idleMinutes: 2 * 60 };
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -156,7 +164,7 @@ async function identify(
     return;
   }
   const session = request.cookies[sessionCookie(publicUrl)];
-  const user = session === undefined ? null : await readSession(database, session, SESSION_LIMITS);
+  const user = session === undefined ? null : await readSession(database, session);
   if (session !== undefined && user !== null) {
     const { name, role } = user;
     // The identity provider decides about a second factor of its accounts.

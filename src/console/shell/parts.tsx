@@ -152,39 +152,6 @@ export function DayLink(props: { readonly date: CivilDate | null }) {
   );
 }
 
-function Amount(props: { readonly value: string | null }) {
-  const { formats } = usePage();
-  return props.value === null ? (
-    <span class="quiet">–</span>
-  ) : (
-    <span class="number">{formats.amount(props.value)}</span>
-  );
-}
-
-export function InstantCell({ at }: { readonly at: Date | null }) {
-  return (
-    <td>
-      <Instant at={at} />
-    </td>
-  );
-}
-
-export function DayCell({ date }: { readonly date: CivilDate | null }) {
-  return (
-    <td>
-      <DayLink date={date} />
-    </td>
-  );
-}
-
-export function AmountCell({ value }: { readonly value: string | null }) {
-  return (
-    <td class="right">
-      <Amount value={value} />
-    </td>
-  );
-}
-
 /** A form that changes data, with the CSRF token. */
 export function ActionForm(props: {
   readonly action: string;
@@ -276,29 +243,6 @@ export function Options<Value extends string>(props: {
         </option>
       ))}
     </>
-  );
-}
-
-/** Why a form cannot be carried out; null: nothing. */
-export function FormFault({ fault }: { readonly fault: string | null }) {
-  return fault === null ? null : (
-    <p class="error" role="alert">
-      {fault}
-    </p>
-  );
-}
-
-/** A table that scrolls horizontally on a narrow page, also by keyboard. */
-export function TableFrame(props: {
-  readonly label: string;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
-    // biome-ignore lint/a11y/useSemanticElements: a section would be read out as one more chapter
-    <div class="frame" role="group" aria-label={props.label} tabIndex={0}>
-      {props.children}
-    </div>
   );
 }
 

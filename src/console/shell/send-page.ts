@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { ConsoleParts } from './console-parts.ts';
-import { type ErrorAnswer, renderErrorPage } from './error-page.tsx';
 import { type NavigationPath, renderPage } from './layout.tsx';
 import { type PageContext, pageContext } from './page-context.ts';
 
@@ -27,31 +26,18 @@ export interface PageAnswer {
   readonly status?: number;
 }
 
+/** Does not use the database, because its failure may be what the page says. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: ConsoleParts,
+  { timeZone }: Pick<ConsoleParts, 'timeZone'>,
   render: (context: PageContext) => PageAnswer,
 ): Promise<FastifyReply> {
-  const context = pageContext(request, parts.timeZone);
-  const { status = 200, ...page } = render(context);
-  return sendHtml(reply.code(status), renderPage(context, page));
-}
-
-/** Does not use the database, because its failure may be the error. */
-export function sendErrorPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  timeZone: string,
-  error: ErrorAnswer,
-): FastifyReply {
   const context = pageContext(request, timeZone);
-  return sendHtml(reply.code(error.status), renderErrorPage(context, error));
-}
-
-function sendHtml(reply: FastifyReply, html: string): FastifyReply {
+  const { status = 200, ...page } = render(context);
   return reply
+    .code(status)
     .type('text/html; charset=utf-8')
     .header('content-security-policy', PAGE_POLICY)
-    .send(html);
+    .send(renderPage(context, page));
 }

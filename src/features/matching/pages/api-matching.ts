@@ -5,7 +5,7 @@ import { describe, limitOf, numberOf, requireId } from '../../../console/api/api
 import { IdParameter, id, pageOfList, words } from '../../../console/api/schema-parts.ts';
 import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
 import { BreakList, listBreaks } from '../breaks.sql.ts';
 import { PAYABLE_HELP, REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';

@@ -5,9 +5,9 @@ import { type CivilDate, daysBetween, parseCivilDate } from '../../../base/value
 import { describe, requireDate } from '../../../console/api/api-request.ts';
 import { DateParameter, date } from '../../../console/api/schema-parts.ts';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { maskChange } from '../../../console/shell/masking.ts';
 import { textParameter } from '../../../console/shell/page-context.ts';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, forKeys, OPERATE, STAFF } from '../../../console/shell/route-access.ts';
 import { DayChanges, readDayChanges } from '../changed-titles.sql.ts';
 import { readLedgerDays } from '../ledger-days.sql.ts';

@@ -4,10 +4,9 @@ import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts
 import { date, pageOfList, words } from '../../../console/api/schema-parts.ts';
 import { FILE_FORMATS } from '../../../console/list/file.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { maskPayee } from '../../../console/shell/masking.ts';
 import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import { dueRangeParameters, readSchedule, Schedule } from '../read-schedule.sql.ts';
-import { sendScheduleFile } from '../schedule-file.tsx';
+import { maskGroup, sendScheduleFile } from '../schedule-file.tsx';
 
 const ScheduleQuery = Type.Object({ dueFrom: date, dueTo: date, ...pageOfList });
 
@@ -34,14 +33,13 @@ export function addScheduleApi(api: FastifyInstance, parts: ConsoleParts): void 
     ),
     async (request) => {
       const range = dueRangeParameters(request.query);
-      const schedule = await readSchedule(database, range, {
-        offset: numberOf(request, 'offset') ?? 0,
-        limit: limitOf(request),
-      });
-      const groups = schedule.groups.map((group) => ({
-        ...group,
-        payee: maskPayee(group.payee),
-      }));
+      const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+      const schedule = await database.prisma.$transaction(
+        (tx) => readSchedule(tx, range, place),
+        // All values are those of one instant.
+        { isolationLevel: 'RepeatableRead' },
+      );
+      const groups = schedule.groups.map(maskGroup);
       return { dueFrom: range.from, dueTo: range.to, ...schedule, groups };
     },
   );

@@ -9,7 +9,7 @@ import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
 import { type Payee, readPayee } from '../../schedule/read-schedule.sql.ts';
-import { PayeeAccount, PayeeName } from '../../schedule/schedule-file.tsx';
+import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/schedule-file.tsx';
 import { type DoubtfulDates, readDoubtfulDates } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../title-file.ts';
 import { sendTitleFile } from './title-export.ts';
@@ -124,7 +124,7 @@ export const TITLES = declareList(TitleRow, {
     return ({ head, filter, table }) => (
       <>
         {date === null ? head : <DayHead date={date} day={day} active="titles" />}
-        {payee !== null && <PayeeLine payee={payee} />}
+        {payee !== null && <PayeeLine payee={maskPayee(payee)} />}
         {filter}
         {table}
         <FileNotes doubtful={doubtful} isMasked={isMasked} />
@@ -137,8 +137,7 @@ function PayeeLine({ payee }: { readonly payee: Payee }) {
   const { text } = usePage();
   return (
     <p>
-      {text('titles.payee')}: <PayeeName payee={payee} isRevealed={false} />,{' '}
-      <PayeeAccount payee={payee} isRevealed={false} />
+      {text('titles.payee')}: <PayeeName payee={payee} />, <PayeeAccount payee={payee} />
     </p>
   );
 }
