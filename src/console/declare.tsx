@@ -23,13 +23,6 @@ import { type PageAnswer, sendPage } from './shell/send-page.ts';
 const MAX_REASON_LENGTH = 500;
 /** Why a person decides. The form has a field for an input of this name. */
 export const reason = Type.String({ maxLength: MAX_REASON_LENGTH });
-/** A date of the ledger. Pages link to its neighbours, which the first and the last date of the calendar lack. */
-export const ledgerDate = Type.Unsafe<CivilDate>({
-  type: 'string',
-  format: 'date',
-  pattern: '^(?!000[01]|9999)',
-});
-
 /** @throws InputError when a part of an input is no calendar date */
 export function dateIn(text: string): CivilDate {
   const date = parseCivilDate(text);
@@ -94,10 +87,13 @@ const cleaned = (source: unknown, input: TProperties) =>
  * Returns the input that the schemas have checked; null: there is no such page.
  * @throws InputError when the form does not fit
  */
-function inputOf<Input extends TProperties>(request: FastifyRequest): InputOf<Input> | null {
-  const { validationError: fault, params, query, body } = request;
+function inputOf<Input extends TProperties>(
+  request: FastifyRequest,
+  part: 'query' | 'body',
+): InputOf<Input> | null {
+  const { validationError: fault, params } = request;
   if (fault === undefined) {
-    const input = Object.assign({}, query, body, params) as InputOf<Input>;
+    const input = Object.assign({}, request[part], params) as InputOf<Input>;
     // The validator reads the text Infinity as an integer, and compares no bounds with it.
     const isNoNumber = (value: unknown) =>
       typeof value === 'number' && !Number.isSafeInteger(value);
@@ -200,7 +196,7 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
   };
   const add: AddRoutes = (server, parts) => {
     const show = (isRevealed: boolean) => (request: FastifyRequest, reply: FastifyReply) =>
-      send(request, reply, parts, inputOf<Input>(request), isRevealed);
+      send(request, reply, parts, inputOf<Input>(request, 'query'), isRevealed);
     server.get(page.path, checked(page, 'querystring'), show(false));
     if (reveal === undefined) return;
     const path = reveal.path ?? page.path;
@@ -289,7 +285,7 @@ export function declareAction<Input extends TProperties, Result>(
   const add: AddRoutes = (server, parts) => {
     server.post(path, checked(action, 'body'), async (request, reply) => {
       try {
-        const input = inputOf<Input>(request);
+        const input = inputOf<Input>(request, 'body');
         if (input === null) return reply.callNotFound();
         if ('answer' in action) return await action.answer(request, reply, parts, input);
         const next = action.next(input, await action.deed(parts, input, actorOf(request), reply));

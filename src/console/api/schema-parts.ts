@@ -27,6 +27,14 @@ export const date = Type.Unsafe<CivilDate>({
   examples: ['2026-03-02'],
 });
 
+/** A date of the ledger. Pages link to its neighbours, which the first and the last date of the calendar lack. */
+export const ledgerDate = Type.Unsafe<CivilDate>({
+  type: 'string',
+  format: 'date',
+  pattern: '^(?!000[01]|9999)',
+  examples: ['2026-03-02'],
+});
+
 export const dateOrNull = Type.Unsafe<CivilDate | null>({
   type: ['string', 'null'],
   format: 'date',
@@ -82,7 +90,3 @@ export const pageOfList = {
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
 };
-
-export const DateParameter = Type.Object({ date });
-
-export const IdParameter = Type.Object({ id });

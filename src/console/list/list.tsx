@@ -10,7 +10,7 @@ import type { Transaction } from '../../base/database/database.ts';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
-import { type ApiTag, describe, limitOf, numberOf, requireRead } from '../api/api-request.ts';
+import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
 import { type ConsoleParts, todayOf } from '../shell/console-parts.ts';
 import { actorOf, type Principal } from '../shell/guard.ts';
@@ -18,7 +18,7 @@ import type { NavigationPath } from '../shell/layout.tsx';
 import { pageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging, pagingOf, type Target } from '../shell/paging.tsx';
 import { Card, RevealForm } from '../shell/parts.tsx';
-import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
+import { EVERYBODY, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
@@ -326,35 +326,36 @@ export function declareList<
     });
   };
 
-  const addApi: AddRoutes = (api, parts) => {
-    if (list.api === undefined) return;
-    const { tag, operationId, summary } = list.api;
-    api.get(
-      path,
-      describe(forKeys(who, 'read'), tag, operationId, summary, {
-        querystring: Type.Object({ ...parameterSchemas(list.filter), ...pageOfList }),
-        answer: Type.Object({
-          total: count,
-          sums: Type.Optional(
-            Type.Record(Type.String(), Type.Unknown(), { description: 'Over all selected rows.' }),
-          ),
-          rows: Type.Array(schema),
-        }),
-      }),
-      async (request) => {
-        const { filter, faults } = readFilled(parts, request.query);
-        requireRead(faults);
-        const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
-        const reader = { parts, actor: actorOf(request) };
-        const { total, rows } = await readPlace(parts, filter, place, reader);
-        return {
-          total: total.rows,
-          ...(total.sums !== undefined && { sums: total.sums }),
-          rows: masked(rows, request),
-        };
-      },
-    );
-  };
+  const addApi: AddRoutes =
+    list.api === undefined
+      ? () => {}
+      : declareOperation({
+          ...list.api,
+          path,
+          who,
+          scope: 'read',
+          input: { ...parameterSchemas(list.filter), ...pageOfList },
+          answer: Type.Object({
+            total: count,
+            sums: Type.Optional(
+              Type.Record(Type.String(), Type.Unknown(), {
+                description: 'Over all selected rows.',
+              }),
+            ),
+            rows: Type.Array(schema),
+          }),
+          run: async (parts, { offset = 0, limit = DEFAULT_LIMIT }, request) => {
+            const { filter, faults } = readFilled(parts, request.query);
+            requireRead(faults);
+            const reader = { parts, actor: actorOf(request) };
+            const { total, rows } = await readPlace(parts, filter, { offset, limit }, reader);
+            return {
+              total: total.rows,
+              ...(total.sums !== undefined && { sums: total.sums }),
+              rows: masked(rows, request),
+            };
+          },
+        });
 
   return { addPage, addApi, href };
 }

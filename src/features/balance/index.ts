@@ -1,9 +1,9 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addBalanceApi } from './pages/api-balance.ts';
+import { BALANCE_API } from './pages/api-balance.ts';
 import { BALANCE } from './pages/balance-page.tsx';
 
 export const balance: Feature = {
   name: 'balance',
   lists: [BALANCE],
-  api: [addBalanceApi],
+  api: BALANCE_API,
 };

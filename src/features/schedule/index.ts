@@ -1,5 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addScheduleApi } from './pages/api.ts';
+import { SCHEDULE_API } from './pages/api.ts';
 import { SCHEDULE } from './pages/schedule-page.tsx';
 import { writeMergedTotals } from './payee.sql.ts';
 
@@ -10,5 +10,5 @@ export const schedule: Feature = {
     inOwnDate: writeMergedTotals,
   },
   lists: [SCHEDULE],
-  api: [addScheduleApi],
+  api: SCHEDULE_API,
 };

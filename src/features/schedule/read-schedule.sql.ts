@@ -2,15 +2,9 @@ import { type Static, Type } from 'typebox';
 import type { Database, QueryClient } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import { refusal } from '../../base/texts/texts.ts';
-import {
-  addDays,
-  type CivilDate,
-  daysBetween,
-  parseCivilDate,
-} from '../../base/values/business-day.ts';
+import { addDays, type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { amount, count, date, orNull, textOrNull } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
-import { textParameter } from '../../console/shell/page-context.ts';
 import type { BankAccount, PartyKind } from '../../core/title/destination.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
@@ -287,14 +281,10 @@ type DueView = (typeof DUE_VIEWS)[number];
 /** The longest range of due dates of a file, in days. */
 const MAX_DUE_DAYS = 366;
 
-/** @throws InputError unless `dueFrom` and `dueTo` are two dates in order, within a year */
-export function dueRangeParameters(source: unknown): DueRange {
-  const from = parseCivilDate(textParameter(source, 'dueFrom') ?? '');
-  const to = parseCivilDate(textParameter(source, 'dueTo') ?? '');
-  if (from === null || to === null || from > to || daysBetween(from, to) >= MAX_DUE_DAYS) {
-    throw refusal('due_range', { max: MAX_DUE_DAYS });
-  }
-  return { from, to };
+/** @throws InputError unless the dates are in order, within a year */
+export function dueRange(from: CivilDate, to: CivilDate): DueRange {
+  if (from <= to && daysBetween(from, to) < MAX_DUE_DAYS) return { from, to };
+  throw refusal('due_range', { max: MAX_DUE_DAYS });
 }
 
 export function dueRangeOf(view: DueView, date: CivilDate): DueRange {

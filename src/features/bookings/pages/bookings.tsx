@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { id, words } from '../../../console/api/schema-parts.ts';
-import { dateIn, declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
+import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
+import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField, numberField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';

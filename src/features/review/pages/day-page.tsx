@@ -1,6 +1,7 @@
 import type { Database } from '../../../base/database/database.ts';
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
-import { declarePage, ledgerDate } from '../../../console/declare.tsx';
+import { ledgerDate } from '../../../console/api/schema-parts.ts';
+import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { payablesMaxAge, todayOf } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';

@@ -123,8 +123,9 @@ export const MONTHS = declareList(Month, {
   },
 });
 
-const month = Type.Unsafe<CivilMonth>({
+export const month = Type.Unsafe<CivilMonth>({
   type: 'string',
+  examples: ['2026-03'],
   pattern: '^(19|[2-8][0-9])[0-9]{2}-(0[1-9]|1[0-2])$',
 });
 
