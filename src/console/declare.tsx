@@ -11,6 +11,7 @@ import { InputError } from '../base/runtime/errors.ts';
 import { refusal, type TextKey } from '../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 import type { ConsoleRole } from '../base/values/role.ts';
+import { splitInput } from './api/schema-parts.ts';
 import type { ConsoleParts } from './shell/console-parts.ts';
 import { faultSentence, statusOf } from './shell/error-page.tsx';
 import { actorOf } from './shell/guard.ts';
@@ -40,8 +41,6 @@ export function asWritten<Schema extends TSchema>(schema: Schema): Schema {
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 type InputOf<Input extends TProperties> = Readonly<Static<TObject<Input>>>;
 
-const isInPath = (path: string, name: string) => path.split('/').includes(`:${name}`);
-
 interface RouteBase<Input extends TProperties> {
   readonly path: `/${string}`;
   /** Absent: every role. visitor: also people without a sign-in. */
@@ -57,11 +56,7 @@ function checked(
   { path, who = EVERYBODY, input, isForEnrolment }: RouteBase<TProperties>,
   part: 'querystring' | 'body',
 ) {
-  const [inPath, others] = [true, false].map((wanted) =>
-    Type.Object(
-      Object.fromEntries(Object.entries(input).filter(([name]) => isInPath(path, name) === wanted)),
-    ),
-  );
+  const [inPath, others] = splitInput(path, input);
   return {
     ...withAccess({ who, scope: null, ...(isForEnrolment && { isForEnrolment }) }),
     attachValidation: true,
@@ -69,7 +64,7 @@ function checked(
       request.query = cleaned(request.query, input);
       request.body = cleaned(request.body, input);
     },
-    schema: { params: inPath, [part]: others },
+    schema: { params: Type.Object(inPath), [part]: Type.Object(others) },
   };
 }
 
@@ -304,6 +299,7 @@ export function declareAction<Input extends TProperties, Result>(
     const { button, look, help, otherwise } = props;
     if (!isOffered(page)) return otherwise === undefined ? null : <p class="quiet">{otherwise}</p>;
     if (props.ownDate) return <OwnSeal date={props.ownDate} />;
+    const [inPath] = splitInput(path, action.input);
     const values = Object.entries<Written | readonly string[]>(props.values).flatMap(
       ([name, value]) => [value ?? []].flat().map((each) => [name, String(each)] as const),
     );
@@ -318,7 +314,7 @@ export function declareAction<Input extends TProperties, Result>(
         isDownload={'answer' in action && action.isDownload === true}
       >
         {values
-          .filter(([name]) => !isInPath(path, name))
+          .filter(([name]) => !(name in inPath))
           .map(([name, value]) => (
             <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
           ))}

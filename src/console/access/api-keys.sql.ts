@@ -17,21 +17,8 @@ const KEY_PREFIX = 'conciliation_';
 const MAX_NAME_LENGTH = 80;
 const SHOWN_LENGTH = KEY_PREFIX.length + 6;
 
-export interface ApiKey {
-  readonly id: number;
-  readonly name: string;
-  /** Its first characters. */
-  readonly start: string;
-  /** The owner; null for a key without one. */
-  readonly user: string | null;
-  readonly role: KeyRole;
-  readonly scopes: readonly KeyScope[];
-  readonly createdBy: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-}
+/** `keyStart` has its first characters; the owner is null for a key without one. */
+export type ApiKey = Awaited<ReturnType<typeof readApiKeys>>[number];
 
 /**
  * @returns the key, which is not stored, and its number
@@ -126,24 +113,18 @@ export function revokeApiKey(database: Database, id: bigint, by: string): Promis
   });
 }
 
-export async function readApiKeys(database: Database): Promise<ApiKey[]> {
+export async function readApiKeys(database: Database) {
   const keys = await database.prisma.apiKey.findMany({
     include: { user: { select: { name: true } } },
     omit: { keyHash: true },
     orderBy: { id: 'asc' },
   });
   return keys.map((key) => ({
+    ...key,
     id: Number(key.id),
-    name: key.name,
-    start: key.keyStart,
     user: key.user?.name ?? null,
     role: key.role as KeyRole,
     scopes: key.scopes as KeyScope[],
-    createdBy: key.createdBy,
-    createdAt: key.createdAt,
-    expiresAt: key.expiresAt,
-    lastUsedAt: key.lastUsedAt,
-    revokedAt: key.revokedAt,
   }));
 }
 

@@ -31,12 +31,8 @@ export interface ConsoleUser {
 }
 
 /** The data for a sign-in. A disabled user is not found. */
-export interface LoginUser {
-  readonly id: bigint;
-  readonly name: string;
-  readonly passwordHash: string | null;
+export interface LoginUser extends ProvenUser {
   readonly email: string | null;
-  /** Null: a password is enough. */
   readonly factor: SecondFactor | null;
   /** The time since 1970 by the clock of the database. */
   readonly seconds: number;

@@ -347,7 +347,7 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
           <strong class="anywhere">{key.name}</strong>
         </p>
         <p class="quiet small">
-          {text(`roles.${key.role}`)} · <span class="mono">{key.start}…</span> ·{' '}
+          {text(`roles.${key.role}`)} · <span class="mono">{key.keyStart}…</span> ·{' '}
           {key.user === null ? text('users.noOwner') : text('users.owner', { name: key.user })}
         </p>
       </div>

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { encode } from 'uqr';
+import { renderSVG } from 'uqr';
 import { recordAudit } from '../../base/audit/audit.ts';
 import {
   endOtherSessions,
@@ -339,28 +339,11 @@ function EnrolBody(props: {
   );
 }
 
-/** Modules around the picture that have to be empty (ISO/IEC 18004). */
-const QUIET_ZONE = 4;
-
-/** Dark on light in every colour scheme, because some readers need that. */
+/** Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  const { data, size } = encode(text, { border: QUIET_ZONE });
-  const path = data
-    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
-    .join('');
+  const picture = encodeURIComponent(renderSVG(text, { border: 4 }));
   return (
-    <svg
-      class="qr"
-      viewBox={`0 0 ${size} ${size}`}
-      width="220"
-      height="220"
-      role="img"
-      aria-label={label}
-      shape-rendering="crispEdges"
-    >
-      <rect width={size} height={size} fill="#fff" />
-      <path d={path} fill="#000" />
-    </svg>
+    <img class="qr" src={`data:image/svg+xml,${picture}`} alt={label} width="220" height="220" />
   );
 }
 

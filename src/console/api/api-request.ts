@@ -5,7 +5,7 @@ import { type TextKey, textOf } from '../../base/texts/texts.ts';
 import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { EVERYBODY, withAccess } from '../shell/route-access.ts';
-import { ErrorAnswer } from './schema-parts.ts';
+import { ErrorAnswer, splitInput } from './schema-parts.ts';
 
 export const DEFAULT_LIMIT = 100;
 
@@ -68,11 +68,7 @@ export const declareOperation =
   <Input extends TProperties>(operation: Operation<Input>): AddRoutes =>
   (api, parts) => {
     const { method = 'GET', path, who = EVERYBODY, scope, input, status = 200 } = operation;
-    const [params = {}, others = {}] = [true, false].map((isInPath) =>
-      Object.fromEntries(
-        Object.entries(input).filter(([name]) => path.split('/').includes(`:${name}`) === isInPath),
-      ),
-    );
+    const [params, others] = splitInput(path, input);
     const body = Type.Object(others);
     const hasBody = method === 'POST' && Object.keys(others).length > 0;
     const failures = Object.fromEntries(

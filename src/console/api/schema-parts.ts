@@ -1,6 +1,6 @@
 /** Parts of the schemas of `/api`. A schema checks the input and is published as OpenAPI. */
 
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 
@@ -90,3 +90,11 @@ export const pageOfList = {
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
 };
+
+/** Returns the schemas of the input that is in a path, and those of the rest. */
+export function splitInput(path: string, input: TProperties): readonly [TProperties, TProperties] {
+  const isInPath = (name: string) => path.split('/').includes(`:${name}`);
+  const part = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(input).filter(([name]) => isInPath(name) === wanted));
+  return [part(true), part(false)];
+}

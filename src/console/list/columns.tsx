@@ -1,11 +1,10 @@
-/** The columns of a list: declared once for the table of the page and for files. */
+/** The columns of a list, declared once for the table of the page and for files, and its numbered pages. */
 import type { ComponentChildren } from 'preact';
 import type { ColumnKind } from '../../base/export/table.ts';
 import type { TextKey } from '../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
-import { type PageContext, usePage } from '../shell/page-context.ts';
-import { type Target, TargetLink } from '../shell/paging.tsx';
-import { DayLink, Instant } from '../shell/parts.tsx';
+import { type PageContext, textParameter, usePage } from '../shell/page-context.ts';
+import { ActionForm, DayLink, Instant } from '../shell/parts.tsx';
 
 /** Words are in the language of the reader. */
 type Value<Row> = (row: Row, page: Words) => Cell;
@@ -183,4 +182,92 @@ function shown(
   if (kind === 'amount') return formats.amount(value);
   const date = kind === 'date' ? parseCivilDate(value) : null;
   return date === null ? value : formats.date(date);
+}
+
+/** An address, or a form for parameters that must not get into one. */
+export type Target =
+  | string
+  | {
+      readonly action: string;
+      readonly parameters: readonly (readonly [name: string, text: string])[];
+    };
+
+function TargetLink(props: {
+  readonly to: Target;
+  readonly rel?: 'prev' | 'next';
+  readonly children: ComponentChildren;
+}) {
+  const { to, rel, children } = props;
+  return typeof to === 'string' ? (
+    <a rel={rel} href={to}>
+      {children}
+    </a>
+  ) : (
+    <ActionForm action={to.action}>
+      {to.parameters.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class="link">
+        {children}
+      </button>
+    </ActionForm>
+  );
+}
+
+/** A numbered page of a list. */
+export interface Paging {
+  /** From 1. */
+  readonly page: number;
+  readonly pages: number;
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Returns the page that the parameter asks for, or the nearest page of the list. */
+export function pagingOf(query: unknown, total: number, limit: number): Paging {
+  const text = textParameter(query, 'page') ?? '1';
+  const wanted = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
+  const pages = Math.max(1, Math.ceil(total / limit));
+  const page = Math.min(wanted, pages);
+  return { page, pages, total, limit, offset: (page - 1) * limit };
+}
+
+/** The place of the page in its list, and links to the pages before and after. */
+export function Pager(props: {
+  readonly label: string;
+  readonly paging: Paging;
+  readonly hrefOf: (page: number) => Target;
+}) {
+  const { paging, hrefOf } = props;
+  const { text, formats } = usePage();
+  const { page, pages, total, limit, offset } = paging;
+  return (
+    <>
+      <p class="quiet small">
+        {text('paging.shown', {
+          from: formats.count(offset + 1),
+          to: formats.count(Math.min(offset + limit, total)),
+          total: formats.count(total),
+        })}
+      </p>
+      {pages > 1 && (
+        <nav class="pager" aria-label={props.label}>
+          {page > 1 && (
+            <>
+              <TargetLink to={hrefOf(1)}>{text('paging.first')}</TargetLink>
+              <TargetLink rel="prev" to={hrefOf(page - 1)}>
+                ← {text('paging.previous')}
+              </TargetLink>
+            </>
+          )}
+          {page < pages && (
+            <TargetLink rel="next" to={hrefOf(page + 1)}>
+              {text('paging.next')} →
+            </TargetLink>
+          )}
+        </nav>
+      )}
+    </>
+  );
 }

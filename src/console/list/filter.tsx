@@ -250,16 +250,6 @@ function Input(props: {
   }
 }
 
-/** The fields whose text is no value. */
-export function FilterFaults({ faults }: { readonly faults: readonly TextKey[] }) {
-  const { text } = usePage();
-  return faults.length === 0 ? null : (
-    <p class="error">
-      {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
-    </p>
-  );
-}
-
 /** The fields that are links above the list. */
 export function FilterTabs(props: {
   readonly fields: FilterFields;

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderToString } from 'preact-render-to-string';
 import { Type } from 'typebox';
-import type { Transaction } from '../../../base/database/database.ts';
 import { toCivilDate } from '../../../base/values/business-day.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
@@ -51,9 +50,6 @@ const LOOKS: Readonly<Record<MonthState, DayLook>> = {
   sealed: 'signed',
   broken: 'restated',
 };
-
-const monthsOf = (db: Transaction, { parts }: { readonly parts: ConsoleParts }) =>
-  readMonths(db, todayOf(parts));
 
 /** All months of the ledger, the newest first. */
 export const MONTHS = declareList(Month, {
@@ -113,9 +109,10 @@ export const MONTHS = declareList(Month, {
       value: ({ seal }) => seal?.sealedAt ?? null,
     },
   ],
-  total: async (db, _, reader) => ({ rows: (await monthsOf(db, reader)).length }),
-  read: async (db, _, { offset, limit }, reader) =>
-    (await monthsOf(db, reader)).slice(offset, offset + limit),
+  together: async (tx, _, { offset, limit }, { parts }) => {
+    const months = await readMonths(tx, todayOf(parts));
+    return { total: { rows: months.length }, rows: months.slice(offset, offset + limit) };
+  },
   api: {
     tag: 'months',
     operationId: 'listMonths',
@@ -478,7 +475,7 @@ const PRINT_STYLE = `
   th, td { border-bottom: 1px solid #999; padding: 2pt 6pt; text-align: left; vertical-align: top; }
   .right { text-align: right; font-variant-numeric: tabular-nums; } .mono { font-family: monospace; overflow-wrap: anywhere; }
   tr { break-inside: avoid; } dl { display: flex; flex-wrap: wrap; gap: 1em 2.5em; } dd { margin: 0; font-weight: bold; }
-  svg { display: none; } @page { size: A4 landscape; margin: 1.2cm; } @media print { body { margin: 0; } }`;
+  @page { size: A4 landscape; margin: 1.2cm; } @media print { body { margin: 0; } }`;
 
 const AUDIT_COLUMNS: readonly Column<Evidence['audit'][number]>[] = [
   {

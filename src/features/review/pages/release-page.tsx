@@ -66,12 +66,6 @@ function ReleaseBody(props: {
   const context = usePage();
   const { preview } = props;
   const { text, formats } = context;
-  const hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'> = {
-    reason: preview.holdReason,
-    detail: preview.holdDetail,
-    titles: preview.responseTitles,
-    withdrawals: preview.withdrawn,
-  };
   const { moved } = preview;
   return (
     <>
@@ -84,7 +78,7 @@ function ReleaseBody(props: {
       </div>
       <Card title={text('release.change')} class="stack">
         <p>
-          {holdText(context, hold, preview.currentTitles)}
+          {holdText(context, preview.hold, preview.currentTitles)}
           {preview.isSignedOff && <strong> {text('release.signedOff')}</strong>}
         </p>
         {preview.accountTitles > 0 && (
@@ -163,7 +157,7 @@ const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
 /** Why a response is held, with its numbers and, masked, the buyer that they are about, and what a person does next. */
 export function holdText(
   { text, language, formats }: PageContext,
-  hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'>,
+  hold: Omit<Hold, 'faults'>,
   currentTitles: number,
 ): string {
   const { reason, detail } = hold;

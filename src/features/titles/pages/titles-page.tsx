@@ -18,11 +18,10 @@ import { countTitles, readTitles, TitleRow, titleOrder } from './title-list.sql.
 
 const COLUMNS: readonly Column<TitleRow>[] = [
   {
-    name: 'order',
+    name: 'order_uid',
     head: 'titles.order',
     kind: 'text',
     sort: 'order',
-    value: ({ orderUid }) => orderUid,
     cell: ({ id, orderUid, occurrence }, { text, formats }) => (
       <>
         <a href={`/titles/${id}`}>{orderUid}</a>
@@ -37,19 +36,17 @@ const COLUMNS: readonly Column<TitleRow>[] = [
     isHead: true,
   },
   {
-    name: 'accepted',
+    name: 'accepted_date',
     head: 'titles.accepted',
     kind: 'date',
     sort: 'accepted',
-    value: ({ acceptedDate }) => acceptedDate,
     cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
   },
   {
-    name: 'due',
+    name: 'due_date',
     head: 'titles.due',
     kind: 'date',
     sort: 'due',
-    value: ({ dueDate }) => dueDate,
     cell: ({ dueDate, businessDay }) => <DueDate date={dueDate} businessDay={businessDay} />,
   },
   {
@@ -57,21 +54,18 @@ const COLUMNS: readonly Column<TitleRow>[] = [
     head: 'titles.provider',
     kind: 'text',
     sort: 'provider',
-    value: ({ provider }) => provider,
   },
   {
     name: 'agent',
     head: 'title.groups.agent',
     kind: 'text',
     sort: 'agent',
-    value: ({ agent }) => agent,
   },
   {
-    name: 'value',
+    name: 'original_value',
     head: 'titles.value',
     kind: 'amount',
     sort: 'value',
-    value: ({ originalValue }) => originalValue,
   },
   {
     name: 'status',
