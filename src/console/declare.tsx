@@ -13,13 +13,12 @@ import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 import type { ConsoleRole } from '../base/values/role.ts';
 import { splitInput } from './api/schema-parts.ts';
 import type { ConsoleParts } from './shell/console-parts.ts';
-import { faultSentence, statusOf } from './shell/error-page.tsx';
 import { actorOf } from './shell/guard.ts';
 import { Field, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
 import { ActionForm, Disclosure, OwnSeal, Submit } from './shell/parts.tsx';
 import { EVERYBODY, withAccess } from './shell/route-access.ts';
-import { type PageAnswer, sendPage } from './shell/send-page.ts';
+import { faultSentence, type PageAnswer, sendPage, statusOf } from './shell/send-page.tsx';
 
 const MAX_REASON_LENGTH = 500;
 /** Why a person decides. The form has a field for an input of this name. */

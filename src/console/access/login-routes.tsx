@@ -9,7 +9,6 @@ import { parseUserName } from '../../base/values/role.ts';
 import { text } from '../api/schema-parts.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { statusOf } from '../shell/error-page.tsx';
 import {
   actorOf,
   cookieOptions,
@@ -20,6 +19,7 @@ import {
 import { Field } from '../shell/layout.tsx';
 import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/page-context.ts';
 import { forVisitors } from '../shell/route-access.ts';
+import { statusOf } from '../shell/send-page.tsx';
 import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
 import { consumeLink, type Link, readLink } from './console-users.sql.ts';
 import { OIDC_CALLBACK_PATH, type OidcClient, OidcError } from './oidc-client.ts';

@@ -20,7 +20,7 @@ import { Field } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { Card, Instant } from '../shell/parts.tsx';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.ts';
+import { sendPage } from '../shell/send-page.tsx';
 import { enrol, offerSecret, removeFactor } from './second-factor.sql.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 

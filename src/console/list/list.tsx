@@ -20,7 +20,7 @@ import { Card, RevealForm } from '../shell/parts.tsx';
 import { EVERYBODY, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
-import { sendPage } from '../shell/send-page.ts';
+import { sendPage } from '../shell/send-page.tsx';
 import {
   type Column,
   ListTable,

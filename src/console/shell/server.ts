@@ -30,11 +30,10 @@ import { ACCOUNT, ACCOUNT_ACTIONS, ENROLMENT } from '../account/account-page.tsx
 import { API_TAGS, BODY_BYTES } from '../api/api-request.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts, Feature } from './console-parts.ts';
-import { type ErrorAnswer, errorPage, statusOf } from './error-page.tsx';
 import { addGuard, isForPrograms } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
 import { EVERYBODY, forKeys, forMonitoring } from './route-access.ts';
-import { sendPage } from './send-page.ts';
+import { type ErrorAnswer, errorPage, sendPage, statusOf } from './send-page.tsx';
 
 export interface ConsoleOptions {
   /** A name or address of this machine; `0.0.0.0` or `::`: all of them. */

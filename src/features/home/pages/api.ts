@@ -3,8 +3,7 @@ import { LANGUAGES } from '../../../base/texts/texts.ts';
 import { declareOperation } from '../../../console/api/api-request.ts';
 import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
 import { NEEDS } from '../../review/ledger-days.sql.ts';
-import { headlineOf } from '../headline.ts';
-import { readOpenItems } from '../open-items.ts';
+import { headlineOf, readOpenItems } from '../open-items.ts';
 
 const Status = Type.Object({
   startDate: dateOrNull,

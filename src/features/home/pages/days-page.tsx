@@ -18,8 +18,15 @@ import {
   monthOf,
   parseMonth,
 } from '../../review/months/civil-month.ts';
-import { headlineOf, moneyText, taskText } from '../headline.ts';
-import { type OpenItems, readOpenItems, TASKS, type Task } from '../open-items.ts';
+import {
+  headlineOf,
+  moneyText,
+  type OpenItems,
+  readOpenItems,
+  TASKS,
+  type Task,
+  taskText,
+} from '../open-items.ts';
 
 const MONTHS_SHOWN = 3;
 

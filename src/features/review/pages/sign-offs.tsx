@@ -9,7 +9,7 @@ import { actorOf } from '../../../console/shell/guard.ts';
 import { textParameter, usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
+import { sendPage } from '../../../console/shell/send-page.tsx';
 import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import {
