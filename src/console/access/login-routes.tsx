@@ -9,13 +9,7 @@ import { parseUserName } from '../../base/values/role.ts';
 import { text } from '../api/schema-parts.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import {
-  actorOf,
-  cookieOptions,
-  isForeignLoad,
-  sessionCookie,
-  visitCookie,
-} from '../shell/guard.ts';
+import { actorOf, cookiesOf, isForeignLoad } from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
 import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/page-context.ts';
 import { forVisitors } from '../shell/route-access.ts';
@@ -67,8 +61,9 @@ const SIGN_OUT = declareAction({
   answer: async (request, reply, { database, publicUrl }) => {
     const byOidc = await endSession(database, request.visit);
     await recordAudit(database.prisma, { actor: actorOf(request), action: 'session.end' });
+    const { session, options } = cookiesOf(publicUrl);
     return reply
-      .clearCookie(sessionCookie(publicUrl), cookieOptions(publicUrl))
+      .clearCookie(session, options)
       .redirect(byOidc ? '/login?notice=account_remains' : '/login', 303);
   },
 });
@@ -117,7 +112,7 @@ const CHOOSE_LANGUAGE = declareAction({
   who: 'visitor',
   input: {},
   answer: async (request, reply, { publicUrl, timeZone }) => {
-    const options = { ...cookieOptions(publicUrl), maxAge: PREFERENCE_SECONDS };
+    const options = { ...cookiesOf(publicUrl).options, maxAge: PREFERENCE_SECONDS };
     const { language: current } = pageContext(request, timeZone);
     const chosen = textParameter(request.body, 'language');
     const language = LANGUAGES.find((known) => known === chosen) ?? current;
@@ -141,10 +136,8 @@ async function signIn(
     return reply.redirect('/login', 303);
   }
   logSecurityEvent(logger, request, 'sign_in_succeeded', user.name);
-  return reply
-    .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))
-    .clearCookie(visitCookie(publicUrl), cookieOptions(publicUrl))
-    .redirect(next, 303);
+  const { session, visit, options } = cookiesOf(publicUrl);
+  return reply.setCookie(session, token, options).clearCookie(visit, options).redirect(next, 303);
 }
 
 /** Returns the path after the sign-in, which is always a path of this console. */

@@ -15,7 +15,7 @@ import { checkSignIn } from '../access/sign-in-check.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import { type Column, ListTable } from '../list/columns.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { actorOf, cookieOptions, sessionCookie } from '../shell/guard.ts';
+import { actorOf, cookiesOf } from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { Card, Instant } from '../shell/parts.tsx';
@@ -75,7 +75,8 @@ const proof = { password, code: written };
 /** Gives the browser the new token of its session. */
 function renew({ publicUrl }: ConsoleParts, reply: FastifyReply, token: string): void {
   reply.request.visit = token;
-  reply.setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl));
+  const { session, options } = cookiesOf(publicUrl);
+  reply.setCookie(session, token, options);
 }
 
 /** An action after which the session has another token. Null: the credentials or the session have changed meanwhile. */
