@@ -5,7 +5,6 @@ import { type Database, openDatabase } from '#dist/base/database/database.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
 import { startSession } from '#dist/console/access/console-sessions.sql.js';
 import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.js';
-import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { type Console, createConsole } from '#dist/console/shell/server.js';
 import { answerParent } from './child.ts';
 
@@ -41,7 +40,7 @@ const handlers = {
     }
     const user = await findLoginUser(database, 'bench');
     if (user === null) throw new Error('the user that was added is missing');
-    const token = await startSession(database, user, SESSION_LIMITS, null, 'link');
+    const token = await startSession(database, user, null, 'link');
     return { url, cookie: `conciliation=${token}` };
   },
 };

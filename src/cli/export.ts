@@ -2,6 +2,7 @@ import type { RowBatches } from '../base/export/table.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { LANGUAGES, type Language } from '../base/texts/texts.ts';
 import type { CivilDate } from '../base/values/business-day.ts';
+import { wordsOf } from '../console/shell/page-context.ts';
 import { AMOUNT_COLUMNS } from '../core/title/title.ts';
 import {
   type DoubtfulDates,
@@ -89,7 +90,9 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const titles = watch(snapshot.titles, (written) =>
           run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
         );
-        const bytes = encodeTitles({ ...snapshot, titles }, format, options.locale);
+        const content = { ...snapshot, titles };
+        const page = wordsOf('en', 'UTC');
+        const { bytes } = encodeTitles(content, format, page, options.locale ?? 'pt-BR');
         const size = toStandardOutput
           ? await writeStandardOutput(bytes, run.signal)
           : await writeOutFile(file, bytes, run.signal);

@@ -2,8 +2,12 @@ import { alertPolicy } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays } from '../base/values/business-day.ts';
-import { headlineOf, needsPerson } from '../features/home/headline.ts';
-import { type OpenItems, readOpenItems } from '../features/home/open-items.ts';
+import {
+  headlineOf,
+  needsPerson,
+  type OpenItems,
+  readOpenItems,
+} from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { type CommandResult, EXIT, optional, stagingCommand, toDate } from './command.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';

@@ -8,27 +8,21 @@ import type { ComponentChildren, VNode } from 'preact';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../base/audit/audit.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import type { TextKey } from '../base/texts/texts.ts';
+import { refusal, type TextKey } from '../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 import type { ConsoleRole } from '../base/values/role.ts';
+import { splitInput } from './api/schema-parts.ts';
 import type { ConsoleParts } from './shell/console-parts.ts';
-import { faultSentence, statusOf } from './shell/error-page.tsx';
+import { actorOf } from './shell/guard.ts';
 import { Field, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
 import { ActionForm, Disclosure, OwnSeal, Submit } from './shell/parts.tsx';
-import { actorOf, MAX_REASON_LENGTH, requireReason } from './shell/path-parameters.ts';
-import { EVERYBODY, forEnrolment, forPeople } from './shell/route-access.ts';
-import { type PageAnswer, sendPage } from './shell/send-page.ts';
+import { EVERYBODY, withAccess } from './shell/route-access.ts';
+import { faultSentence, type PageAnswer, sendPage, statusOf } from './shell/send-page.tsx';
 
+const MAX_REASON_LENGTH = 500;
 /** Why a person decides. The form has a field for an input of this name. */
 export const reason = Type.String({ maxLength: MAX_REASON_LENGTH });
-/** A date of the ledger. Pages link to its neighbours, which the first and the last date of the calendar lack. */
-export const ledgerDate = Type.Unsafe<CivilDate>({
-  type: 'string',
-  format: 'date',
-  pattern: '^(?!000[01]|9999)',
-});
-
 /** @throws InputError when a part of an input is no calendar date */
 export function dateIn(text: string): CivilDate {
   const date = parseCivilDate(text);
@@ -46,12 +40,10 @@ export function asWritten<Schema extends TSchema>(schema: Schema): Schema {
 type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 type InputOf<Input extends TProperties> = Readonly<Static<TObject<Input>>>;
 
-const isInPath = (path: string, name: string) => path.split('/').includes(`:${name}`);
-
 interface RouteBase<Input extends TProperties> {
   readonly path: `/${string}`;
-  /** Absent: every role. */
-  readonly who?: readonly ConsoleRole[];
+  /** Absent: every role. visitor: also people without a sign-in. */
+  readonly who?: 'visitor' | readonly ConsoleRole[];
   /** Of the path, and of the query or the form. */
   readonly input: Input;
   /** Whether a user who has to set up a second factor first may use it. */
@@ -63,19 +55,15 @@ function checked(
   { path, who = EVERYBODY, input, isForEnrolment }: RouteBase<TProperties>,
   part: 'querystring' | 'body',
 ) {
-  const [inPath, others] = [true, false].map((wanted) =>
-    Type.Object(
-      Object.fromEntries(Object.entries(input).filter(([name]) => isInPath(path, name) === wanted)),
-    ),
-  );
+  const [inPath, others] = splitInput(path, input);
   return {
-    ...(isForEnrolment === true ? forEnrolment(who) : forPeople(who)),
+    ...withAccess({ who, scope: null, ...(isForEnrolment && { isForEnrolment }) }),
     attachValidation: true,
     preValidation: async (request: FastifyRequest) => {
       request.query = cleaned(request.query, input);
       request.body = cleaned(request.body, input);
     },
-    schema: { params: inPath, [part]: others },
+    schema: { params: Type.Object(inPath), [part]: Type.Object(others) },
   };
 }
 
@@ -93,10 +81,13 @@ const cleaned = (source: unknown, input: TProperties) =>
  * Returns the input that the schemas have checked; null: there is no such page.
  * @throws InputError when the form does not fit
  */
-function inputOf<Input extends TProperties>(request: FastifyRequest): InputOf<Input> | null {
-  const { validationError: fault, params, query, body } = request;
+function inputOf<Input extends TProperties>(
+  request: FastifyRequest,
+  part: 'query' | 'body',
+): InputOf<Input> | null {
+  const { validationError: fault, params } = request;
   if (fault === undefined) {
-    const input = Object.assign({}, query, body, params) as InputOf<Input>;
+    const input = Object.assign({}, request[part], params) as InputOf<Input>;
     // The validator reads the text Infinity as an integer, and compares no bounds with it.
     const isNoNumber = (value: unknown) =>
       typeof value === 'number' && !Number.isSafeInteger(value);
@@ -105,7 +96,11 @@ function inputOf<Input extends TProperties>(request: FastifyRequest): InputOf<In
   const [{ instancePath, params: about, message } = NO_FAULT] = fault.validation ?? [];
   if (fault.validationContext !== 'body') return null;
   const name = String(about['missingProperty'] ?? instancePath.slice(1));
-  if (name === 'reason') requireReason(body);
+  if (name === 'reason') {
+    throw about['limit'] === undefined
+      ? refusal('reason_missing')
+      : refusal('reason_long', { max: MAX_REASON_LENGTH });
+  }
   const words = about['allowedValues'];
   throw new InputError(`${name}: ${message}${words === undefined ? '' : `: ${words}`}`, {
     context: { fault: 'form' },
@@ -119,7 +114,7 @@ interface Outcome<Result> {
   /** Why it is refused. */
   readonly fault?: InputError;
   readonly result?: Result;
-  readonly status: number;
+  readonly status?: number;
 }
 
 interface PageDeclaration<Input extends TProperties, Data, Result> extends RouteBase<Input> {
@@ -154,7 +149,7 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
 
 interface DeclaredPage<Result> {
   (server: FastifyInstance, parts: ConsoleParts): void;
-  /** Answers an action with the page, which has no input. */
+  /** Answers an action with the page, whose input the path of the action has. */
   readonly after: (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -195,7 +190,7 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
   };
   const add: AddRoutes = (server, parts) => {
     const show = (isRevealed: boolean) => (request: FastifyRequest, reply: FastifyReply) =>
-      send(request, reply, parts, inputOf<Input>(request), isRevealed);
+      send(request, reply, parts, inputOf<Input>(request, 'query'), isRevealed);
     server.get(page.path, checked(page, 'querystring'), show(false));
     if (reveal === undefined) return;
     const path = reveal.path ?? page.path;
@@ -207,7 +202,7 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
       reply: FastifyReply,
       parts: ConsoleParts,
       outcome: Outcome<Result>,
-    ) => send(request, reply, parts, {} as InputOf<Input>, false, outcome),
+    ) => send(request, reply, parts, request.params as InputOf<Input>, false, outcome),
   });
 }
 
@@ -278,13 +273,13 @@ export function declareAction<Input extends TProperties, Result>(
 ): Action<Input> {
   const { path, who = EVERYBODY, page } = action;
   const isOffered: Action['isOffered'] = ({ principal }) =>
-    who.includes(principal?.role ?? 'viewer');
+    who === 'visitor' || who.includes(principal?.role ?? 'viewer');
   const { required = [] } = Type.Object(action.input) as { required?: string[] };
 
   const add: AddRoutes = (server, parts) => {
     server.post(path, checked(action, 'body'), async (request, reply) => {
       try {
-        const input = inputOf<Input>(request);
+        const input = inputOf<Input>(request, 'body');
         if (input === null) return reply.callNotFound();
         if ('answer' in action) return await action.answer(request, reply, parts, input);
         const next = action.next(input, await action.deed(parts, input, actorOf(request), reply));
@@ -303,6 +298,7 @@ export function declareAction<Input extends TProperties, Result>(
     const { button, look, help, otherwise } = props;
     if (!isOffered(page)) return otherwise === undefined ? null : <p class="quiet">{otherwise}</p>;
     if (props.ownDate) return <OwnSeal date={props.ownDate} />;
+    const [inPath] = splitInput(path, action.input);
     const values = Object.entries<Written | readonly string[]>(props.values).flatMap(
       ([name, value]) => [value ?? []].flat().map((each) => [name, String(each)] as const),
     );
@@ -317,7 +313,7 @@ export function declareAction<Input extends TProperties, Result>(
         isDownload={'answer' in action && action.isDownload === true}
       >
         {values
-          .filter(([name]) => !isInPath(path, name))
+          .filter(([name]) => !(name in inPath))
           .map(([name, value]) => (
             <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
           ))}

@@ -279,7 +279,7 @@ describeInBrowser('the console in a browser', (browser) => {
     await page.goto('/account');
 
     await page.getByRole('link', { name: 'Ativar a verificação em duas etapas' }).click();
-    await page.locator('svg.qr').waitFor();
+    await page.locator('img.qr').waitFor();
     const secret = (await textOf(page.locator('span.mono'))).replaceAll(' ', '');
     await label('Código que o aplicativo mostra').fill(codeOf(secret));
     await label('Senha atual').fill(PASSWORD);

@@ -8,7 +8,6 @@ import { createApiKey } from '../../src/console/access/api-keys.sql.ts';
 import { startSession } from '../../src/console/access/console-sessions.sql.ts';
 import { addUser, findLoginUser } from '../../src/console/access/console-users.sql.ts';
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
-import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
 
 export interface ConsoleAnswer {
@@ -169,7 +168,7 @@ export async function openConsole(
       const user = await findLoginUser(database, name);
       if (user === null) throw new Error('there is no such user');
       const client = createClient(url);
-      const token = await startSession(database, user, SESSION_LIMITS, null, 'link');
+      const token = await startSession(database, user, null, 'link');
       client.cookies.set('conciliation', token ?? '');
       return client;
     },

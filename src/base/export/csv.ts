@@ -81,7 +81,7 @@ function encodeCell(
 }
 
 /** A plain decimal in the notation of the file. Every digit stays. */
-export function localDecimal(decimal: string, locale: Language): string {
+function localDecimal(decimal: string, locale: Language): string {
   return locale === 'en' ? decimal : decimal.replace('.', ',');
 }
 

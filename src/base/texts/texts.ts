@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { IntlMessageFormat } from 'intl-messageformat';
 import type en from '../../../locales/en.json';
+import { InputError } from '../runtime/errors.ts';
 import { type CivilDate, daysBetween } from '../values/business-day.ts';
 
 export const LANGUAGES = ['pt-BR', 'en'] as const;
@@ -64,6 +65,19 @@ function createText(language: Language): Text {
   };
   return Object.assign(text, { find });
 }
+
+type FaultIn<Key> = Key extends `faults.${infer Fault}` ? Fault : never;
+export type Fault = FaultIn<TextKey>;
+
+/** Returns the error of a request that cannot be carried out. Its message is English; pages show the reader's language. */
+export const refusal = (fault: Fault, values: Values = {}): InputError =>
+  new InputError(faultText(textOf('en'), fault, values) ?? fault, {
+    context: { fault, ...values },
+  });
+
+/** Returns the sentence of a fault; null: it has none. */
+export const faultText = (text: Text, fault: unknown, values: Values): string | null =>
+  text.find(`faults.${fault}`, values);
 
 /** A date or a month as readers of the language write it. */
 export function dateText(date: string, language: Language): string {

@@ -1,7 +1,7 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { hashToken, newToken } from '../../base/database/secret-token.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import {
   type ConsoleRole,
   coversKey,
@@ -17,24 +17,8 @@ const KEY_PREFIX = 'conciliation_';
 const MAX_NAME_LENGTH = 80;
 const SHOWN_LENGTH = KEY_PREFIX.length + 6;
 
-export interface ApiKey {
-  readonly id: number;
-  readonly name: string;
-  /** Its first characters. */
-  readonly start: string;
-  /** The owner; null for a key without one. */
-  readonly user: string | null;
-  readonly role: KeyRole;
-  readonly scopes: readonly KeyScope[];
-  readonly createdBy: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-}
-
-export const keyFault = (message: string) =>
-  new InputError(message, { context: { fault: 'key', days: KEY_DAYS.max } });
+/** `keyStart` has its first characters; the owner is null for a key without one. */
+export type ApiKey = Awaited<ReturnType<typeof readApiKeys>>[number];
 
 /**
  * @returns the key, which is not stored, and its number
@@ -56,9 +40,7 @@ export function createApiKey(
   return database.prisma.$transaction(async (tx) => {
     const name = key.name.trim();
     if (name === '' || name.length > MAX_NAME_LENGTH || key.scopes.length === 0) {
-      throw keyFault(
-        `a key has a name of at most ${MAX_NAME_LENGTH} characters, and at least one scope`,
-      );
+      throw refusal('key', { days: KEY_DAYS.max });
     }
     const owner = key.user === null ? null : await requireOwner(tx, key.user, key.role);
     const text = KEY_PREFIX + newToken();
@@ -90,14 +72,8 @@ async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promi
   const [owner] = await tx.$queryRaw<[{ id: bigint; role: ConsoleRole }?]>`
     SELECT id, role FROM conciliation.console_user
     WHERE name = ${parseUserName(user) ?? ''} AND disabled_at IS NULL FOR SHARE`;
-  if (owner === undefined) {
-    throw new InputError(`there is no user ${user}, or the user is disabled`, {
-      context: { fault: 'unknown_user' },
-    });
-  }
-  if (!coversKey(owner.role, role)) {
-    throw keyFault(`a ${owner.role} cannot have a key with the role ${role}`);
-  }
+  if (owner === undefined) throw refusal('unknown_user');
+  if (!coversKey(owner.role, role)) throw refusal('key_role');
   return owner.id;
 }
 
@@ -132,33 +108,23 @@ export function revokeApiKey(database: Database, id: bigint, by: string): Promis
     const revoked = await tx.$executeRaw`
       UPDATE conciliation.api_key SET revoked_at = now(), revoked_by = ${by}
       WHERE id = ${id} AND revoked_at IS NULL`;
-    if (revoked === 0) {
-      throw new InputError(`key ${id} does not exist or is revoked already`, {
-        context: { fault: 'unknown_key' },
-      });
-    }
+    if (revoked === 0) throw refusal('unknown_key');
     await recordAudit(tx, { actor: by, action: 'key.revoke', details: { keyId: Number(id) } });
   });
 }
 
-export async function readApiKeys(database: Database): Promise<ApiKey[]> {
+export async function readApiKeys(database: Database) {
   const keys = await database.prisma.apiKey.findMany({
     include: { user: { select: { name: true } } },
     omit: { keyHash: true },
     orderBy: { id: 'asc' },
   });
   return keys.map((key) => ({
+    ...key,
     id: Number(key.id),
-    name: key.name,
-    start: key.keyStart,
     user: key.user?.name ?? null,
     role: key.role as KeyRole,
     scopes: key.scopes as KeyScope[],
-    createdBy: key.createdBy,
-    createdAt: key.createdAt,
-    expiresAt: key.expiresAt,
-    lastUsedAt: key.lastUsedAt,
-    revokedAt: key.revokedAt,
   }));
 }
 

@@ -22,10 +22,8 @@ export type SignInProof =
   | { readonly issuer: string; readonly subject: string }
   | 'link';
 
-export interface SessionLimits {
-  readonly lifetimeMinutes: number;
-  readonly idleMinutes: number;
-}
+const LIFETIME_MINUTES = 12 * 60;
+const IDLE_MINUTES = 2 * 60;
 
 /**
  * Starts a session with a new token, so that a token planted by an attacker has no value (session
@@ -37,7 +35,6 @@ export interface SessionLimits {
 export function startSession(
   database: Database,
   user: { readonly id: bigint; readonly name: string },
-  limits: SessionLimits,
   address: string | null,
   proof: SignInProof,
 ): Promise<string | null> {
@@ -64,7 +61,7 @@ export function startSession(
     await tx.$executeRaw`
       INSERT INTO conciliation.console_session (token_hash, user_id, address, expires_at, by_oidc)
       VALUES (${session}, ${user.id}, ${address},
-              now() + make_interval(mins => ${limits.lifetimeMinutes}::int),
+              now() + make_interval(mins => ${LIFETIME_MINUTES}::int),
               ${issuer !== null})`;
     // With the session, so that no entry is that of another one.
     const details = { address, session };
@@ -74,25 +71,20 @@ export function startSession(
 }
 
 /** The condition for a session that has not ended. */
-const isOpen = ({ idleMinutes }: SessionLimits) => Prisma.sql`
+const IS_OPEN = Prisma.sql`
   session.expires_at > now()
-  AND session.last_seen_at > now() - make_interval(mins => ${idleMinutes}::int)`;
+  AND session.last_seen_at > now() - make_interval(mins => ${IDLE_MINUTES}::int)`;
 
 /** Returns the user of a token; null: there is no session, or it has ended. */
-export async function readSession(
-  database: Database,
-  token: string,
-  limits: SessionLimits,
-): Promise<SessionUser | null> {
+export async function readSession(database: Database, token: string): Promise<SessionUser | null> {
   const hash = hashToken(token);
-
   const [session] = await database.prisma.$queryRaw<[(SessionUser & { isOld: boolean })?]>`
     SELECT owner.name, owner.role,
            owner.totp_secret IS NOT NULL AS "hasSecondFactor", session.by_oidc AS "byOidc",
            session.last_seen_at < now() - interval '1 minute' AS "isOld"
     FROM conciliation.console_session session
     JOIN conciliation.console_user owner ON owner.id = session.user_id
-    WHERE session.token_hash = ${hash} AND ${isOpen(limits)} AND owner.disabled_at IS NULL`;
+    WHERE session.token_hash = ${hash} AND ${IS_OPEN} AND owner.disabled_at IS NULL`;
   if (session === undefined) return null;
   if (session.isOld) {
     await database.prisma.$executeRaw`
@@ -115,13 +107,12 @@ export interface OpenSession {
 export function readSessionsOf(
   database: Database,
   user: { readonly id: bigint; readonly token: string },
-  limits: SessionLimits,
 ): Promise<OpenSession[]> {
   return database.prisma.$queryRaw<OpenSession[]>`
     SELECT created_at AS "createdAt", last_seen_at AS "lastSeenAt", address, by_oidc AS "byOidc",
            token_hash = ${hashToken(user.token)} AS "isOwn"
     FROM conciliation.console_session session
-    WHERE user_id = ${user.id} AND ${isOpen(limits)}
+    WHERE user_id = ${user.id} AND ${IS_OPEN}
     ORDER BY created_at DESC`;
 }
 

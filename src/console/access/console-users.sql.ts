@@ -1,8 +1,9 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { hashToken, newToken } from '../../base/database/secret-token.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import { type ConsoleRole, PROGRAM_AUTHORS, parseUserName } from '../../base/values/role.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
 import {
@@ -30,12 +31,8 @@ export interface ConsoleUser {
 }
 
 /** The data for a sign-in. A disabled user is not found. */
-export interface LoginUser {
-  readonly id: bigint;
-  readonly name: string;
-  readonly passwordHash: string | null;
+export interface LoginUser extends ProvenUser {
   readonly email: string | null;
-  /** Null: a password is enough. */
   readonly factor: SecondFactor | null;
   /** The time since 1970 by the clock of the database. */
   readonly seconds: number;
@@ -43,39 +40,7 @@ export interface LoginUser {
 
 export type LinkPurpose = 'password' | 'sign_in';
 
-/** Why an action on a user failed. The pages have a sentence for each code. */
-export type UserFault =
-  | 'name_invalid'
-  | 'name_taken'
-  | 'email_invalid'
-  | 'email_taken'
-  | 'unknown_user'
-  | 'own_user'
-  | 'own_access'
-  | 'last_admin'
-  | 'disabled_user'
-  | 'own_factor'
-  | 'no_factor';
-
-const FAULTS: Readonly<Record<UserFault, string>> = {
-  name_invalid:
-    'a user name has 1 to 64 of a-z, 0-9 and . _ @ + -, and begins with a letter or digit',
-  name_taken: 'there is a user of that name already',
-  email_invalid: 'that is no e-mail address',
-  email_taken: 'another user has that e-mail address already',
-  unknown_user: 'there is no user of that name',
-  own_user: 'another user has to disable you or change your role',
-  own_access: 'another user has to make a link for you or set your e-mail address',
-  last_admin: 'that is the last administrator; make another user an administrator first',
-  disabled_user: 'that user is disabled',
-  own_factor: 'you remove your own second factor on the page of your account',
-  no_factor: 'that user has no second factor',
-};
-
-export const userFault = (fault: UserFault) =>
-  new InputError(FAULTS[fault], { context: { fault } });
-
-/** @throws InputError with a `UserFault` for an invalid or existing name or address */
+/** @throws InputError for an invalid or existing name or address */
 export function addUser(
   database: Database,
   user: {
@@ -87,13 +52,13 @@ export function addUser(
 ): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const name = parseUserName(user.name);
-    if (name === null) throw userFault('name_invalid');
-    if (PROGRAM_AUTHORS.includes(name)) throw userFault('name_taken');
+    if (name === null) throw refusal('name_invalid');
+    if (PROGRAM_AUTHORS.includes(name)) throw refusal('name_taken');
     const email = await requireFreeEmail(tx, user.email ?? null, name);
     const added = await tx.$executeRaw`
       INSERT INTO conciliation.console_user (name, role, email, created_by)
       VALUES (${name}, ${user.role}, ${email}, ${user.by}) ON CONFLICT (name) DO NOTHING`;
-    if (added === 0) throw userFault('name_taken');
+    if (added === 0) throw refusal('name_taken');
     await recordAudit(tx, {
       actor: user.by,
       action: 'user.add',
@@ -106,7 +71,7 @@ export function addUser(
  * Ends all sessions of the user and revokes the keys that the user may no longer have. A user who was an administrator
  * signs no date off that was open when the role changed. Setting the e-mail address, even to the same address, releases
  * the linked account of the identity provider.
- * @throws InputError with a `UserFault`: for an unknown user, for the last administrator, and for
+ * @throws InputError: for an unknown user, for the last administrator, and for
  * the acting user
  */
 export function changeUser(
@@ -130,11 +95,11 @@ export function changeUser(
       WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id FOR UPDATE`;
     const { id, name } = await requireUser(tx, change.name);
     const isDemoted = isDisabled === true || (role !== null && role !== 'admin');
-    if (name === by && (isDisabled === true || role !== null)) throw userFault('own_user');
+    if (name === by && (isDisabled === true || role !== null)) throw refusal('own_user');
     // Otherwise a stolen session would sign in with a company account of the thief.
-    if (name === by && change.email !== undefined) throw userFault('own_access');
+    if (name === by && change.email !== undefined) throw refusal('own_access');
     if (isDemoted && admins.length === 1 && admins[0]?.name === name) {
-      throw userFault('last_admin');
+      throw refusal('last_admin');
     }
     const [{ access }] = await tx.$queryRaw<[{ access: object }]>`
       UPDATE conciliation.console_user
@@ -179,9 +144,9 @@ async function requireFreeEmail(
 ): Promise<string | null> {
   if (text === null) return null;
   const email = parseEmailAddress(text);
-  if (email === null) throw userFault('email_invalid');
+  if (email === null) throw refusal('email_invalid');
   const others = await tx.consoleUser.count({ where: { email, name: { not: owner } } });
-  if (others > 0) throw userFault('email_taken');
+  if (others > 0) throw refusal('email_taken');
   return email;
 }
 
@@ -229,7 +194,7 @@ export function changeOwnPassword(
 /**
  * Creates a link that works once, and ends the older link of the user.
  * @returns the token for the link, which is not stored
- * @throws InputError with a `UserFault`: for an unknown or disabled user, and for the acting user
+ * @throws InputError: for an unknown or disabled user, and for the acting user
  */
 export function createLink(
   database: Database,
@@ -242,9 +207,9 @@ export function createLink(
 ): Promise<string> {
   return database.prisma.$transaction(async (tx) => {
     const { id, name, isDisabled } = await requireUser(tx, link.name);
-    if (isDisabled) throw userFault('disabled_user');
+    if (isDisabled) throw refusal('disabled_user');
     // Otherwise a stolen session would replace the password without knowing it.
-    if (name === link.by) throw userFault('own_access');
+    if (name === link.by) throw refusal('own_access');
     const token = newToken();
     await voidLinks(tx, id);
     await tx.$executeRaw`
@@ -269,11 +234,14 @@ export interface Link {
   readonly hasSecondFactor: boolean;
 }
 
+const LINK = Prisma.sql`
+  link.user_id AS "userId", owner.name, owner.email, link.purpose,
+  owner.totp_secret IS NOT NULL AS "hasSecondFactor"`;
+
 /** Returns the link of a token while it is valid; null for any other text. */
 export async function readLink(database: Database, token: string): Promise<Link | null> {
   const [link] = await database.prisma.$queryRaw<[Link?]>`
-    SELECT link.user_id AS "userId", owner.name, owner.email, link.purpose,
-           owner.totp_secret IS NOT NULL AS "hasSecondFactor"
+    SELECT ${LINK}
     FROM conciliation.console_link link
     JOIN conciliation.console_user owner ON owner.id = link.user_id
     WHERE link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
@@ -298,8 +266,7 @@ export function consumeLink(
         AND link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
         AND link.expires_at > now()
         AND link.purpose = ${passwordHash === null ? 'sign_in' : 'password'}
-      RETURNING link.user_id AS "userId", owner.name, owner.email, link.purpose,
-                owner.totp_secret IS NOT NULL AS "hasSecondFactor"`;
+      RETURNING ${LINK}`;
     if (link === undefined) return null;
     if (passwordHash !== null) {
       await tx.$executeRaw`
@@ -319,7 +286,7 @@ export async function requireUser(
   const [user] = await tx.$queryRaw<[{ id: bigint; name: string; isDisabled: boolean }?]>`
     SELECT id, name, disabled_at IS NOT NULL AS "isDisabled" FROM conciliation.console_user
     WHERE name = ${parseUserName(text) ?? ''} FOR UPDATE`;
-  if (user === undefined) throw userFault('unknown_user');
+  if (user === undefined) throw refusal('unknown_user');
   return user;
 }
 

@@ -1,208 +1,143 @@
+/** How a person begins and ends a session: with a password, a link, or an account of the identity provider. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { describeError } from '../../base/runtime/logger.ts';
-import { LANGUAGES } from '../../base/texts/texts.ts';
+import { LANGUAGES, refusal } from '../../base/texts/texts.ts';
 import { parseUserName } from '../../base/values/role.ts';
+import { text } from '../api/schema-parts.ts';
+import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { faultSentence } from '../shell/error-page.tsx';
-import {
-  cookieOptions,
-  isForeignLoad,
-  SESSION_LIMITS,
-  sessionCookie,
-  visitCookie,
-} from '../shell/guard.ts';
+import { actorOf, cookiesOf, isForeignLoad } from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
-import {
-  LANGUAGE_COOKIE,
-  type PageContext,
-  pageContext,
-  textParameter,
-  usePage,
-} from '../shell/page-context.ts';
-import { FormFault, Submit } from '../shell/parts.tsx';
-import { EVERYBODY, forEnrolment, forVisitors } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.ts';
+import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/page-context.ts';
+import { forVisitors } from '../shell/route-access.ts';
+import { statusOf } from '../shell/send-page.tsx';
 import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
-import { consumeLink, type LinkPurpose, readLink } from './console-users.sql.ts';
-import { OIDC_CALLBACK_PATH, type OidcFault } from './oidc-client.ts';
+import { consumeLink, type Link, readLink } from './console-users.sql.ts';
+import { OIDC_CALLBACK_PATH, type OidcClient, OidcError } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
-import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
-import { checkSignIn, countAddress } from './sign-in-check.ts';
-import { countTry, PER_ADDRESS } from './sign-in-limits.sql.ts';
+import { clientAddress, logSecurityEvent } from './security-events.ts';
+import { checkSignIn, requireTry } from './sign-in-check.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;
 
-export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, publicUrl, logger } = parts;
+export const LOGIN = declarePage({
+  path: '/login',
+  who: 'visitor',
+  active: null,
+  input: {},
+  read: async ({ oidc }, _, request) => ({
+    next: nextOf(request),
+    name: textParameter(request.body, 'name') ?? '',
+    hasOidc: oidc !== null,
+    isSignedIn: request.principal !== null,
+  }),
+  elsewhere: ({ isSignedIn }) => (isSignedIn ? '/' : null),
+  title: ({ text }) => text('login.title'),
+  body: (data) => <LoginPage {...data} />,
+});
 
-  server.get('/login', forVisitors, async (request, reply) =>
-    request.principal === null
-      ? showLogin(request, reply, parts, { status: 200 })
-      : reply.redirect('/', 303),
-  );
+const written = asWritten(Type.Optional(text));
 
-  server.post('/login', forVisitors, async (request, reply) => {
-    const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
-    const checked = await checkSignIn(parts, request, name);
-    if (checked.outcome === 'limited') return showTooMany(request, reply, parts, checked.wait);
-    if (checked.outcome === 'wrong') {
-      return showLogin(request, reply, parts, {
-        status: 401,
-        name,
-        error: ({ text }) => text('login.wrong'),
-      });
-    }
-    const { user, proof } = checked;
-    return signIn(reply, parts, { user, next: nextOf(request), proof });
-  });
+const SIGN_IN = declareAction({
+  path: '/login',
+  who: 'visitor',
+  page: LOGIN,
+  input: { name: Type.Optional(text), password: written, next: Type.Optional(text) },
+  answer: async (request, reply, parts, { name = '' }) => {
+    const known = parseUserName(name) ?? '';
+    const { user, proof } = await checkSignIn(parts, reply, known, 'wrong_sign_in');
+    return signIn(reply, parts, user, nextOf(request), proof);
+  },
+});
 
-  server.post('/logout', forEnrolment(EVERYBODY), async (request, reply) => {
-    const session = request.cookies[sessionCookie(publicUrl)];
-    let byOidc = false;
-    if (session !== undefined && request.principal !== null) {
-      byOidc = await endSession(database, session);
-      await recordAudit(database.prisma, { actor: request.principal.name, action: 'session.end' });
-    }
+const SIGN_OUT = declareAction({
+  path: '/logout',
+  isForEnrolment: true,
+  input: {},
+  answer: async (request, reply, { database, publicUrl }) => {
+    const byOidc = await endSession(database, request.visit);
+    await recordAudit(database.prisma, { actor: actorOf(request), action: 'session.end' });
+    const { session, options } = cookiesOf(publicUrl);
     return reply
-      .clearCookie(sessionCookie(publicUrl), cookieOptions(publicUrl))
+      .clearCookie(session, options)
       .redirect(byOidc ? '/login?notice=account_remains' : '/login', 303);
-  });
+  },
+});
 
-  const showLink = async (
-    request: FastifyRequest<{ Params: { token: string } }>,
-    reply: FastifyReply,
-    fault: InputError | null,
-  ) => {
-    const link = await readLink(database, request.params.token);
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('link.passwordTitle'),
-      active: null,
-      status: link === null ? 404 : fault === null ? 200 : 400,
-      body: (
-        <LinkPage
-          link={link}
-          action={`/link/${encodeURIComponent(request.params.token)}`}
-          fault={fault && faultSentence(context, fault)}
-        />
-      ),
-    }));
-  };
+/** Has a button, because mail programs open links. Only the button uses the link. */
+export const LINK = declarePage({
+  path: '/link/:token',
+  who: 'visitor',
+  active: null,
+  input: { token: text },
+  read: async ({ database }, { token }) => ({ link: await readLink(database, token) }),
+  answer: ({ link }) => (link === null ? { status: 404 } : {}),
+  title: ({ text }) => text('link.passwordTitle'),
+  body: ({ link }, { token }) => <LinkPage link={link} token={token} />,
+});
 
-  // A GET shows a page with a button, because mail programs open links. Only the button uses the link.
-  server.get<{ Params: { token: string } }>('/link/:token', forVisitors, (request, reply) =>
-    showLink(request, reply, null),
-  );
+const USE_LINK = declareAction({
+  path: '/link/:token',
+  who: 'visitor',
+  page: LINK,
+  input: { token: text, password: written, again: written },
+  answer: async (request, reply, parts, { token }) => {
+    const { database, logger } = parts;
+    await requireTry(parts, reply, 'address');
+    const link = await readLink(database, token);
+    if (link === null) {
+      logSecurityEvent(logger, request, 'sign_in_failed');
+      return LINK.after(request, reply, parts, {});
+    }
+    const hash =
+      link.purpose === 'password'
+        ? await hashPassword(requireNewPassword(request.body, 'password', link))
+        : null;
+    const used = await consumeLink(database, token, hash);
+    if (used === null) return LINK.after(request, reply, parts, {});
+    // The maker of the link must not sign in without the code.
+    if (used.hasSecondFactor) return reply.redirect('/login?notice=password_saved', 303);
+    const user = { id: used.userId, name: used.name };
+    const proof = hash === null ? 'link' : { passwordHash: hash, totpSecret: null };
+    return signIn(reply, parts, user, '/', proof);
+  },
+});
 
-  server.post<{ Params: { token: string } }>(
-    '/link/:token',
-    forVisitors,
-    async (request, reply) => {
-      const { token } = request.params;
-      const wait = await countAddress(parts, request);
-      const link = wait === 0 ? await readLink(database, token) : null;
-      if (link === null) {
-        logSecurityEvent(logger, request, 'sign_in_failed');
-        return showLink(request, reply, null);
-      }
-      let hash: string | null = null;
-      if (link.purpose === 'password') {
-        try {
-          hash = await hashPassword(requireNewPassword(request.body, 'password', link));
-        } catch (error) {
-          if (!(error instanceof InputError)) throw error;
-          return showLink(request, reply, error);
-        }
-      }
-      const used = await consumeLink(database, token, hash);
-      if (used === null) return showLink(request, reply, null);
-      // The maker of the link must not sign in without the code.
-      if (used.hasSecondFactor) return reply.redirect('/login?notice=password_saved', 303);
-      const user = { id: used.userId, name: used.name };
-      const proof = hash === null ? 'link' : { passwordHash: hash, totpSecret: null };
-      return signIn(reply, parts, { user, next: '/', proof });
-    },
-  );
+const CHOOSE_LANGUAGE = declareAction({
+  path: '/preferences',
+  who: 'visitor',
+  input: {},
+  answer: async (request, reply, { publicUrl, timeZone }) => {
+    const options = { ...cookiesOf(publicUrl).options, maxAge: PREFERENCE_SECONDS };
+    const { language: current } = pageContext(request, timeZone);
+    const chosen = textParameter(request.body, 'language');
+    const language = LANGUAGES.find((known) => known === chosen) ?? current;
+    return reply.setCookie(LANGUAGE_COOKIE, language, options).redirect(nextOf(request), 303);
+  },
+});
 
-  server.post('/preferences', forVisitors, async (request, reply) => {
-    const options = { ...cookieOptions(publicUrl), maxAge: PREFERENCE_SECONDS };
-    const { language: current } = pageContext(request, parts.timeZone);
-    const language = textParameter(request.body, 'language');
-    reply.setCookie(
-      LANGUAGE_COOKIE,
-      LANGUAGES.find((known) => known === language) ?? current,
-      options,
-    );
-    return reply.redirect(nextOf(request), 303);
-  });
-}
+export const LOGIN_ACTIONS = [SIGN_IN, SIGN_OUT, USE_LINK, CHOOSE_LANGUAGE];
 
 async function signIn(
   reply: FastifyReply,
   { database, publicUrl, logger }: ConsoleParts,
-  {
-    user,
-    next,
-    proof,
-  }: {
-    readonly user: { readonly id: bigint; readonly name: string };
-    readonly next: string;
-    readonly proof: SignInProof;
-  },
+  user: { readonly id: bigint; readonly name: string },
+  next: string,
+  proof: SignInProof,
 ): Promise<FastifyReply> {
   const { request } = reply;
-  const token = await startSession(database, user, SESSION_LIMITS, clientAddress(request), proof);
+  const token = await startSession(database, user, clientAddress(request), proof);
   if (token === null) {
     logSecurityEvent(logger, request, 'sign_in_failed', user.name);
     return reply.redirect('/login', 303);
   }
   logSecurityEvent(logger, request, 'sign_in_succeeded', user.name);
-  return reply
-    .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))
-    .clearCookie(visitCookie(publicUrl), cookieOptions(publicUrl))
-    .redirect(next, 303);
-}
-
-function showLogin(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  parts: ConsoleParts,
-  answer: {
-    readonly status: number;
-    readonly name?: string;
-    readonly error?: (context: PageContext) => string;
-  },
-): Promise<FastifyReply> {
-  return sendPage(request, reply, parts, (context) => ({
-    title: context.text('login.title'),
-    active: null,
-    status: answer.status,
-    body: (
-      <LoginPage
-        next={nextOf(request)}
-        name={answer.name ?? ''}
-        error={answer.error?.(context) ?? null}
-        hasOidc={parts.oidc !== null}
-      />
-    ),
-  }));
-}
-
-/** @param wait until the next try, in seconds */
-function showTooMany(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  parts: ConsoleParts,
-  wait: number,
-): Promise<FastifyReply> {
-  const seconds = String(wait);
-  reply.header('retry-after', seconds);
-  return showLogin(request, reply, parts, {
-    status: 429,
-    error: ({ text }) => text('faults.too_many_tries', { seconds }),
-  });
+  const { session, visit, options } = cookiesOf(publicUrl);
+  return reply.setCookie(session, token, options).clearCookie(visit, options).redirect(next, 303);
 }
 
 /** Returns the path after the sign-in, which is always a path of this console. */
@@ -215,16 +150,19 @@ function nextOf(request: FastifyRequest): string {
 function LoginPage(props: {
   readonly next: string;
   readonly name: string;
-  readonly error: string | null;
   readonly hasOidc: boolean;
 }) {
-  const context = usePage();
-  const { text } = context;
+  const { text } = usePage();
   return (
     <div class="narrow">
-      <form method="post" action="/login" class="card stack">
+      <SIGN_IN.Form
+        values={{ next: props.next }}
+        class="card stack"
+        button={text('login.submit')}
+        {...(!props.hasOidc && { look: 'primary' })}
+        help={text('login.help')}
+      >
         <h1>{text('login.title')}</h1>
-        <FormFault fault={props.error} />
         {props.hasOidc && (
           <>
             <a
@@ -236,8 +174,6 @@ function LoginPage(props: {
             <p class="or">{text('login.orPassword')}</p>
           </>
         )}
-        <input type="hidden" name="_csrf" value={context.csrf} />
-        <input type="hidden" name="next" value={props.next} />
         <Field label={text('login.name')}>
           <input
             name="name"
@@ -252,11 +188,7 @@ function LoginPage(props: {
           <input name="password" type="password" required autocomplete="current-password" />
         </Field>
         <CodeField isRequired={false} />
-        <button type="submit" class={props.hasOidc ? 'button' : 'button primary'}>
-          {text('login.submit')}
-        </button>
-        <p class="quiet small">{text('login.help')}</p>
-      </form>
+      </SIGN_IN.Form>
     </div>
   );
 }
@@ -279,14 +211,9 @@ export function CodeField(props: { readonly isRequired: boolean }) {
   );
 }
 
-function LinkPage(props: {
-  readonly link: { readonly name: string; readonly purpose: LinkPurpose } | null;
-  readonly action: string;
-  readonly fault: string | null;
-}) {
-  const context = usePage();
-  const { link } = props;
-  const { text } = context;
+function LinkPage(props: { readonly link: Link | null; readonly token: string }) {
+  const { link, token } = props;
+  const { text } = usePage();
   if (link === null) {
     return (
       <div class="narrow">
@@ -294,33 +221,30 @@ function LinkPage(props: {
           <h1>{text('link.goneTitle')}</h1>
           <p>{text('link.gone')}</p>
           <p>
-            <a href="/login">{context.text('login.title')}</a>
+            <a href="/login">{text('login.title')}</a>
           </p>
         </section>
       </div>
     );
   }
+  const isSignIn = link.purpose === 'sign_in';
   return (
     <div class="narrow">
-      <form method="post" action={props.action} class="card stack">
-        <input type="hidden" name="_csrf" value={context.csrf} />
-        <FormFault fault={props.fault} />
-        {link.purpose === 'sign_in' ? (
+      <USE_LINK.Form
+        values={{ token }}
+        class="card stack"
+        button={text(isSignIn ? 'link.open' : 'link.save')}
+        look="primary"
+      >
+        <h1>{text(isSignIn ? 'link.signInTitle' : 'link.passwordTitle')}</h1>
+        <p>{text(isSignIn ? 'link.signIn' : 'link.choose', { name: link.name })}</p>
+        {!isSignIn && (
           <>
-            <h1>{text('link.signInTitle')}</h1>
-            <p>{text('link.signIn', { name: link.name })}</p>
-            <Submit class="primary">{text('link.open')}</Submit>
-          </>
-        ) : (
-          <>
-            <h1>{text('link.passwordTitle')}</h1>
-            <p>{text('link.choose', { name: link.name })}</p>
             <input type="hidden" name="username" autocomplete="username" value={link.name} />
             <NewPasswordFields name="password" />
-            <Submit class="primary">{text('link.save')}</Submit>
           </>
         )}
-      </form>
+      </USE_LINK.Form>
     </div>
   );
 }
@@ -349,76 +273,63 @@ export function NewPasswordFields(props: { readonly name: string }) {
   );
 }
 
-const OIDC_STATUS = {
-  denied: 401,
-  refused: 401,
-  unavailable: 503,
-  unknown: 403,
-  unverified: 403,
-  disabled: 403,
-};
-
-/** Routes for accounts of the identity provider: a link to it and the return. Without a provider, both answer 404. */
+/** The routes for accounts of the identity provider: a link to it and the return. Without a provider, both answer 404. */
 export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, oidc, logger } = parts;
-  const show = (request: FastifyRequest, reply: FastifyReply, reason: keyof typeof OIDC_STATUS) =>
-    showLogin(request, reply, parts, {
-      status: OIDC_STATUS[reason],
-      error: ({ text }) => text(`login.oidcFaults.${reason}`),
+  const { database, logger } = parts;
+  const add = (
+    path: string,
+    answer: (
+      oidc: OidcClient,
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ) => Promise<FastifyReply>,
+  ) =>
+    server.get(path, forVisitors, async (request, reply) => {
+      if (parts.oidc === null) return reply.callNotFound();
+      // Another tab has already signed in.
+      if (request.principal !== null) return reply.redirect('/', 303);
+      try {
+        return await answer(parts.oidc, request, reply);
+      } catch (fault) {
+        if (!(fault instanceof InputError)) throw fault;
+        if (fault instanceof OidcError) {
+          const err = describeError(fault.cause);
+          logger.warn({ ...fault.context, err }, 'the sign-in at the identity provider failed');
+        }
+        return LOGIN.after(request, reply, parts, { fault, status: statusOf(fault) });
+      }
     });
 
-  const showFault = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { fault, cause, errorCode }: OidcFault,
-  ) => {
-    const err = describeError(cause);
-    logger.warn({ fault, errorCode, err }, 'the sign-in at the identity provider failed');
-    return show(request, reply, fault);
-  };
-
-  const refusal = async (request: FastifyRequest, reply: FastifyReply) => {
+  const requireOwnTry = async (request: FastifyRequest, reply: FastifyReply) => {
     // Before the count, so that pages of other sites do not use up the tries of an address.
     if (isForeignLoad(request)) {
       logSecurityEvent(logger, request, 'csrf_refused');
-      return show(request, reply, 'refused');
+      throw refusal('oidc_refused');
     }
-    const wait = await countTry(database, `oidc ${clientNetwork(request)}`, PER_ADDRESS);
-    if (wait === 0) return null;
-    logSecurityEvent(logger, request, 'sign_in_limited');
-    return showTooMany(request, reply, parts, wait);
+    await requireTry(parts, reply, 'oidc');
   };
 
   // A link, not a form: the form-action policy of browsers also applies to the redirect after a form.
-  server.get('/login/oidc', forVisitors, async (request, reply) => {
-    if (oidc === null) return reply.callNotFound();
-    if (request.principal !== null) return reply.redirect('/', 303);
-    const refused = await refusal(request, reply);
-    if (refused !== null) return refused;
+  add('/login/oidc', async (oidc, request, reply) => {
+    await requireOwnTry(request, reply);
     const begun = await oidc.begin();
-    if ('fault' in begun) return showFault(request, reply, begun);
     await beginOidcLogin(database, { ...begun, visit: request.visit, next: nextOf(request) });
     return reply.redirect(begun.url.href, 303);
   });
 
-  server.get(OIDC_CALLBACK_PATH, forVisitors, async (request, reply) => {
-    if (oidc === null) return reply.callNotFound();
-    // Another tab has already signed in.
-    if (request.principal !== null) return reply.redirect('/', 303);
+  add(OIDC_CALLBACK_PATH, async (oidc, request, reply) => {
     const state = textParameter(request.query, 'state') ?? '';
     const login = await takeOidcLogin(database, state, request.visit);
-    if (login === null) return show(request, reply, 'refused');
-    const refused = await refusal(request, reply);
-    if (refused !== null) return refused;
+    if (login === null) throw refusal('oidc_refused');
+    await requireOwnTry(request, reply);
     const { searchParams } = new URL(request.url, 'http://localhost');
     const identity = await oidc.finish(searchParams, { ...login, state });
-    if ('fault' in identity) return showFault(request, reply, identity);
     const user = await findOidcUser(database, identity, clientAddress(request));
     if (user.outcome !== 'found') {
       logSecurityEvent(logger, request, 'sign_in_failed');
-      return show(request, reply, user.outcome);
+      throw refusal(`oidc_${user.outcome}`);
     }
     const { issuer, subject } = identity;
-    return signIn(reply, parts, { user, next: login.next, proof: { issuer, subject } });
+    return signIn(reply, parts, user, login.next, { issuer, subject });
   });
 }

@@ -6,7 +6,7 @@
 import * as oidc from 'openid-client';
 import { isLoopback } from '../../base/config/address-faults.ts';
 import type { OidcConfig } from '../../base/config/config.ts';
-import { ConfigError } from '../../base/runtime/errors.ts';
+import { ConfigError, InputError } from '../../base/runtime/errors.ts';
 import type { OidcIdentity } from './oidc-logins.sql.ts';
 
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';
@@ -20,24 +20,25 @@ interface OidcRequest {
 }
 
 /**
- * Why there is no identity. denied: the person refused. refused: the answer does not belong to the request,
- * or breaks a rule. unavailable: the provider does not answer as an OpenID Connect provider.
+ * There is no identity. denied: the person refused. refused: the answer does not belong to the request, or breaks a
+ * rule. unavailable: the provider does not answer as an OpenID Connect provider.
  */
-export interface OidcFault {
-  readonly fault: 'denied' | 'refused' | 'unavailable';
-  /** To be logged only through `describeError`. */
-  readonly cause: unknown;
-  /** The provider's own error code, such as `invalid_grant`. */
-  readonly errorCode: string | null;
+export class OidcError extends InputError {
+  /** @param cause to be logged only through `describeError` */
+  constructor(fault: 'denied' | 'refused' | 'unavailable', cause: unknown) {
+    const errorCode = errorCodeOf(cause);
+    super(`the sign-in is ${fault}`, { cause, context: { fault: `oidc_${fault}`, errorCode } });
+  }
 }
 
 export interface OidcClient {
-  begin(): Promise<OidcRequest | OidcFault>;
-  /** @param query of the address to which the provider redirected the browser */
-  finish(
-    query: URLSearchParams,
-    request: Omit<OidcRequest, 'url'>,
-  ): Promise<OidcIdentity | OidcFault>;
+  /** @throws OidcError */
+  begin(): Promise<OidcRequest>;
+  /**
+   * @param query of the address to which the provider redirected the browser
+   * @throws OidcError
+   */
+  finish(query: URLSearchParams, request: Omit<OidcRequest, 'url'>): Promise<OidcIdentity>;
 }
 
 const TIMEOUT_SECONDS = 10;
@@ -90,7 +91,7 @@ export function createOidcClient(options: OidcConfig): OidcClient {
         });
         return { url, state, nonce, codeVerifier };
       } catch (error) {
-        return { ...toFault(error), fault: 'unavailable' };
+        throw new OidcError('unavailable', error);
       }
     },
     async finish(query, request) {
@@ -117,7 +118,7 @@ export function createOidcClient(options: OidcConfig): OidcClient {
           verifiedEmail: verifiedEmailOf(about, options.assumesVerifiedEmail),
         };
       } catch (error) {
-        return toFault(error);
+        throw new OidcError(faultOf(error), error);
       }
     },
   };
@@ -155,29 +156,33 @@ const NO_ANSWER = new Set([
   'OAUTH_PARSE_ERROR',
 ]);
 
+/** Returns the provider's own error code, such as `invalid_grant`. Other values are free text of the provider. */
 function errorCodeOf(cause: unknown): string | null {
+  const code = statedCode(cause);
+  return code !== undefined && /^[a-z_]{1,40}$/.test(code) ? code : null;
+}
+
+function statedCode(cause: unknown): string | undefined {
   if (cause instanceof oidc.AuthorizationResponseError || cause instanceof oidc.ResponseBodyError) {
     return cause.error;
   }
-  if (!(cause instanceof oidc.WWWAuthenticateChallengeError)) return null;
+  if (!(cause instanceof oidc.WWWAuthenticateChallengeError)) return undefined;
   const [challenge] = cause.cause;
   // RFC 6749, section 5.2: the answer to a wrong secret that was sent in a header.
-  return challenge?.parameters.error ?? (challenge?.scheme === 'basic' ? 'invalid_client' : null);
+  return (
+    challenge?.parameters.error ?? (challenge?.scheme === 'basic' ? 'invalid_client' : undefined)
+  );
 }
 
-function toFault(cause: unknown): OidcFault {
-  const errorCode = errorCodeOf(cause);
+function faultOf(cause: unknown): 'denied' | 'refused' | 'unavailable' {
+  const code = errorCodeOf(cause);
+  if (code === 'access_denied') return 'denied';
   const isAway =
     // In this call, only fetch throws a TypeError: for a server that does not answer.
     cause instanceof TypeError ||
     cause instanceof ConfigError ||
     (cause instanceof oidc.ClientError && NO_ANSWER.has(cause.code ?? '')) ||
-    errorCode === 'temporarily_unavailable' ||
-    errorCode === 'server_error';
-  return {
-    fault: errorCode === 'access_denied' ? 'denied' : isAway ? 'unavailable' : 'refused',
-    cause,
-    // Other values are free text of the provider.
-    errorCode: errorCode !== null && /^[a-z_]{1,40}$/.test(errorCode) ? errorCode : null,
-  };
+    code === 'temporarily_unavailable' ||
+    code === 'server_error';
+  return isAway ? 'unavailable' : 'refused';
 }

@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 
 /** OWASP's minimum for scrypt with three lanes (Password Storage Cheat Sheet): 32 MiB. */
 const COST = { logN: 15, r: 8, p: 3 };
@@ -119,18 +119,10 @@ export function requireNewPassword(
 ): string {
   const password = passwordOf(body, field) ?? '';
   if (password.length < MIN_PASSWORD_LENGTH) {
-    throw new InputError(`a password has at least ${MIN_PASSWORD_LENGTH} characters`, {
-      context: { fault: 'password_short', min: MIN_PASSWORD_LENGTH },
-    });
+    throw refusal('password_short', { min: MIN_PASSWORD_LENGTH });
   }
-  if (password !== passwordOf(body, 'again')) {
-    throw new InputError('the two passwords differ', { context: { fault: 'password_unequal' } });
-  }
-  if (isGuessable(password, owner)) {
-    throw new InputError('the password is easy to guess', {
-      context: { fault: 'password_guessable' },
-    });
-  }
+  if (password !== passwordOf(body, 'again')) throw refusal('password_unequal');
+  if (isGuessable(password, owner)) throw refusal('password_guessable');
   return password;
 }
 

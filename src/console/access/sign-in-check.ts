@@ -1,5 +1,7 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
+import type { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import { useCode } from '../account/second-factor.sql.ts';
 import { matchCode } from '../account/second-factor.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -22,12 +24,10 @@ const AUDITED = {
 /** A flood beyond this is refused before the first query, so that pulls and pages keep their process. */
 const MAX_UNDER_WAY = 20;
 
-type SignInOutcome =
-  /** `wait`: seconds until the next try. */
-  | { readonly outcome: 'limited'; readonly wait: number }
-  /** The user, the password or the code; the answer does not say which. */
-  | { readonly outcome: 'wrong' }
-  | { readonly outcome: 'right'; readonly user: LoginUser; readonly proof: SignInProof };
+interface SignIn {
+  readonly user: LoginUser;
+  readonly proof: SignInProof;
+}
 
 let underWay = 0;
 
@@ -35,56 +35,69 @@ let underWay = 0;
  * Checks the fields `password` and `code` of a form for a user. A user with a second factor needs both. A right code is
  * used up, together with a right password only. Tries count towards the limits of the address and of the user, and
  * refusals are logged and audited.
+ * @param fault of a wrong user, password or code; the answer does not say which
+ * @throws InputError
  * @throws PasswordsBusyError
  */
 export async function checkSignIn(
   parts: ConsoleParts,
-  request: FastifyRequest,
+  reply: FastifyReply,
   name: string,
-): Promise<SignInOutcome> {
+  fault: 'wrong_sign_in' | 'wrong_proof',
+): Promise<SignIn> {
   if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
   underWay += 1;
   try {
-    return await checkCounted(parts, request, name);
+    const { database } = parts;
+    const { request } = reply;
+    const network = clientNetwork(request);
+    const addressWait = await countTry(database, `address ${network}`, PER_ADDRESS);
+    if (addressWait > 0) {
+      await noteRefusal(parts, request, 'sign_in_limited', null);
+      throw tooManyTries(reply, addressWait);
+    }
+    const key = `user ${name} ${network}`;
+    const user = await findLoginUser(database, name);
+    const wait = await countTry(database, key, PER_USER);
+    if (wait > 0) {
+      await noteRefusal(parts, request, 'sign_in_limited', user?.name ?? null);
+      throw tooManyTries(reply, wait);
+    }
+    const password = passwordOf(request.body, 'password') ?? '';
+    const passwordHash = user?.passwordHash ?? null;
+    const isPassword = await verifyPassword(password, passwordHash);
+    const isRight = isPassword && user !== null && (await hasCode(parts, request, user));
+    if (!isRight || passwordHash === null) {
+      await noteRefusal(parts, request, 'sign_in_failed', user?.name ?? null);
+      throw refusal(fault);
+    }
+    await forgetTries(database, key);
+    return { user, proof: { passwordHash, totpSecret: user.factor?.secret ?? null } };
   } finally {
     underWay -= 1;
   }
 }
 
-async function checkCounted(
-  parts: ConsoleParts,
-  request: FastifyRequest,
-  name: string,
-): Promise<SignInOutcome> {
-  const { database } = parts;
-  const addressWait = await countAddress(parts, request);
-  if (addressWait > 0) {
-    await noteRefusal(parts, request, 'sign_in_limited', null);
-    return { outcome: 'limited', wait: addressWait };
-  }
-  const key = `user ${name} ${clientNetwork(request)}`;
-  const user = await findLoginUser(database, name);
-  const wait = await countTry(database, key, PER_USER);
-  if (wait > 0) {
-    await noteRefusal(parts, request, 'sign_in_limited', user?.name ?? null);
-    return { outcome: 'limited', wait };
-  }
-  const password = passwordOf(request.body, 'password') ?? '';
-  const passwordHash = user?.passwordHash ?? null;
-  const isPassword = await verifyPassword(password, passwordHash);
-  const isRight = isPassword && user !== null && (await hasCode(parts, request, user));
-  if (!isRight || passwordHash === null) {
-    await noteRefusal(parts, request, 'sign_in_failed', user?.name ?? null);
-    return { outcome: 'wrong' };
-  }
-  await forgetTries(database, key);
-  const proof = { passwordHash, totpSecret: user.factor?.secret ?? null };
-  return { outcome: 'right', user, proof };
+/**
+ * Counts a try from the address of the request.
+ * @throws InputError when it is one too many
+ */
+export async function requireTry(
+  { database, logger }: ConsoleParts,
+  reply: FastifyReply,
+  way: 'address' | 'oidc',
+): Promise<void> {
+  const { request } = reply;
+  const wait = await countTry(database, `${way} ${clientNetwork(request)}`, PER_ADDRESS);
+  if (wait === 0) return;
+  logSecurityEvent(logger, request, 'sign_in_limited');
+  throw tooManyTries(reply, wait);
 }
 
-/** @returns the seconds to wait; 0: a try from the address of the request is allowed, and counted */
-export const countAddress = ({ database }: ConsoleParts, request: FastifyRequest) =>
-  countTry(database, `address ${clientNetwork(request)}`, PER_ADDRESS);
+function tooManyTries(reply: FastifyReply, seconds: number): InputError {
+  reply.header('retry-after', seconds);
+  return refusal('too_many_tries', { seconds });
+}
 
 /** Always writes to the log, and to the audit log within the limits. */
 async function noteRefusal(

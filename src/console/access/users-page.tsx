@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { InputError } from '../../base/runtime/errors.ts';
 import {
   CONSOLE_ROLES,
   type ConsoleRole,
@@ -10,15 +9,15 @@ import {
   parseUserName,
 } from '../../base/values/role.ts';
 import { resetFactor } from '../account/second-factor.sql.ts';
-import { id, text } from '../api/schema-parts.ts';
+import { id, text, words } from '../api/schema-parts.ts';
 import { declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { actorOf } from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Card, Disclosure, Instant, Options } from '../shell/parts.tsx';
-import { actorOf } from '../shell/path-parameters.ts';
 import { ADMINISTER } from '../shell/route-access.ts';
-import { type ApiKey, createApiKey, keyFault, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
+import { type ApiKey, createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import {
   addUser,
   type ConsoleUser,
@@ -56,15 +55,9 @@ export const USERS = declarePage({
 });
 
 const written = Type.Optional(text);
+const role = words(CONSOLE_ROLES);
 const action = { who: ADMINISTER, page: USERS } as const;
 const next = () => '/users';
-
-/** @throws InputError for another word */
-function roleOf<Role extends ConsoleRole>(word: string | undefined, roles: readonly Role[]): Role {
-  const role = roles.find((known) => known === word);
-  if (role !== undefined) return role;
-  throw new InputError('a role is needed', { context: { fault: 'role' } });
-}
 
 async function newLink(parts: ConsoleParts, name: string, by: string): Promise<NewSecret> {
   const validMinutes = PASSWORD_LINK_HOURS * 60;
@@ -77,10 +70,10 @@ async function newLink(parts: ConsoleParts, name: string, by: string): Promise<N
 const ADD_USER = declareAction({
   ...action,
   path: '/users',
-  input: { name: written, role: written, email: written },
+  input: { name: written, role, email: written },
   answer: async (request, reply, parts, { name = '', role, email = null }) => {
     const by = actorOf(request);
-    await addUser(parts.database, { name, role: roleOf(role, CONSOLE_ROLES), email, by });
+    await addUser(parts.database, { name, role, email, by });
     const result = await newLink(parts, name, by);
     return USERS.after(request, reply, parts, { status: 201, result });
   },
@@ -96,26 +89,35 @@ const NEW_LINK = declareAction({
   },
 });
 
-const changeOf = (
-  word: 'role' | 'email' | 'disable' | 'enable',
-  notice: 'user_changed' | 'user_disabled' | 'user_enabled',
-  change: (input: { role?: string; email?: string }) => Partial<Parameters<typeof changeUser>[1]>,
-) =>
+const CHANGE_ROLE = declareAction({
+  ...action,
+  path: '/users/:name/role',
+  input: { name: text, role },
+  deed: ({ database }, change, by) => changeUser(database, { ...change, by }),
+  next,
+  notice: 'user_changed',
+});
+
+const CHANGE_EMAIL = declareAction({
+  ...action,
+  path: '/users/:name/email',
+  input: { name: text, email: written },
+  deed: ({ database }, { name, email = null }, by) => changeUser(database, { name, email, by }),
+  next,
+  notice: 'user_changed',
+});
+
+const disabling = (isDisabled: boolean) =>
   declareAction({
     ...action,
-    path: `/users/:name/${word}`,
-    input: { name: text, role: written, email: written },
-    deed: ({ database }, { name, ...input }, by) =>
-      changeUser(database, { ...change(input), name, by }),
+    path: `/users/:name/${isDisabled ? 'disable' : 'enable'}`,
+    input: { name: text },
+    deed: ({ database }, { name }, by) => changeUser(database, { name, isDisabled, by }),
     next,
-    notice,
+    notice: isDisabled ? 'user_disabled' : 'user_enabled',
   });
-const CHANGE_ROLE = changeOf('role', 'user_changed', ({ role }) => ({
-  role: roleOf(role, CONSOLE_ROLES),
-}));
-const CHANGE_EMAIL = changeOf('email', 'user_changed', ({ email }) => ({ email: email ?? null }));
-const DISABLE = changeOf('disable', 'user_disabled', () => ({ isDisabled: true }));
-const ENABLE = changeOf('enable', 'user_enabled', () => ({ isDisabled: false }));
+const DISABLE = disabling(true);
+const ENABLE = disabling(false);
 
 const RESET_FACTOR = declareAction({
   ...action,
@@ -133,18 +135,14 @@ const ADD_KEY = declareAction({
   ...action,
   path: '/keys',
   input: {
-    ...{ name: written, role: written, days: written },
-    ...{ scope_read: written, scope_export: written, scope_pull: written, scope_payables: written },
+    name: written,
+    role: words(KEY_ROLES),
+    days: Type.Integer({ minimum: 1, maximum: KEY_DAYS.max }),
+    scopes: Type.Optional(Type.Array(words(KEY_SCOPES))),
   },
-  answer: async (request, reply, parts, { name = '', role: word, days = '', ...chosen }) => {
-    const role = KEY_ROLES.find((known) => known === word);
-    const scopes = KEY_SCOPES.filter((scope) => chosen[`scope_${scope}`] !== undefined);
-    const validDays = /^\d{1,3}$/.test(days) ? Number(days) : 0;
-    if (role === undefined || validDays < 1 || validDays > KEY_DAYS.max) {
-      throw keyFault('the key needs a role and days');
-    }
+  answer: async (request, reply, parts, { name = '', role, days, scopes = [] }) => {
     const by = actorOf(request);
-    const wanted = { name, user: by, role, scopes, validDays, by };
+    const wanted = { name, user: by, role, scopes, validDays: days, by };
     const { key } = await createApiKey(parts.database, wanted);
     const result = { kind: 'key', name, text: key } as const;
     return USERS.after(request, reply, parts, { status: 201, result });
@@ -349,7 +347,7 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
           <strong class="anywhere">{key.name}</strong>
         </p>
         <p class="quiet small">
-          {text(`roles.${key.role}`)} · <span class="mono">{key.start}…</span> ·{' '}
+          {text(`roles.${key.role}`)} · <span class="mono">{key.keyStart}…</span> ·{' '}
           {key.user === null ? text('users.noOwner') : text('users.owner', { name: key.user })}
         </p>
       </div>
@@ -391,7 +389,7 @@ function NewKeyForm() {
         <legend>{text('users.scopes')}</legend>
         {KEY_SCOPES.map((scope) => (
           <label key={scope} class="check">
-            <input type="checkbox" name={`scope_${scope}`} value="on" checked={scope === 'read'} />
+            <input type="checkbox" name="scopes" value={scope} checked={scope === 'read'} />
             {text(`users.scopeNames.${scope}`)}
           </label>
         ))}

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { encode } from 'uqr';
+import { renderSVG } from 'uqr';
 import { recordAudit } from '../../base/audit/audit.ts';
-import { InputError } from '../../base/runtime/errors.ts';
 import {
   endOtherSessions,
   type OpenSession,
@@ -16,13 +15,12 @@ import { checkSignIn } from '../access/sign-in-check.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import { type Column, ListTable } from '../list/columns.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { cookieOptions, SESSION_LIMITS, sessionCookie } from '../shell/guard.ts';
+import { actorOf, cookiesOf } from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { Card, Instant } from '../shell/parts.tsx';
-import { actorOf } from '../shell/path-parameters.ts';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
-import { sendPage } from '../shell/send-page.ts';
+import { sendPage } from '../shell/send-page.tsx';
 import { enrol, offerSecret, removeFactor } from './second-factor.sql.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 
@@ -45,8 +43,7 @@ export const ACCOUNT = declarePage({
     const { database, requiresSecondFactor } = parts;
     const user = await ownUser(parts, request);
     if (user === null) return null;
-    const session = { id: user.id, token: request.visit };
-    const sessions = await readSessionsOf(database, session, SESSION_LIMITS);
+    const sessions = await readSessionsOf(database, { id: user.id, token: request.visit });
     return { user, requiresSecondFactor, sessions };
   },
   title: (context) => context.text('account.title'),
@@ -75,28 +72,11 @@ const written = Type.Optional(Type.String());
 const password = asWritten(Type.Optional(Type.String()));
 const proof = { password, code: written };
 
-/**
- * Returns the user whose password, and code, the form has.
- * @throws InputError
- */
-async function requireProof(parts: ConsoleParts, reply: FastifyReply): Promise<LoginUser> {
-  const { request } = reply;
-  const checked = await checkSignIn(parts, request, actorOf(request));
-  if (checked.outcome === 'right') return checked.user;
-  if (checked.outcome === 'wrong') {
-    throw new InputError('the password or the code is wrong', {
-      context: { fault: 'wrong_proof' },
-    });
-  }
-  const { wait: seconds } = checked;
-  reply.header('retry-after', seconds);
-  throw new InputError('too many tries', { context: { fault: 'too_many_tries', seconds } });
-}
-
 /** Gives the browser the new token of its session. */
 function renew({ publicUrl }: ConsoleParts, reply: FastifyReply, token: string): void {
   reply.request.visit = token;
-  reply.setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl));
+  const { session, options } = cookiesOf(publicUrl);
+  reply.setCookie(session, token, options);
 }
 
 /** An action after which the session has another token. Null: the credentials or the session have changed meanwhile. */
@@ -109,8 +89,8 @@ const changeOfCredentials = (
     path,
     page: ACCOUNT,
     input: { ...proof, newPassword: password, again: password },
-    deed: async (parts, _, __, reply) => {
-      const user = await requireProof(parts, reply);
+    deed: async (parts, _, actor, reply) => {
+      const { user } = await checkSignIn(parts, reply, actor, 'wrong_proof');
       const token = await change(parts, user, reply.request);
       if (token === null) return '/account';
       logSecurityEvent(parts.logger, reply.request, event, user.name);
@@ -144,12 +124,9 @@ const ENROL = declareAction({
   answer: async (request, reply, parts, { secret = '', code = '' }) => {
     // Otherwise the code of the form would be taken for one of the present second factor.
     if ((await ownUser(parts, request))?.factor !== null) return reply.redirect('/account', 303);
-    const user = await requireProof(parts, reply);
+    const { user } = await checkSignIn(parts, reply, actorOf(request), 'wrong_proof');
     const enrolled = await enrol(parts.database, user, { token: request.visit, secret, code });
-    if (enrolled.outcome === 'wrong_code') {
-      throw new InputError('the code is wrong', { context: { fault: 'wrong_code' } });
-    }
-    if (enrolled.outcome === 'gone') return reply.redirect(SECOND_FACTOR_PATH, 303);
+    if (enrolled === null) return reply.redirect(SECOND_FACTOR_PATH, 303);
     logSecurityEvent(parts.logger, request, 'second_factor_set', user.name);
     renew(parts, reply, enrolled.token);
     if (request.principal !== null) {
@@ -363,28 +340,11 @@ function EnrolBody(props: {
   );
 }
 
-/** Modules around the picture that have to be empty (ISO/IEC 18004). */
-const QUIET_ZONE = 4;
-
-/** Dark on light in every colour scheme, because some readers need that. */
+/** Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  const { data, size } = encode(text, { border: QUIET_ZONE });
-  const path = data
-    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
-    .join('');
+  const picture = encodeURIComponent(renderSVG(text, { border: 4 }));
   return (
-    <svg
-      class="qr"
-      viewBox={`0 0 ${size} ${size}`}
-      width="220"
-      height="220"
-      role="img"
-      aria-label={label}
-      shape-rendering="crispEdges"
-    >
-      <rect width={size} height={size} fill="#fff" />
-      <path d={path} fill="#000" />
-    </svg>
+    <img class="qr" src={`data:image/svg+xml,${picture}`} alt={label} width="220" height="220" />
   );
 }
 

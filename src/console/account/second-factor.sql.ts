@@ -1,13 +1,14 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { hashToken } from '../../base/database/secret-token.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import {
   endSessionsOf,
   keepOnlySession,
   lockProven,
   type ProvenUser,
 } from '../access/console-sessions.sql.ts';
-import { requireUser, userFault } from '../access/console-users.sql.ts';
+import { requireUser } from '../access/console-users.sql.ts';
 import {
   type CodeMatch,
   hashRecoveryCode,
@@ -68,18 +69,12 @@ export async function offerSecret(
   return offer?.secret ?? secret;
 }
 
-export type EnrolOutcome =
-  | { readonly outcome: 'enrolled'; readonly token: string; readonly recoveryCodes: string[] }
-  | { readonly outcome: 'wrong_code' }
-  /**
-   * The session was offered another secret, the user has a second factor already, or password or session are not
-   * as they were.
-   */
-  | { readonly outcome: 'gone' };
-
 /**
  * Makes the secret that the session was offered the second factor of the user, and ends the other
  * sessions of the user.
+ * @returns null: the session was offered another secret, the user has a second factor already, or password or session
+ * are not as they were
+ * @throws InputError for a wrong code
  */
 export function enrol(
   database: Database,
@@ -89,16 +84,16 @@ export function enrol(
     secret,
     code,
   }: { readonly token: string; readonly secret: string; readonly code: string },
-): Promise<EnrolOutcome> {
-  return database.prisma.$transaction(async (tx): Promise<EnrolOutcome> => {
-    if (user.factor !== null || !(await lockProven(tx, user, token))) return { outcome: 'gone' };
+): Promise<{ readonly token: string; readonly recoveryCodes: string[] } | null> {
+  return database.prisma.$transaction(async (tx) => {
+    if (user.factor !== null || !(await lockProven(tx, user, token))) return null;
     const [offer] = await tx.$queryRaw<[{ seconds: number }?]>`
       SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds
       FROM conciliation.console_session
       WHERE token_hash = ${hashToken(token)} AND totp_offer = ${secret}`;
-    if (offer === undefined) return { outcome: 'gone' };
+    if (offer === undefined) return null;
     const match = matchCode({ secret, recoveryHashes: [] }, code, offer.seconds);
-    if (match === null || !('step' in match)) return { outcome: 'wrong_code' };
+    if (match === null || !('step' in match)) throw refusal('wrong_code');
     const recoveryCodes = newRecoveryCodes();
     await tx.consoleUser.update({
       where: { id: user.id },
@@ -109,7 +104,7 @@ export function enrol(
       },
     });
     const renewed = await keepOnlySession(tx, user, token, factorEntry('set'));
-    return { outcome: 'enrolled', token: renewed, recoveryCodes };
+    return { token: renewed, recoveryCodes };
   });
 }
 
@@ -132,7 +127,7 @@ export function removeFactor(
 /**
  * Removes the second factor of another user, who lost it, and ends all sessions of that user. The
  * password stays.
- * @throws InputError with a `UserFault`: for an unknown user, for a user without a second factor,
+ * @throws InputError: for an unknown user, for a user without a second factor,
  * and for the acting user
  */
 export function resetFactor(
@@ -142,8 +137,8 @@ export function resetFactor(
   return database.prisma.$transaction(async (tx) => {
     const { id, name } = await requireUser(tx, change.name);
     // Otherwise a stolen session would remove the second factor without a code.
-    if (name === change.by) throw userFault('own_factor');
-    if ((await clearFactor(tx, id)) === 0) throw userFault('no_factor');
+    if (name === change.by) throw refusal('own_factor');
+    if ((await clearFactor(tx, id)) === 0) throw refusal('no_factor');
     await endSessionsOf(tx, id);
     await recordAudit(tx, {
       actor: change.by,

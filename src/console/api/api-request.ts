@@ -1,13 +1,13 @@
-import type { FastifyRequest } from 'fastify';
-import type { TSchema } from 'typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
 import { type TextKey, textOf } from '../../base/texts/texts.ts';
-import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
-import { textParameter } from '../shell/page-context.ts';
-import type { RouteAccess } from '../shell/route-access.ts';
-import { ErrorAnswer } from './schema-parts.ts';
+import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { EVERYBODY, withAccess } from '../shell/route-access.ts';
+import { ErrorAnswer, splitInput } from './schema-parts.ts';
 
-const DEFAULT_LIMIT = 100;
+export const DEFAULT_LIMIT = 100;
 
 const FAILURES = {
   400: 'A parameter is invalid, or the present state does not allow the action.',
@@ -34,98 +34,82 @@ export const API_TAGS = {
 } as const;
 export type ApiTag = keyof typeof API_TAGS;
 
-/**
- * The description of a route in the API's document, with the schemas that check its input.
- * @param access who may call the route
- * @param operationId the name of the call in generated clients; it stays the same over releases
- */
-export function describe(
-  access: RouteAccess,
-  tag: ApiTag,
-  operationId: string,
-  summary: string,
-  schema: {
-    readonly params?: TSchema;
-    readonly querystring?: TSchema;
-    readonly body?: TSchema;
-    readonly status?: number;
-    readonly answer: TSchema;
-    /** The content types of the answer, unless it is JSON. */
-    readonly types?: readonly string[];
-  },
-) {
-  const { status = 200, answer, types, querystring, ...others } = schema;
-  const input = {
-    ...others,
-    ...(querystring !== undefined && {
-      querystring: { ...querystring, additionalProperties: false },
-    }),
-  };
-  const failures = Object.fromEntries(
-    Object.entries({ ...FAILURES, ...(input.body !== undefined && TOO_LARGE) }).map(
-      ([code, description]) => [code, { description, ...ErrorAnswer }],
-    ),
-  );
-  const done = {
-    description: 'Done.',
-    ...(types === undefined
-      ? answer
-      : { content: Object.fromEntries(types.map((type) => [type, { schema: answer }])) }),
-  };
-  return {
-    config: { access },
-    ...(input.body !== undefined && { bodyLimit: bodyLimitOf(input.body) }),
-    schema: {
-      tags: [tag],
-      operationId,
-      summary,
-      ...input,
-      response: { [status]: done, ...failures },
-    },
-  };
+type AddRoutes = (api: FastifyInstance, parts: ConsoleParts) => void;
+
+interface Operation<Input extends TProperties> {
+  /** Absent: GET. */
+  readonly method?: 'POST';
+  readonly path: `/${string}`;
+  /** Absent: every role. */
+  readonly who?: readonly ConsoleRole[];
+  /** That a key needs. */
+  readonly scope: KeyScope;
+  readonly tag: ApiTag;
+  /** The name of the call in generated clients; it stays the same over releases. */
+  readonly operationId: string;
+  readonly summary: string;
+  /** Of the path, and of the query or the body. The schemas check it before `run`. */
+  readonly input: Input;
+  readonly status?: number;
+  readonly answer: TSchema;
+  /** The content types of the answer, unless it is JSON. */
+  readonly types?: readonly string[];
+  /** Returns the answer; null: there is no such record. */
+  readonly run: (
+    parts: ConsoleParts,
+    input: Readonly<Static<TObject<Input>>>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => unknown;
 }
 
-/**
- * Returns the date of the path.
- * @throws InputError when it is not a calendar date
- */
-export function requireDate({ params }: FastifyRequest): CivilDate {
-  const date = parseCivilDate(textParameter(params, 'date') ?? '');
-  // The dates of pages, which link to the neighbours of a date.
-  if (date !== null && date > '0001-12-31' && date < '9999-01-01') return date;
-  throw new InputError('date: expected a calendar date as YYYY-MM-DD');
-}
-
-/**
- * Returns the id of the path.
- * @throws InputError when it is not a number
- */
-export function requireId(request: FastifyRequest): bigint {
-  const id = numberOf(request, 'id', request.params);
-  if (id === null) throw new InputError('id: expected a number');
-  return BigInt(id);
-}
+/** An operation of the API is declared once: the route, its rights and its entry in the document. */
+export const declareOperation =
+  <Input extends TProperties>(operation: Operation<Input>): AddRoutes =>
+  (api, parts) => {
+    const { method = 'GET', path, who = EVERYBODY, scope, input, status = 200 } = operation;
+    const [params, others] = splitInput(path, input);
+    const body = Type.Object(others);
+    const hasBody = method === 'POST' && Object.keys(others).length > 0;
+    const failures = Object.fromEntries(
+      Object.entries({ ...FAILURES, ...(hasBody && TOO_LARGE) }).map(([code, description]) => [
+        code,
+        { description, ...ErrorAnswer },
+      ]),
+    );
+    const { tag, operationId, summary, answer, types } = operation;
+    const done = {
+      description: 'Done.',
+      ...(types === undefined
+        ? answer
+        : { content: Object.fromEntries(types.map((type) => [type, { schema: answer }])) }),
+    };
+    api.route({
+      method,
+      url: path,
+      ...withAccess({ who, scope }),
+      ...(hasBody && { bodyLimit: bodyLimitOf(body) }),
+      schema: {
+        ...{ tags: [tag], operationId, summary },
+        ...(Object.keys(params).length > 0 && { params: Type.Object(params) }),
+        ...(hasBody && { body }),
+        ...(!hasBody && { querystring: Type.Object(others, { additionalProperties: false }) }),
+        response: { [status]: done, ...failures },
+      },
+      handler: async (request, reply) => {
+        const given = Object.assign({}, hasBody ? request.body : request.query, request.params);
+        const result = await operation.run(parts, given as Static<TObject<Input>>, request, reply);
+        if (result === null) return reply.callNotFound();
+        return result === reply ? reply : reply.code(status).send(result);
+      },
+    });
+  };
 
 /** @throws InputError that names the parameters of a list's filter that cannot be read */
 export function requireRead(faults: readonly TextKey[]): void {
   if (faults.length === 0) return;
   const names = faults.map((label) => textOf('en')(label)).join(', ');
   throw new InputError(`these parameters cannot be read: ${names}`);
-}
-
-/** Returns a parameter that the schema has converted to a number. */
-export function numberOf(
-  request: FastifyRequest,
-  name: string,
-  source: unknown = request.query,
-): number | null {
-  const value: unknown =
-    typeof source === 'object' && source !== null ? Reflect.get(source, name) : undefined;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
-}
-
-export function limitOf(request: FastifyRequest): number {
-  return numberOf(request, 'limit') ?? DEFAULT_LIMIT;
 }
 
 /** The limit for a body without a list. */

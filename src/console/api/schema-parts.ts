@@ -1,6 +1,6 @@
 /** Parts of the schemas of `/api`. A schema checks the input and is published as OpenAPI. */
 
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 
@@ -24,6 +24,14 @@ export const textOrNull = orNull('string');
 export const date = Type.Unsafe<CivilDate>({
   type: 'string',
   format: 'date',
+  examples: ['2026-03-02'],
+});
+
+/** A date of the ledger. Pages link to its neighbours, which the first and the last date of the calendar lack. */
+export const ledgerDate = Type.Unsafe<CivilDate>({
+  type: 'string',
+  format: 'date',
+  pattern: '^(?!000[01]|9999)',
   examples: ['2026-03-02'],
 });
 
@@ -83,6 +91,10 @@ export const pageOfList = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
 };
 
-export const DateParameter = Type.Object({ date });
-
-export const IdParameter = Type.Object({ id });
+/** Returns the schemas of the input that is in a path, and those of the rest. */
+export function splitInput(path: string, input: TProperties): readonly [TProperties, TProperties] {
+  const isInPath = (name: string) => path.split('/').includes(`:${name}`);
+  const part = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(input).filter(([name]) => isInPath(name) === wanted));
+  return [part(true), part(false)];
+}

@@ -1,11 +1,10 @@
-/** The columns of a list: declared once for the table of the page and for files. */
+/** The columns of a list, declared once for the table of the page and for files, and its numbered pages. */
 import type { ComponentChildren } from 'preact';
+import type { ColumnKind } from '../../base/export/table.ts';
 import type { TextKey } from '../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
-import { DataTable } from '../shell/data-table.tsx';
-import { type PageContext, usePage } from '../shell/page-context.ts';
-import type { Target } from '../shell/paging.tsx';
-import { DayLink } from '../shell/parts.tsx';
+import { type PageContext, textParameter, usePage } from '../shell/page-context.ts';
+import { ActionForm, DayLink, Instant } from '../shell/parts.tsx';
 
 /** Words are in the language of the reader. */
 type Value<Row> = (row: Row, page: Words) => Cell;
@@ -23,6 +22,7 @@ type CellName<Row> = { [Name in keyof Row]-?: Row[Name] extends Cell ? SnakeCase
 export type Column<Row> = Look<Row> &
   (
     | { readonly name: string; readonly value: Value<Row> }
+    | { readonly name: string; readonly value?: undefined; readonly only: 'page' }
     | { readonly name: CellName<Row>[keyof Row]; readonly value?: undefined }
   );
 
@@ -30,7 +30,7 @@ interface Look<Row> {
   /** The heading on pages and in Portuguese files. */
   readonly head: TextKey;
   /** Of the value. Amounts are exact decimals as text. */
-  readonly kind: 'text' | 'date' | 'amount' | 'count' | 'instant';
+  readonly kind: ColumnKind | 'count' | 'instant';
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
   /** Whether the column names the row. */
   readonly isHead?: true;
@@ -82,6 +82,7 @@ export interface Order {
   readonly linkTo: (order: string) => Target;
 }
 
+/** The rows of a list, or of a part of a page. The table scrolls horizontally on a narrow page, also by keyboard. */
 export function ListTable<Row>(props: {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
@@ -95,53 +96,78 @@ export function ListTable<Row>(props: {
   const columns = props.columns.filter(({ only }) => only !== 'file');
   const classOf = (column: Column<Row>) => (isNumber(column) ? 'right number' : undefined);
   return (
-    <DataTable
-      label={props.label}
-      heads={columns.map((column) => ({
-        title: page.text(column.head),
-        isRight: isNumber(column),
-        ...(order !== undefined && orderOf(column, order)),
-      }))}
-      {...(sums !== undefined && {
-        foot: (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+    // biome-ignore lint/a11y/useSemanticElements: a section would be read out as one more chapter
+    <div class="frame" role="group" aria-label={props.label} tabIndex={0}>
+      <table class="data">
+        <thead>
           <tr>
-            {columns.map((column, index) => (
-              <td key={column.name} class={classOf(column)} data-label={page.text(column.head)}>
-                {index === 0 ? page.text('list.sum') : shown(sums[column.name] ?? '', column, page)}
-              </td>
+            {columns.map((column) => (
+              <Head key={column.name} column={column} order={order} />
             ))}
           </tr>
-        ),
-      })}
-    >
-      {rows.map((row, index) => (
-        <tr key={index} class={rowClass?.(row)}>
-          {columns.map((column) => {
-            const content =
-              column.cell?.(row, page) ?? shown(cellOf(column, row, page), column, page);
-            return column.isHead === true ? (
-              <th key={column.name} scope="row">
-                {content}
-              </th>
-            ) : (
-              <td key={column.name} class={classOf(column)} data-label={page.text(column.head)}>
-                {content}
-              </td>
-            );
-          })}
-        </tr>
-      ))}
-    </DataTable>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index} class={rowClass?.(row)}>
+              {columns.map((column) => {
+                const content =
+                  column.cell?.(row, page) ?? shown(cellOf(column, row, page), column, page);
+                return column.isHead === true ? (
+                  <th key={column.name} scope="row">
+                    {content}
+                  </th>
+                ) : (
+                  <td key={column.name} class={classOf(column)} data-label={page.text(column.head)}>
+                    {content}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+        {sums !== undefined && (
+          <tfoot>
+            <tr>
+              {columns.map((column, index) => (
+                <td key={column.name} class={classOf(column)} data-label={page.text(column.head)}>
+                  {index === 0
+                    ? page.text('list.sum')
+                    : shown(sums[column.name] ?? '', column, page)}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </div>
   );
 }
 
-function orderOf({ sort }: Look<never>, { by, linkTo }: Order) {
-  if (sort === undefined) return {};
-  const isSorted = by === sort || by === `-${sort}`;
-  return {
-    link: linkTo(by === sort ? `-${sort}` : sort),
-    ...(isSorted && { sorted: by === sort ? ('ascending' as const) : ('descending' as const) }),
-  };
+function Head({
+  column,
+  order,
+}: {
+  readonly column: Look<never>;
+  readonly order: Order | undefined;
+}) {
+  const { text } = usePage();
+  const { head, sort } = column;
+  const by = sort !== undefined && order?.by.replace('-', '') === sort ? order.by : null;
+  return (
+    <th
+      scope="col"
+      class={isNumber(column) ? 'right' : undefined}
+      aria-sort={by === null ? undefined : by === sort ? 'ascending' : 'descending'}
+    >
+      {order === undefined || sort === undefined ? (
+        text(head)
+      ) : (
+        <TargetLink to={order.linkTo(by === sort ? `-${sort}` : sort)}>{text(head)}</TargetLink>
+      )}
+      {by !== null && <span aria-hidden="true"> {by === sort ? '↑' : '↓'}</span>}
+    </th>
+  );
 }
 
 function shown(
@@ -150,11 +176,98 @@ function shown(
   { formats }: Words,
 ): ComponentChildren {
   if (value === null) return '–';
-  if (value instanceof Date)
-    return <time datetime={value.toISOString()}>{formats.instant(value)}</time>;
+  if (value instanceof Date) return <Instant at={value} />;
   if (typeof value === 'number') return formats.count(value);
   if (value === '') return '';
   if (kind === 'amount') return formats.amount(value);
   const date = kind === 'date' ? parseCivilDate(value) : null;
   return date === null ? value : formats.date(date);
+}
+
+/** An address, or a form for parameters that must not get into one. */
+export type Target =
+  | string
+  | {
+      readonly action: string;
+      readonly parameters: readonly (readonly [name: string, text: string])[];
+    };
+
+function TargetLink(props: {
+  readonly to: Target;
+  readonly rel?: 'prev' | 'next';
+  readonly children: ComponentChildren;
+}) {
+  const { to, rel, children } = props;
+  return typeof to === 'string' ? (
+    <a rel={rel} href={to}>
+      {children}
+    </a>
+  ) : (
+    <ActionForm action={to.action}>
+      {to.parameters.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class="link">
+        {children}
+      </button>
+    </ActionForm>
+  );
+}
+
+/** A numbered page of a list. */
+export interface Paging {
+  /** From 1. */
+  readonly page: number;
+  readonly pages: number;
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Returns the page that the parameter asks for, or the nearest page of the list. */
+export function pagingOf(query: unknown, total: number, limit: number): Paging {
+  const text = textParameter(query, 'page') ?? '1';
+  const wanted = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
+  const pages = Math.max(1, Math.ceil(total / limit));
+  const page = Math.min(wanted, pages);
+  return { page, pages, total, limit, offset: (page - 1) * limit };
+}
+
+/** The place of the page in its list, and links to the pages before and after. */
+export function Pager(props: {
+  readonly label: string;
+  readonly paging: Paging;
+  readonly hrefOf: (page: number) => Target;
+}) {
+  const { paging, hrefOf } = props;
+  const { text, formats } = usePage();
+  const { page, pages, total, limit, offset } = paging;
+  return (
+    <>
+      <p class="quiet small">
+        {text('paging.shown', {
+          from: formats.count(offset + 1),
+          to: formats.count(Math.min(offset + limit, total)),
+          total: formats.count(total),
+        })}
+      </p>
+      {pages > 1 && (
+        <nav class="pager" aria-label={props.label}>
+          {page > 1 && (
+            <>
+              <TargetLink to={hrefOf(1)}>{text('paging.first')}</TargetLink>
+              <TargetLink rel="prev" to={hrefOf(page - 1)}>
+                ← {text('paging.previous')}
+              </TargetLink>
+            </>
+          )}
+          {page < pages && (
+            <TargetLink rel="next" to={hrefOf(page + 1)}>
+              {text('paging.next')} →
+            </TargetLink>
+          )}
+        </nav>
+      )}
+    </>
+  );
 }

@@ -1,8 +1,8 @@
 /** The files of a list: the columns of its table, over all rows that its filter selects. */
-import { writeCsv } from '../../base/export/csv.ts';
+import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
 import type { ColumnKind, RowBatches } from '../../base/export/table.ts';
 import { type Sheet, writeXlsx } from '../../base/export/xlsx.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { type Language, refusal } from '../../base/texts/texts.ts';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { ActionForm } from '../shell/parts.tsx';
 import { type Column, cellOf, type Words } from './columns.tsx';
@@ -17,14 +17,6 @@ export const fileTypeOf = (format: FileFormat): string => FILE_TYPES[format];
 
 export const FILE_FORMATS = ['csv', 'xlsx'] as const;
 
-const KINDS: Readonly<Record<Column<never>['kind'], ColumnKind>> = {
-  text: 'text',
-  date: 'date',
-  amount: 'amount',
-  count: 'integer',
-  instant: 'text',
-};
-
 /** @throws InputError for a form without one of the formats */
 export function fileFormatOf<Format extends FileFormat>(
   form: unknown,
@@ -32,9 +24,7 @@ export function fileFormatOf<Format extends FileFormat>(
 ): Format {
   const format = formats.find((known) => known === textParameter(form, 'format'));
   if (format !== undefined) return format;
-  throw new InputError(`format: expected one of ${formats.join(', ')}`, {
-    context: { fault: 'file_format' },
-  });
+  throw refusal('file_format');
 }
 
 /** Returns the content type and the bytes of a file. Its words and headings are in the language of the reader. */
@@ -52,43 +42,55 @@ export function encodeList<Row, Total>(
       readonly sheet: string;
     };
   },
-  format: (typeof FILE_FORMATS)[number],
+  format: FileFormat,
   page: Words,
+  /** The separators of a CSV file. */
+  locale: Language = page.language,
 ): { readonly type: string; readonly bytes: AsyncIterable<Uint8Array> } {
   const { totals } = list;
   const { columns, cellsOf } = tableOf(list.columns, page);
   const batches = (async function* (): RowBatches {
     for await (const rows of list.rows) yield rows.map(cellsOf);
   })();
-  if (format === 'csv') {
-    return { type: fileTypeOf(format), bytes: writeCsv(columns, batches, page.language) };
-  }
-  const sheets: Sheet[] = [{ name: list.sheet, columns, rows: batches }];
-  if (totals !== undefined) {
-    const last = tableOf(totals.columns, page);
-    sheets.push({
-      name: totals.sheet,
-      columns: last.columns,
-      rows: [totals.rows.map(last.cellsOf)],
-    });
-  }
-  return { type: fileTypeOf(format), bytes: writeXlsx(sheets, list.rowCount) };
+  const last = totals && tableOf(totals.columns, page);
+  const bytesOf = {
+    csv: () => writeCsv(columns, batches, locale, page.language),
+    jsonl: () => writeJsonl(columns, batches),
+    xlsx: () => {
+      const sheets: Sheet[] = [{ name: list.sheet, columns, rows: batches }];
+      if (totals !== undefined && last !== undefined) {
+        const rows = [totals.rows.map(last.cellsOf)];
+        sheets.push({ name: totals.sheet, columns: last.columns, rows });
+      }
+      return writeXlsx(sheets, list.rowCount);
+    },
+  };
+  return { type: fileTypeOf(format), bytes: bytesOf[format]() };
 }
 
-function tableOf<Row>(all: readonly Column<Row>[], page: Words) {
-  const { language, text, formats } = page;
+/** Instants are texts. In Portuguese, which is for people, flags are words. */
+function tableOf<Row>(all: readonly Column<Row>[], { language, text, formats }: Words) {
+  const page = { language, text, formats };
+  const isForPeople = language !== 'en';
   const written = all.filter(({ only }) => only !== 'page');
-  const asText = (cell: ReturnType<typeof cellOf>) => {
-    if (!(cell instanceof Date)) return cell === null ? null : String(cell);
-    return language === 'en' ? cell.toISOString() : formats.instant(cell);
+  const kindOf = ({ kind }: Column<Row>): ColumnKind => {
+    if (kind === 'count') return 'integer';
+    return kind === 'instant' || (kind === 'boolean' && isForPeople) ? 'text' : kind;
+  };
+  const cellIn = (column: Column<Row>, row: Row) => {
+    const cell = cellOf(column, row, page);
+    if (cell instanceof Date) return isForPeople ? formats.instant(cell) : cell.toISOString();
+    if (cell === null) return null;
+    if (column.kind !== 'boolean' || !isForPeople) return String(cell);
+    return text(cell === 'true' ? 'title.yes' : 'title.no');
   };
   return {
-    columns: written.map(({ name, head, kind }) => ({
-      name,
-      kind: KINDS[kind],
-      ...(language !== 'en' && { heading: text(head) }),
+    columns: written.map((column) => ({
+      name: column.name,
+      kind: kindOf(column),
+      ...(isForPeople && { heading: text(column.head) }),
     })),
-    cellsOf: (row: Row) => written.map((column) => asText(cellOf(column, row, page))),
+    cellsOf: (row: Row) => written.map((column) => cellIn(column, row)),
   };
 }
 

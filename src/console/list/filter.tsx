@@ -33,6 +33,18 @@ export type FilterOf<Fields extends FilterFields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends FilterField<infer Value> ? Value : never;
 };
 
+const wordField = <Word extends string>(
+  label: TextKey,
+  words: readonly Word[],
+  keyOf: (word: Word) => TextKey,
+) => ({
+  label,
+  look: 'choice' as const,
+  schema: Type.Unsafe({ type: 'string', enum: words }),
+  parse: (text: string) => words.find((word) => word === text),
+  choices: words.map((word) => [word, keyOf(word)] as const),
+});
+
 /** One of some words. Without the parameter, the word is `absent`. */
 export function choice<const Word extends string>(
   label: TextKey,
@@ -40,14 +52,8 @@ export function choice<const Word extends string>(
   absent: Word,
   keyOf: (word: Word) => TextKey,
 ): FilterField<Word> {
-  return {
-    label,
-    absent,
-    look: 'choice',
-    schema: Type.Unsafe({ type: 'string', enum: words, default: absent }),
-    parse: (text) => words.find((word) => word === text),
-    choices: words.map((word) => [word, keyOf(word)] as const),
-  };
+  const field = wordField(label, words, keyOf);
+  return { ...field, absent, schema: { ...field.schema, default: absent } };
 }
 
 /** One of some words, or null for all. */
@@ -56,14 +62,8 @@ export function anyOf<const Word extends string>(
   words: readonly Word[],
   keyOf: (word: Word) => TextKey,
 ): FilterField<Word | null> {
-  return {
-    label,
-    absent: null,
-    look: 'choice',
-    schema: Type.Unsafe({ type: 'string', enum: words }),
-    parse: (text) => words.find((word) => word === text),
-    choices: [['', 'filter.all'], ...words.map((word) => [word, keyOf(word)] as const)],
-  };
+  const field = wordField(label, words, keyOf);
+  return { ...field, absent: null, choices: [['', 'filter.all'], ...field.choices] };
 }
 
 export const dateField = (label: TextKey): FilterField<CivilDate | null> => ({
@@ -248,16 +248,6 @@ function Input(props: {
     default:
       return <input name={name} value={value} maxLength={200} />;
   }
-}
-
-/** The fields whose text is no value. */
-export function FilterFaults({ faults }: { readonly faults: readonly TextKey[] }) {
-  const { text } = usePage();
-  return faults.length === 0 ? null : (
-    <p class="error">
-      {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
-    </p>
-  );
 }
 
 /** The fields that are links above the list. */

@@ -10,23 +10,28 @@ import type { Transaction } from '../../base/database/database.ts';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
-import { type ApiTag, describe, limitOf, numberOf, requireRead } from '../api/api-request.ts';
+import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
 import { type ConsoleParts, todayOf } from '../shell/console-parts.ts';
-import type { Principal } from '../shell/guard.ts';
+import { actorOf, type Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
 import { pageContext, usePage } from '../shell/page-context.ts';
-import { Pager, type Paging, pagingOf, type Target } from '../shell/paging.tsx';
 import { Card, RevealForm } from '../shell/parts.tsx';
-import { actorOf } from '../shell/path-parameters.ts';
-import { EVERYBODY, forKeys, forPeople } from '../shell/route-access.ts';
+import { EVERYBODY, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
-import { sendPage } from '../shell/send-page.ts';
-import { type Column, ListTable, type Sums } from './columns.tsx';
+import { sendPage } from '../shell/send-page.tsx';
+import {
+  type Column,
+  ListTable,
+  Pager,
+  type Paging,
+  pagingOf,
+  type Sums,
+  type Target,
+} from './columns.tsx';
 import { encodeList, FILE_FORMATS, FileButtons, type FileFormat, fileFormatOf } from './file.tsx';
 import {
-  FilterFaults,
   type FilterFields,
   FilterForm,
   type FilterOf,
@@ -70,36 +75,28 @@ interface ListParts<Total extends ListTotal> {
   readonly total: Total;
 }
 
-/** Reads the total and the rows separately, or together if one statement finds both. */
+interface Separately<Fields extends FilterFields, Row, Total extends ListTotal> {
+  readonly total: (db: Transaction, filter: FilterOf<Fields>, reader: ListReader) => Promise<Total>;
+  /** Returns the rows of a place, in an order that the filter alone decides. */
+  readonly read: (
+    db: Transaction,
+    filter: FilterOf<Fields>,
+    place: Place,
+    reader: ListReader,
+  ) => Promise<Row[]>;
+}
+
+/** Reads the total and the rows separately, or together, as of one instant. */
 type ListReads<Fields extends FilterFields, Row, Total extends ListTotal> =
-  | {
-      readonly total: (
-        db: Transaction,
-        filter: FilterOf<Fields>,
-        reader: ListReader,
-      ) => Promise<Total>;
-      /** Returns the rows of a place, in an order that the filter alone decides. */
-      readonly read: (
-        db: Transaction,
-        filter: FilterOf<Fields>,
-        place: Place,
-        reader: ListReader,
-      ) => Promise<Row[]>;
-    }
+  | Separately<Fields, Row, Total>
   | {
       readonly together: (
         tx: Transaction,
         filter: FilterOf<Fields>,
         place: Place,
+        reader: ListReader,
       ) => Promise<{ readonly total: Total; readonly rows: Row[] }>;
     };
-
-export type ListDeclaration<Fields extends FilterFields, Row, Total extends ListTotal> = ListReads<
-  Fields,
-  Row,
-  Total
-> &
-  ListLook<Fields, Row, Total>;
 
 interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** In the audit log, and in the keys of the texts `lists.….title`, `intro` (may be absent) and `none`. */
@@ -126,7 +123,7 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** The form to see the rows of a page without masks. It leaves an entry in the audit log before they are shown. */
   readonly reveal?: {
     readonly who: readonly ConsoleRole[];
-    readonly entry: (rows: readonly Row[]) => Omit<AuditRecord, 'actor'>;
+    readonly entry: (rows: readonly Row[], filter: FilterOf<Fields>) => Omit<AuditRecord, 'actor'>;
   };
   /** The operation of the API: `GET /api` and the path of the page. */
   readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
@@ -172,7 +169,11 @@ export function declareList<
   Fields extends FilterFields,
   Schema extends TObject,
   Total extends ListTotal = ListTotal,
->(schema: Schema, list: ListDeclaration<Fields, Readonly<Static<Schema>>, Total>): List<Fields> {
+>(
+  schema: Schema,
+  list: ListReads<Fields, Readonly<Static<Schema>>, Total> &
+    ListLook<Fields, Readonly<Static<Schema>>, Total>,
+): List<Fields> {
   type Row = Readonly<Static<Schema>>;
   const { path, name } = list;
   const who = list.who ?? EVERYBODY;
@@ -184,6 +185,15 @@ export function declareList<
     const { filter, faults } = readFilter(list.filter, source, language);
     return { filter: list.fill?.(filter, todayOf(parts)) ?? filter, faults };
   };
+  const reads: Separately<Fields, Row, Total> =
+    'read' in list
+      ? list
+      : {
+          total: async (tx, filter, reader) =>
+            (await list.together(tx, filter, { offset: 0, limit: 1 }, reader)).total,
+          read: async (tx, filter, place, reader) =>
+            (await list.together(tx, filter, place, reader)).rows,
+        };
   const readPlace = async (
     { database }: ConsoleParts,
     filter: FilterOf<Fields>,
@@ -191,7 +201,11 @@ export function declareList<
     reader: ListReader,
   ) => {
     const { prisma } = database;
-    if ('together' in list) return prisma.$transaction((tx) => list.together(tx, filter, place));
+    if ('together' in list) {
+      return prisma.$transaction((tx) => list.together(tx, filter, place, reader), {
+        isolationLevel: 'RepeatableRead',
+      });
+    }
     const [total, rows] = await Promise.all([
       list.total(prisma, filter, reader),
       list.read(prisma, filter, place, reader),
@@ -225,8 +239,7 @@ export function declareList<
       const { language } = pageContext(request, parts.timeZone);
       const { filter, faults } = readFilled(parts, source, language);
       const reader = { parts, actor: actorOf(request) };
-      const pageOf = (rows: number) =>
-        pagingOf(source, 'page', rows, list.rowsPerPage ?? ROWS_PER_PAGE);
+      const pageOf = (rows: number) => pagingOf(source, rows, list.rowsPerPage ?? ROWS_PER_PAGE);
       const asked = pageOf(MAX_OFFSET);
       const [first, layout] = await Promise.all([
         readPlace(parts, filter, asked, reader),
@@ -238,7 +251,7 @@ export function declareList<
       const read = isThere ? first : await readPlace(parts, filter, paging, reader);
       const rows = isRevealed ? read.rows : masked(read.rows, request);
       if (isRevealed && list.reveal !== undefined) {
-        await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows) });
+        await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows, filter) });
       }
       return sendPage(request, reply, parts, (context) => ({
         title: context.text(`lists.${name}.title`),
@@ -290,10 +303,7 @@ export function declareList<
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
           const place = { offset, limit: ROWS_PER_READ };
-          const rows =
-            'together' in list
-              ? (await list.together(db, filter, place)).rows
-              : await list.read(db, filter, place, reader);
+          const rows = await reads.read(db, filter, place, reader);
           yield masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
@@ -301,10 +311,7 @@ export function declareList<
       return sendFile(reply, parts.logger, (signal, send) =>
         prisma.$transaction(
           async (tx) => {
-            const { rows } =
-              'together' in list
-                ? (await list.together(tx, filter, { offset: 0, limit: 1 })).total
-                : await list.total(tx, filter, reader);
+            const { rows } = await reads.total(tx, filter, reader);
             await recordAudit(prisma, {
               actor: reader.actor,
               action: 'list.export',
@@ -323,35 +330,36 @@ export function declareList<
     });
   };
 
-  const addApi: AddRoutes = (api, parts) => {
-    if (list.api === undefined) return;
-    const { tag, operationId, summary } = list.api;
-    api.get(
-      path,
-      describe(forKeys(who, 'read'), tag, operationId, summary, {
-        querystring: Type.Object({ ...parameterSchemas(list.filter), ...pageOfList }),
-        answer: Type.Object({
-          total: count,
-          sums: Type.Optional(
-            Type.Record(Type.String(), Type.Unknown(), { description: 'Over all selected rows.' }),
-          ),
-          rows: Type.Array(schema),
-        }),
-      }),
-      async (request) => {
-        const { filter, faults } = readFilled(parts, request.query);
-        requireRead(faults);
-        const place = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
-        const reader = { parts, actor: actorOf(request) };
-        const { total, rows } = await readPlace(parts, filter, place, reader);
-        return {
-          total: total.rows,
-          ...(total.sums !== undefined && { sums: total.sums }),
-          rows: masked(rows, request),
-        };
-      },
-    );
-  };
+  const addApi: AddRoutes =
+    list.api === undefined
+      ? () => {}
+      : declareOperation({
+          ...list.api,
+          path,
+          who,
+          scope: 'read',
+          input: { ...parameterSchemas(list.filter), ...pageOfList },
+          answer: Type.Object({
+            total: count,
+            sums: Type.Optional(
+              Type.Record(Type.String(), Type.Unknown(), {
+                description: 'Over all selected rows.',
+              }),
+            ),
+            rows: Type.Array(schema),
+          }),
+          run: async (parts, { offset = 0, limit = DEFAULT_LIMIT }, request) => {
+            const { filter, faults } = readFilled(parts, request.query);
+            requireRead(faults);
+            const reader = { parts, actor: actorOf(request) };
+            const { total, rows } = await readPlace(parts, filter, { offset, limit }, reader);
+            return {
+              total: total.rows,
+              ...(total.sums !== undefined && { sums: total.sums }),
+              rows: masked(rows, request),
+            };
+          },
+        });
 
   return { addPage, addApi, href };
 }
@@ -410,7 +418,11 @@ function Filter<Fields extends FilterFields, Row>(
       {Object.values(list.filter).some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
         <Card title={text('filter.title')}>{form}</Card>
       )}
-      <FilterFaults faults={faults} />
+      {faults.length > 0 && (
+        <p class="error">
+          {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
+        </p>
+      )}
       <FilterTabs
         fields={list.filter}
         filter={filter}

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { newToken } from '../../base/database/secret-token.ts';
 import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
 import { findApiKey } from '../access/api-keys.sql.ts';
-import { readSession, type SessionLimits } from '../access/console-sessions.sql.ts';
+import { readSession } from '../access/console-sessions.sql.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { addAccess, SECOND_FACTOR_PATH } from './route-access.ts';
@@ -35,32 +35,30 @@ declare module 'fastify' {
   }
 }
 
+/** Returns the actor for the audit log. The guard has refused requests without one. */
+export function actorOf({ principal }: FastifyRequest): string {
+  if (principal === null) throw new Error('this route has no guard');
+  return principal.name;
+}
+
 export interface GuardOptions
   extends Pick<ConsoleParts, 'database' | 'publicUrl' | 'requiresSecondFactor' | 'logger'> {
   /** Answers 403. Programs get the message, people a page. */
-  readonly refuse: (request: FastifyRequest, reply: FastifyReply, message: string) => FastifyReply;
+  readonly refuse: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    message: string,
+  ) => FastifyReply | Promise<FastifyReply>;
 }
-
-export const SESSION_LIMITS: SessionLimits = { lifetimeMinutes: 12 * 60, idleMinutes: 2 * 60 };
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** `__Host-` binds a cookie to this host. Browsers accept such a cookie over https only. */
-export function sessionCookie(publicUrl: URL | null): string {
-  return publicUrl?.protocol === 'https:' ? '__Host-conciliation' : 'conciliation';
-}
-
-export function visitCookie(publicUrl: URL | null): string {
-  return publicUrl?.protocol === 'https:' ? '__Host-conciliation-visit' : 'conciliation-visit';
-}
-
-export function cookieOptions(publicUrl: URL | null) {
-  return {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: publicUrl?.protocol === 'https:',
-  } as const;
+/** The names and the options of the cookies. `__Host-` binds one to this host; browsers accept that over https only. */
+export function cookiesOf(publicUrl: URL | null) {
+  const secure = publicUrl?.protocol === 'https:';
+  const session = `${secure ? '__Host-' : ''}conciliation`;
+  const options = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
+  return { session, visit: `${session}-visit`, options };
 }
 
 /**
@@ -109,7 +107,7 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
     const { url } = request.routeOptions;
     if (url === undefined) {
       // The page of an unknown address has the menu of a person who is signed in.
-      const isSignedIn = request.cookies[sessionCookie(options.publicUrl)] !== undefined;
+      const isSignedIn = request.cookies[cookiesOf(options.publicUrl).session] !== undefined;
       return isSignedIn && !isForPrograms(request)
         ? identify(request, reply, options, false)
         : undefined;
@@ -155,8 +153,9 @@ async function identify(
     if (request.principal === null) logSecurityEvent(logger, request, 'key_refused');
     return;
   }
-  const session = request.cookies[sessionCookie(publicUrl)];
-  const user = session === undefined ? null : await readSession(database, session, SESSION_LIMITS);
+  const cookies = cookiesOf(publicUrl);
+  const session = request.cookies[cookies.session];
+  const user = session === undefined ? null : await readSession(database, session);
   if (session !== undefined && user !== null) {
     const { name, role } = user;
     // The identity provider decides about a second factor of its accounts.
@@ -166,11 +165,9 @@ async function identify(
     return;
   }
   // Visitors get a cookie too, so that the form of the sign-in page can be checked.
-  const name = visitCookie(publicUrl);
-  request.visit = request.cookies[name] ?? newToken();
-  if (request.cookies[name] === undefined) {
-    reply.setCookie(name, request.visit, cookieOptions(publicUrl));
-  }
+  const visit = request.cookies[cookies.visit];
+  request.visit = visit ?? newToken();
+  if (visit === undefined) reply.setCookie(cookies.visit, request.visit, cookies.options);
 }
 
 /** For a key only its number, because a person chose its name. */

@@ -1,8 +1,9 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { LANGUAGES } from '../../base/texts/texts.ts';
+import { ASSETS } from './assets.ts';
 import { type PageContext, PageProvider, usePage } from './page-context.ts';
-import { FormFault, Submit } from './parts.tsx';
+import { ActionForm, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
 export interface Page {
@@ -28,7 +29,7 @@ export function renderPage(context: PageContext, page: Page): string {
 
 function Document({ page }: { readonly page: Page }) {
   const context = usePage();
-  const { text, assets } = context;
+  const { text } = context;
   return (
     <html lang={context.language}>
       <head>
@@ -36,9 +37,9 @@ function Document({ page }: { readonly page: Page }) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${page.title} · ${text('frame.product')}`}</title>
-        <link rel="icon" href={assets.icon} />
-        <link rel="stylesheet" href={assets.css} />
-        <script type="module" src={assets.js} />
+        <link rel="icon" href={ASSETS.icon.path} />
+        <link rel="stylesheet" href={ASSETS.css.path} />
+        <script type="module" src={ASSETS.js.path} />
       </head>
       <body>
         <a class="skip" href="#content">
@@ -67,7 +68,11 @@ function Document({ page }: { readonly page: Page }) {
               {context.notice}
             </p>
           )}
-          <FormFault fault={page.fault ?? null} />
+          {page.fault !== undefined && (
+            <p class="error" role="alert">
+              {page.fault}
+            </p>
+          )}
           {context.principal?.isEnrolmentDue === false && <SectionPages page={page} />}
           {page.body}
         </main>
@@ -177,8 +182,7 @@ function LanguageMenu() {
       <summary>
         {context.language === 'en' ? 'EN' : 'PT'} · {text('nav.language')}
       </summary>
-      <form method="post" action="/preferences" class="menu-body">
-        <input type="hidden" name="_csrf" value={context.csrf} />
+      <ActionForm action="/preferences" class="menu-body">
         <input type="hidden" name="next" value={context.url} />
         <Field label={text('nav.language')}>
           <select name="language">
@@ -190,24 +194,22 @@ function LanguageMenu() {
           </select>
         </Field>
         <Submit>{text('nav.apply')}</Submit>
-      </form>
+      </ActionForm>
     </details>
   );
 }
 
 function Account() {
-  const context = usePage();
-  const { principal, text } = context;
+  const { principal, text } = usePage();
   if (principal === null) return null;
   return (
     <details class="menu">
       <summary>{principal.name}</summary>
-      <form method="post" action="/logout" class="menu-body">
-        <input type="hidden" name="_csrf" value={context.csrf} />
+      <ActionForm action="/logout" class="menu-body">
         <p class="quiet">{text(`roles.${principal.role}`)}</p>
         {!principal.isEnrolmentDue && <a href="/account">{text('nav.account')}</a>}
         <Submit>{text('nav.signOut')}</Submit>
-      </form>
+      </ActionForm>
     </details>
   );
 }

@@ -75,19 +75,6 @@ export function maskErpTexts<T extends { readonly document: string | null }>(
   return Object.fromEntries(cells) as T;
 }
 
-/** Returns a payee for readers without the right to see identifiers. */
-export function maskPayee<
-  Payee extends { readonly identification: string | null; readonly account: BankAccount },
->(payee: Payee): Payee {
-  const { identification, account } = payee;
-  return {
-    ...payee,
-    identification:
-      identification === null || identification === '' ? identification : maskTaxId(identification),
-    account: maskBankAccount(account),
-  };
-}
-
 /** Returns a bank account for readers without the right to see its numbers. */
 export function maskBankAccount(account: BankAccount): BankAccount {
   const mask = (value: string | null) =>

@@ -5,7 +5,6 @@ import { LANGUAGES, type Language, type Text, textOf } from '../../base/texts/te
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { isPlainDecimal } from '../../base/values/decimal.ts';
 import { amountText, capitalised } from '../../base/values/display-text.ts';
-import { type Assets, readAssets } from './assets.ts';
 import { csrfTokenOf, type Principal } from './guard.ts';
 
 /** Formats numbers, dates and instants for a reader. */
@@ -34,12 +33,19 @@ const DAY_MS = 86_400_000;
 
 const made = new Map<string, Formats>();
 
-export function formatsOf(language: Language, timeZone: string): Formats {
+function formatsOf(language: Language, timeZone: string): Formats {
   const key = `${language} ${timeZone}`;
   const known = made.get(key) ?? createFormats(language, timeZone);
   made.set(key, known);
   return known;
 }
+
+/** What texts, numbers and dates are written with. */
+export const wordsOf = (language: Language, timeZone: string) => ({
+  text: textOf(language),
+  language,
+  formats: formatsOf(language, timeZone),
+});
 
 function createFormats(language: Language, timeZone: string): Formats {
   const locale = LOCALES[language];
@@ -90,7 +96,6 @@ export interface PageContext {
   readonly url: string;
   /** A sentence about the last action; null: none. */
   readonly notice: string | null;
-  readonly assets: Assets;
 }
 
 const CurrentPage = createContext<PageContext | null>(null);
@@ -110,16 +115,13 @@ export function pageContext(request: FastifyRequest, timeZone: string): PageCont
   const language =
     LANGUAGES.find((known) => known === request.cookies[LANGUAGE_COOKIE]) ??
     languageOf(request.headers['accept-language']);
-  const text = textOf(language);
+  const words = wordsOf(language, timeZone);
   return {
-    text,
-    language,
-    formats: formatsOf(language, timeZone),
+    ...words,
     principal: request.principal,
     csrf: csrfTokenOf(request.visit),
     url: request.method === 'GET' ? request.url : '/',
-    notice: noticeOf(request, text),
-    assets: readAssets(),
+    notice: noticeOf(request, words.text),
   };
 }
 
@@ -152,22 +154,8 @@ function cleanText(value: string): string | null {
   return text === '' ? null : text;
 }
 
-/**
- * Returns the first supported language of the browser's list: Portuguese of any country, otherwise English.
- */
-function languageOf(acceptLanguage: string | undefined): Language {
-  const wanted = (acceptLanguage ?? '')
-    .split(',')
-    .map((part) => {
-      const [tag = '', ...parameters] = part.trim().split(';');
-      const weight = parameters.map((text) => /^\s*q=([\d.]+)$/.exec(text)?.[1]).find(Boolean);
-      return { tag: tag.toLowerCase(), weight: weight === undefined ? 1 : Number(weight) };
-    })
-    .sort((a, b) => b.weight - a.weight);
-  for (const { tag, weight } of wanted) {
-    if (!(weight > 0)) continue;
-    if (tag === 'pt' || tag.startsWith('pt-')) return 'pt-BR';
-    if (tag === 'en' || tag.startsWith('en-')) return 'en';
-  }
-  return 'en';
+/** Returns the first supported language of the browser's list: Portuguese of any country, otherwise English. */
+function languageOf(acceptLanguage = ''): Language {
+  const [, first] = /(?:^|,)\s*(pt|en)\b/i.exec(acceptLanguage) ?? [];
+  return first?.toLowerCase() === 'pt' ? 'pt-BR' : 'en';
 }

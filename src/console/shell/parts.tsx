@@ -1,5 +1,5 @@
 /** Small components that the pages share. */
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren } from 'preact';
 import type { Text } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { DayState } from '../../core/ledger/day-ledger.sql.ts';
@@ -33,64 +33,10 @@ export function lookOf(
   return day.state;
 }
 
-/** Each state has its own shape, for readers who cannot distinguish the colours. */
-const SHAPES: Readonly<Record<DayLook, VNode>> = {
-  pending: <circle cx="8" cy="8" r="5.2" fill="none" stroke="currentColor" stroke-width="1.8" />,
-  absent: <path d="M4 8h8" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" />,
-  reconciled: (
-    <path
-      d="M3.2 8.6l3.2 3.2 6.4-7"
-      fill="none"
-      stroke="currentColor"
-      stroke-width="2"
-      stroke-linecap="round"
-      stroke-linejoin="round"
-    />
-  ),
-  signed: (
-    <path
-      fill-rule="evenodd"
-      fill="currentColor"
-      d="M8 1l5.6 2.2v4.2c0 3.6-2.3 6.2-5.6 7.6C4.700 13.600 2.400 11 2.400 7.400V3.200zM6.900 11.200l5-5.400-1.200-1.200-3.900 4.200-1.700-1.700-1.200 1.200z"
-    />
-  ),
-  restated: (
-    <path
-      d="M12.800 6.200A5.200 5.200 0 1 0 13.200 9M13.400 2.800v3.600H9.800"
-      fill="none"
-      stroke="currentColor"
-      stroke-width="1.9"
-      stroke-linecap="round"
-      stroke-linejoin="round"
-    />
-  ),
-  attention: (
-    <path
-      fill-rule="evenodd"
-      fill="currentColor"
-      d="M8 1.300l7 12.700H1zM7.200 6v4h1.600V6zm0 5v1.600h1.600V11z"
-    />
-  ),
-  held: (
-    <path d="M5 3v10M11 3v10" stroke="currentColor" stroke-width="2.600" stroke-linecap="round" />
-  ),
-  failed: (
-    <path
-      d="M3.800 3.800l8.400 8.400M12.200 3.800l-8.400 8.400"
-      stroke="currentColor"
-      stroke-width="2.200"
-      stroke-linecap="round"
-    />
-  ),
-};
-
-export function StateIcon({ look }: { readonly look: DayLook }) {
-  return (
-    <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-      {SHAPES[look]}
-    </svg>
-  );
-}
+/** Each state has its own shape, which the style sheet has. */
+export const StateIcon = ({ look }: { readonly look: DayLook }) => (
+  <span class={`icon icon-${look}`} aria-hidden="true" />
+);
 
 export function StateBadge(props: { readonly look: DayLook }) {
   const { text } = usePage();
@@ -149,39 +95,6 @@ export function DayLink(props: { readonly date: CivilDate | null }) {
     <a class="date" href={`/days/${props.date}`}>
       {formats.date(props.date)}
     </a>
-  );
-}
-
-function Amount(props: { readonly value: string | null }) {
-  const { formats } = usePage();
-  return props.value === null ? (
-    <span class="quiet">–</span>
-  ) : (
-    <span class="number">{formats.amount(props.value)}</span>
-  );
-}
-
-export function InstantCell({ at }: { readonly at: Date | null }) {
-  return (
-    <td>
-      <Instant at={at} />
-    </td>
-  );
-}
-
-export function DayCell({ date }: { readonly date: CivilDate | null }) {
-  return (
-    <td>
-      <DayLink date={date} />
-    </td>
-  );
-}
-
-export function AmountCell({ value }: { readonly value: string | null }) {
-  return (
-    <td class="right">
-      <Amount value={value} />
-    </td>
   );
 }
 
@@ -276,29 +189,6 @@ export function Options<Value extends string>(props: {
         </option>
       ))}
     </>
-  );
-}
-
-/** Why a form cannot be carried out; null: nothing. */
-export function FormFault({ fault }: { readonly fault: string | null }) {
-  return fault === null ? null : (
-    <p class="error" role="alert">
-      {fault}
-    </p>
-  );
-}
-
-/** A table that scrolls horizontally on a narrow page, also by keyboard. */
-export function TableFrame(props: {
-  readonly label: string;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
-    // biome-ignore lint/a11y/useSemanticElements: a section would be read out as one more chapter
-    <div class="frame" role="group" aria-label={props.label} tabIndex={0}>
-      {props.children}
-    </div>
   );
 }
 

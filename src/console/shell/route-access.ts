@@ -34,17 +34,15 @@ export const ADMINISTER: readonly ConsoleRole[] = ['admin'];
 export const DECIDE: readonly ConsoleRole[] = ['reviewer', 'operator'];
 export const REVIEW: readonly ConsoleRole[] = ['reviewer'];
 
-const options = (access: RouteAccess) => ({ config: { access } });
+/** The options of a route. */
+export const withAccess = (access: RouteAccess) => ({ config: { access } });
 
 /** Options of a route for monitoring systems, without a cookie. */
-export const forMonitoring = options({ who: 'anyone', scope: null });
+export const forMonitoring = withAccess({ who: 'anyone', scope: null });
 /** Options of a route that needs no sign-in. */
-export const forVisitors = options({ who: 'visitor', scope: null });
+export const forVisitors = withAccess({ who: 'visitor', scope: null });
 /** Options of a route for signed-in people. Keys are refused. */
-export const forPeople = (who: readonly ConsoleRole[]) => options({ who, scope: null });
-/** The same, also for people who have to set up a second factor first. */
-export const forEnrolment = (who: readonly ConsoleRole[]) =>
-  options({ who, scope: null, isForEnrolment: true });
+export const forPeople = (who: readonly ConsoleRole[]) => withAccess({ who, scope: null });
 /** The rights of an operation of the API: people, and keys with the scope. */
 export const forKeys = (who: readonly ConsoleRole[], scope: KeyScope): RouteAccess => ({
   who,

@@ -22,7 +22,7 @@ import { isLoopback } from '../../base/config/address-faults.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { toDisplayText } from '../../base/values/display-text.ts';
-import { addLoginRoutes, addOidcRoutes } from '../access/login-routes.tsx';
+import { addOidcRoutes, LINK, LOGIN, LOGIN_ACTIONS } from '../access/login-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
 import { USER_ACTIONS, USERS } from '../access/users-page.tsx';
@@ -30,11 +30,10 @@ import { ACCOUNT, ACCOUNT_ACTIONS, ENROLMENT } from '../account/account-page.tsx
 import { API_TAGS, BODY_BYTES } from '../api/api-request.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts, Feature } from './console-parts.ts';
-import { statusOf } from './error-page.tsx';
 import { addGuard, isForPrograms } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
 import { EVERYBODY, forKeys, forMonitoring } from './route-access.ts';
-import { sendErrorPage } from './send-page.ts';
+import { type ErrorAnswer, errorPage, sendPage, statusOf } from './send-page.tsx';
 
 export interface ConsoleOptions {
   /** A name or address of this machine; `0.0.0.0` or `::`: all of them. */
@@ -115,8 +114,8 @@ function schemaFault(part: string, fault: FastifySchemaValidationError | undefin
 /** The pages about users, their credentials and keys, of which no feature knows. */
 const ACCESS: Feature = {
   name: 'access',
-  pages: [USERS, ACCOUNT, ENROLMENT],
-  actions: [...USER_ACTIONS, ...ACCOUNT_ACTIONS],
+  pages: [LOGIN, LINK, addOidcRoutes, USERS, ACCOUNT, ENROLMENT],
+  actions: [...LOGIN_ACTIONS, ...USER_ACTIONS, ...ACCOUNT_ACTIONS],
 };
 
 async function addPages(
@@ -142,15 +141,9 @@ async function addPages(
   const routes = addGuard(server, {
     ...parts,
     refuse: (request, reply, message) =>
-      answerError(request, reply, parts.timeZone, {
-        status: 403,
-        code: 'FORBIDDEN',
-        message,
-      }),
+      sendError(request, reply, parts.timeZone, { status: 403, code: 'FORBIDDEN', message }),
   });
   addAssetRoutes(server);
-  addLoginRoutes(server, parts);
-  addOidcRoutes(server, parts);
   for (const { pages = [], lists = [], actions = [] } of [ACCESS, ...parts.features]) {
     for (const add of pages) add(server, parts);
     for (const { addPage } of lists) addPage(server, parts);
@@ -182,98 +175,64 @@ function addSecurityHeaders(server: FastifyInstance, publicUrl: URL | null): voi
 /** Sends only the status of an error, unless its message was written for the user. */
 function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | null): void {
   server.setNotFoundHandler((request, reply) =>
-    answerError(request, reply, timeZone, {
-      status: 404,
-      code: 'NOT_FOUND',
-      message: 'not found',
-    }),
+    sendError(request, reply, timeZone, { status: 404, code: 'NOT_FOUND', message: 'not found' }),
   );
   server.setErrorHandler<FastifyError>((error, request, reply) => {
-    if (error instanceof InputError) {
-      const { code, message } = error;
-      return answerError(request, reply, timeZone, {
-        status: statusOf(error),
-        code,
-        message,
-        position: error.context['safe'],
-        forPerson: error,
-      });
-    }
+    const answer = answerOf(error, request);
     if (error instanceof PasswordsBusyError) {
       logSecurityEvent(logger, request, 'sign_in_limited');
       reply.header('retry-after', error.retryAfterSeconds);
-      return answerError(request, reply, timeZone, {
-        status: 503,
-        code: 'BUSY',
-        message: 'too many people sign in at this moment',
-      });
+    } else if (answer.status >= 500 && !(error instanceof InputError)) {
+      const { method, routeOptions } = request;
+      const level = error instanceof StagingUnavailableError ? 'warn' : 'error';
+      const err = describeError(error);
+      logger[level]({ method, route: routeOptions.url ?? null, err }, 'request failed');
     }
-    const route = request.routeOptions.url ?? null;
-    if (error instanceof StagingUnavailableError) {
-      logger.warn({ method: request.method, route, err: describeError(error) }, 'request failed');
-      const message = 'the database does not answer';
-      return answerError(request, reply, timeZone, {
-        status: 503,
-        code: error.code,
-        message,
-      });
-    }
-    const status = error.statusCode ?? 500;
-    if (status === 413) {
-      const { bodyLimit } = request.routeOptions;
-      return answerError(request, reply, timeZone, {
-        status,
-        code: 'BODY_TOO_LARGE',
-        message: `the body has more than ${bodyLimit} bytes, the limit of this route`,
-      });
-    }
-    if (status >= 400 && status < 500) {
-      return answerError(request, reply, timeZone, {
-        status,
-        code: 'BAD_REQUEST',
-        // The message of a schema names the parameter and never its value.
-        message:
-          error.validation !== undefined
-            ? error.message
-            : error.code === 'FST_ERR_CTP_INVALID_JSON_BODY'
-              ? 'the body is not JSON'
-              : 'the request was refused',
-      });
-    }
-    logger.error({ method: request.method, route, err: describeError(error) }, 'request failed');
-    return answerError(request, reply, timeZone, {
-      status: 500,
-      code: 'INTERNAL',
-      message: 'the request failed; the log has more',
-    });
+    return sendError(request, reply, timeZone, answer);
   });
 }
 
-function answerError(
+function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorAnswer {
+  if (error instanceof InputError) {
+    const { code, message, context } = error;
+    const status = statusOf(error);
+    return { status, code, message, position: context['safe'], fault: error };
+  }
+  if (error instanceof PasswordsBusyError) {
+    return { status: 503, code: 'BUSY', message: 'too many people sign in at this moment' };
+  }
+  if (error instanceof StagingUnavailableError) {
+    return { status: 503, code: error.code, message: 'the database does not answer' };
+  }
+  const status = error.statusCode ?? 500;
+  if (status === 413) {
+    const { bodyLimit } = routeOptions;
+    const message = `the body has more than ${bodyLimit} bytes, the limit of this route`;
+    return { status, code: 'BODY_TOO_LARGE', message };
+  }
+  if (status < 400 || status >= 500) {
+    return { status: 500, code: 'INTERNAL', message: 'the request failed; the log has more' };
+  }
+  const isNoJson = error.code === 'FST_ERR_CTP_INVALID_JSON_BODY';
+  const other = isNoJson ? 'the body is not JSON' : 'the request was refused';
+  // The message of a schema names the parameter and never its value.
+  const message = error.validation !== undefined ? error.message : other;
+  return { status, code: 'BAD_REQUEST', message };
+}
+
+/** @param timeZone null without pages */
+function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
-  /** Null without pages. */
   timeZone: string | null,
-  error: {
-    readonly status: number;
-    readonly code: string;
-    readonly message: string;
-    /** Of a feed: where to read again from. */
-    readonly position?: unknown;
-    /** An error with a sentence for the user; absent: the sentence for the status. */
-    readonly forPerson?: InputError;
-  },
-): FastifyReply {
+  error: ErrorAnswer,
+): FastifyReply | Promise<FastifyReply> {
   const { status, code, message, position } = error;
   const wantsPage = request.headers.accept?.includes('text/html') === true;
   if (timeZone === null || !wantsPage || isForPrograms(request)) {
     return reply.code(status).send({ code, message, position });
   }
-  return sendErrorPage(request, reply, timeZone, {
-    status,
-    fault: error.forPerson ?? null,
-    isBusy: code === 'BUSY',
-  });
+  return sendPage(request, reply, { timeZone }, (context) => errorPage(context, error));
 }
 
 function addMachineRoutes(server: FastifyInstance, options: ConsoleOptions): void {

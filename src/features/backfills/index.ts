@@ -1,6 +1,6 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { planBackfills } from './backfill-ledger.sql.ts';
-import { addBackfillsApi, BACKFILL_ACTIONS, BACKFILLS } from './pages/backfills.tsx';
+import { BACKFILL_ACTIONS, BACKFILLS, BACKFILLS_API } from './pages/backfills.tsx';
 
 export const backfills: Feature = {
   name: 'backfills',
@@ -9,5 +9,5 @@ export const backfills: Feature = {
   },
   actions: BACKFILL_ACTIONS,
   lists: [BACKFILLS],
-  api: [addBackfillsApi],
+  api: BACKFILLS_API,
 };

@@ -1,5 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addBookingsApi } from './pages/api-bookings.ts';
+import { BOOKINGS_API } from './pages/api-bookings.ts';
 import { BOOKING } from './pages/booking-page.tsx';
 import { BOOKING_ACTIONS, LINES } from './pages/bookings.tsx';
 
@@ -8,5 +8,5 @@ export const bookings: Feature = {
   pages: [BOOKING],
   actions: BOOKING_ACTIONS,
   lists: [LINES],
-  api: [addBookingsApi],
+  api: BOOKINGS_API,
 };

@@ -1,9 +1,9 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addHomeApi } from './pages/api.ts';
+import { STATUS } from './pages/api.ts';
 import { START } from './pages/days-page.tsx';
 
 export const home: Feature = {
   name: 'home',
   pages: [START],
-  api: [addHomeApi],
+  api: [STATUS],
 };

@@ -1,5 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addMatchingApi } from './pages/api-matching.ts';
+import { MATCHING_API } from './pages/api-matching.ts';
 import { BREAK, BREAK_ACTIONS } from './pages/break-page.tsx';
 import { BREAKS } from './pages/breaks-page.tsx';
 import { COMPANIES, COMPANY_ACTIONS } from './pages/companies-page.tsx';
@@ -12,5 +12,5 @@ export const matching: Feature = {
   pages: [BREAK, COMPANIES, MATCHING_RULES],
   lists: [BREAKS, PROPOSALS],
   actions: [...BREAK_ACTIONS, ...PROPOSAL_ACTIONS, ...COMPANY_ACTIONS, UNDO_MATCH, SET_RULES],
-  api: [addMatchingApi],
+  api: MATCHING_API,
 };

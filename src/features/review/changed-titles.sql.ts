@@ -120,22 +120,13 @@ export async function readChangedTitles(
   fence: bigint,
   limit: number,
 ): Promise<ChangedTitles> {
-  const rows = await database.prisma.$queryRaw<(ChangedTitle & Counts)[]>(
+  const rows = await database.prisma.$queryRaw<(ChangedTitle & Pick<ChangedTitles, 'counts'>)[]>(
     changesQuery(date, fence, { limit, newTitles: Math.min(limit, NEW_TITLES_LISTED) }),
   );
-  const { changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
-  return {
-    count: changed + withdrawn + restored + inserted,
-    counts: { changed, withdrawn, restored, inserted },
-    titles: rows.map(toTitle),
-  };
-}
-
-type Counts = Readonly<Record<ChangedTitle['kind'], number>>;
-
-function toTitle(row: ChangedTitle & Counts): ChangedTitle {
-  const { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt } = row;
-  return { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt };
+  const { counts } = rows[0] ?? NOTHING;
+  const titles = rows.map(({ counts: _, ...title }) => title);
+  const count = Object.values(counts).reduce((sum, of) => sum + of, 0);
+  return { count, counts, titles };
 }
 
 /**
@@ -225,10 +216,12 @@ export function changesQuery(
       SELECT *, '[]'::jsonb AS no_fields FROM fresh
       ORDER BY order_uid COLLATE "C", occurrence, id LIMIT ${limits.newTitles}::int
     ), counted AS (
-      SELECT (SELECT count(*) FROM moved WHERE kind = 'changed')::int AS changed,
-             (SELECT count(*) FROM moved WHERE kind = 'withdrawn')::int AS withdrawn,
-             (SELECT count(*) FROM moved WHERE kind = 'restored')::int AS restored,
-             (SELECT count(*) FROM fresh)::int AS inserted
+      SELECT jsonb_build_object(
+               'changed', count(*) FILTER (WHERE kind = 'changed'),
+               'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
+               'restored', count(*) FILTER (WHERE kind = 'restored'),
+               'inserted', (SELECT count(*) FROM fresh)) AS counts
+      FROM moved
     ), shown AS (
       SELECT * FROM moved
       UNION ALL

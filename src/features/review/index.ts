@@ -1,5 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addReviewApi } from './pages/api.ts';
+import { REVIEW_API } from './pages/api.ts';
 import { DAY_ACTIONS } from './pages/day-actions.ts';
 import { DAY } from './pages/day-page.tsx';
 import { EVIDENCE, MONTH, MONTHS, SEAL_MONTH } from './pages/months-pages.tsx';
@@ -12,5 +12,5 @@ export const review: Feature = {
   pages: [DAY, RELEASE_PAGE, MONTH],
   lists: [RESTATED, SIGN_OFFS, MONTHS],
   actions: [...DAY_ACTIONS, CHANGED_FIELDS, SIGN_DAYS, RELEASE, SEAL_MONTH, EVIDENCE],
-  api: [addReviewApi],
+  api: REVIEW_API,
 };

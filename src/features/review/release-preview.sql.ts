@@ -7,26 +7,18 @@ import type { EngineParts } from '../../core/merge/engine-hooks.ts';
 import type { HoldReason } from '../../core/merge/holds.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
-import {
-  type ChangeCounts,
-  configurePlanner,
-  planChanges,
-  resetPlanner,
-} from '../../core/merge/merge-plan.sql.ts';
-import type { HoldDetail } from '../../core/merge/plausibility.sql.ts';
+import { configurePlanner, planChanges, resetPlanner } from '../../core/merge/merge-plan.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { ChangedTitles, TitleChange } from './changed-titles.sql.ts';
+import type { Hold } from './ledger-days.sql.ts';
 
-export interface ReleasePreview extends ChangeCounts {
-  readonly pullId: bigint;
+export interface ReleasePreview {
   readonly date: CivilDate;
-  readonly fetchedAt: Date | null;
-  readonly holdReason: HoldReason | null;
-  readonly holdDetail: HoldDetail | null;
+  readonly hold: Omit<Hold, 'faults'>;
   readonly rejected: number;
-  /** Titles of the response that keep the contract. */
-  readonly responseTitles: number;
+  /** Titles that a release does not withdraw, because a reject of the response may be the title. */
+  readonly withheld: number;
   readonly currentTitles: number;
   /** Decimal text, exact, of original values. */
   readonly currentSum: string;
@@ -75,18 +67,13 @@ async function planAndRead(
     SELECT title_count AS "currentTitles", original_value_sum::text AS "currentSum",
            signed_off_at IS NOT NULL AS "isSignedOff"
     FROM conciliation.day WHERE date = ${held.date}::date`;
-  const { titles: responseTitles, ...counts } = plan;
-  const { date, fetchedAt, holdDetail } = held;
+  const { date, holdReason, holdDetail: detail } = held;
+  const { titles, withdrawn: withdrawals, rejected, withheld } = plan;
+  const reason = holdReason as HoldReason | null;
   return {
-    ...counts,
     ...totals,
     ...(await readMoves(tx, held, limit)),
-    pullId,
-    date,
-    fetchedAt,
-    holdReason: held.holdReason as HoldReason | null,
-    holdDetail,
-    responseTitles,
+    ...{ date, rejected, withheld, hold: { reason, detail, titles, withdrawals } },
   };
 }
 

@@ -1,6 +1,7 @@
 import { type AuditAction, actionsOf, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
+import { namesIn, refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/losses.sql.ts';
@@ -15,36 +16,23 @@ import {
 import { compareDate } from '../verify/verify.sql.ts';
 import {
   hasObstacle,
+  type Keeping,
   keeps,
-  type Obstacle,
   PROGRAM_OBSTACLES,
   readObstacles,
   SIGN_OBSTACLES,
 } from './obstacles.sql.ts';
+
 /** The ledger's data for the sign-off of a day. */
 export interface SignOffCandidate {
   readonly contentDigest: string | null;
   readonly isSignedOff: boolean;
   readonly isRestated: boolean;
   /** What keeps the day from being signed off by this person, the first reason first. */
-  readonly obstacles: readonly SignOffObstacle[];
+  readonly obstacles: readonly Keeping<'sign'>[];
 }
 
-/**
- * Why a day cannot be signed off. The codes do not change, because the console has a sentence for each.
- * - `altered`, `unrecorded`: something other than the program has written to the database; see `verifyObstacles`
- * - `own_decision`: the person who signs made a decision about the day
- * - `open_before`: the day was open when the person who signs, an administrator before, got the present role
- */
-type SignOffObstacle =
-  | 'altered'
-  | 'unrecorded'
-  | 'not_reconciled'
-  | 'not_checked'
-  | 'payment_held'
-  | 'own_decision'
-  | 'open_before';
-export type SignOffFault = SignOffObstacle | 'already_signed_off' | 'changed_meanwhile';
+export type SignOffFault = Keeping<'sign'> | 'already_signed_off' | 'changed_meanwhile';
 
 /**
  * Returns null when the day may be signed off: it is not signed in its present state, has the content that the user has
@@ -64,24 +52,6 @@ export function signOffFault(day: SignOffCandidate, seenDigest: string): SignOff
  * - `unavailable`: the database did not answer; the day may be signed off again
  */
 export type SignOffRefusal = SignOffFault | 'not_in_ledger' | 'unavailable';
-
-const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
-  not_reconciled: 'only a reconciled day can be signed off',
-  already_signed_off: 'the day is signed off already',
-  changed_meanwhile: 'the day has changed since it was looked at; look again',
-  not_checked: 'the checks of the day have not run yet; try again in a few seconds',
-  payment_held:
-    'titles of the day name a changed bank account; confirm the account before the sign-off',
-  altered:
-    'titles of the day were changed outside of the program; a pull that repairs the day restores them',
-  unrecorded:
-    'decisions, bookings or access were changed outside of the program; acknowledge the differences, or correct the access',
-  own_decision: 'a user who made a decision about the day may not sign it off',
-  open_before:
-    'the day was open when you, an administrator before, got your role, so another user has to sign it off',
-  not_in_ledger: 'the date is not in the ledger',
-  unavailable: 'the database did not answer; look whether the day is signed off, and try again',
-};
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
 export interface SignOff {
@@ -112,33 +82,10 @@ export interface SigningRules extends Omit<ReleaseRules, 'signer'> {
   readonly requiresChecks?: boolean;
 }
 
-export function signingRules(rules: SigningRules): SigningRules {
-  const { fourEyes, requiresChecks = false, bookingsFrom = null, payablesMaxAgeHours } = rules;
-  const { timeZone } = rules;
-  return { fourEyes, requiresChecks, bookingsFrom, payablesMaxAgeHours, timeZone };
-}
-
 export const obstacleRules = (
   { fourEyes, bookingsFrom = null, payablesMaxAgeHours }: SigningRules,
   signer: string,
 ): ObstacleRules => ({ signer: fourEyes ? signer : null, bookingsFrom, payablesMaxAgeHours });
-
-/** Returns why the person who has seen the digest cannot sign the day off; null: nothing. */
-const faultOf = (
-  day: Omit<SignOffCandidate, 'obstacles'>,
-  found: readonly Obstacle[],
-  { requiresChecks = false }: Pick<SigningRules, 'requiresChecks'>,
-  seenDigest: string,
-): SignOffFault | null =>
-  signOffFault(
-    {
-      ...day,
-      obstacles: found.flatMap(({ code }) =>
-        keeps(code, 'sign') && (code !== 'not_checked' || requiresChecks) ? code : [],
-      ),
-    },
-    seenDigest,
-  );
 
 /**
  * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
@@ -151,16 +98,20 @@ export async function signOffDay(
   date: CivilDate,
   signing: Signing & SigningRules & { readonly seenDigest: string },
 ): Promise<void> {
+  const { requiresChecks = false } = signing;
   const refused = await database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
     const rules = obstacleRules(signing, signing.by);
     await compareDate(tx, date);
     const found = (await readObstacles(tx, [date], rules, SIGN_OBSTACLES)).get(date) ?? [];
-    const fault = faultOf(day, found, signing, signing.seenDigest);
+    const obstacles = found.flatMap(({ code }) =>
+      keeps(code, 'sign') && (code !== 'not_checked' || requiresChecks) ? code : [],
+    );
+    const fault = signOffFault({ ...day, obstacles }, signing.seenDigest);
     if (fault === null) await sealDay(tx, date, signing);
     return fault;
   }, RELEASE_TRANSACTION);
-  if (refused !== null) throw refusal(date, refused);
+  if (refused !== null) throw refusal(refused, { date });
 }
 
 /**
@@ -221,9 +172,7 @@ export async function signOffDays(
   signing: Signing & SigningRules,
 ): Promise<SignOffOutcome[]> {
   if (days.length === 0 || days.length > MAX_DAYS_TO_SIGN) {
-    throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {
-      context: { fault: 'days_to_sign', max: MAX_DAYS_TO_SIGN },
-    });
+    throw refusal('days_to_sign', { max: MAX_DAYS_TO_SIGN });
   }
   const outcomes: SignOffOutcome[] = [];
   for (const { date, seenDigest } of days) {
@@ -240,9 +189,8 @@ export async function signOffDays(
 function refusalOf(error: unknown): SignOffRefusal {
   if (error instanceof StagingUnavailableError) return 'unavailable';
   const fault = error instanceof InputError ? error.context['fault'] : undefined;
-  const known = (Object.keys(SIGN_OFF_FAULTS) as SignOffRefusal[]).find((name) => name === fault);
-  if (known === undefined) throw error;
-  return known;
+  if (!namesIn('signOffs.refusals').includes(String(fault))) throw error;
+  return fault as SignOffRefusal;
 }
 
 /**
@@ -252,11 +200,7 @@ function refusalOf(error: unknown): SignOffRefusal {
 export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const { isSignedOff } = await lockCandidate(tx, date);
-    if (!isSignedOff) {
-      throw new InputError(`${date} is not signed off`, {
-        context: { fault: 'not_signed_off', date },
-      });
-    }
+    if (!isSignedOff) throw refusal('not_signed_off', { date });
     await audit(tx, 'day.reopen', date, decision);
     await endSeal(tx, date, decision);
     await tx.day.update({
@@ -305,12 +249,8 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
     SELECT content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
            restated_after_sign_off AS "isRestated"
     FROM conciliation.day WHERE date = ${date}::date`;
-  if (day === undefined) throw refusal(date, 'not_in_ledger');
+  if (day === undefined) throw refusal('not_in_ledger', { date });
   return day;
-}
-
-function refusal(date: CivilDate, fault: SignOffRefusal): InputError {
-  return new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault, date } });
 }
 
 async function endSeal(

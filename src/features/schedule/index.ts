@@ -1,6 +1,6 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addScheduleApi } from './pages/api.ts';
-import { addScheduleRoutes } from './pages/schedule-page.tsx';
+import { SCHEDULE_API } from './pages/api.ts';
+import { SCHEDULE } from './pages/schedule-page.tsx';
 import { writeMergedTotals } from './payee.sql.ts';
 
 export const schedule: Feature = {
@@ -9,6 +9,6 @@ export const schedule: Feature = {
     // After those of the accounts, because the totals compare accounts in any writing.
     inOwnDate: writeMergedTotals,
   },
-  pages: [addScheduleRoutes],
-  api: [addScheduleApi],
+  lists: [SCHEDULE],
+  api: SCHEDULE_API,
 };

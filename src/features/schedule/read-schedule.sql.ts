@@ -1,19 +1,14 @@
 import { type Static, Type } from 'typebox';
 import type { Database, QueryClient } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
-import { InputError } from '../../base/runtime/errors.ts';
-import {
-  addDays,
-  type CivilDate,
-  daysBetween,
-  parseCivilDate,
-  toCivilDate,
-} from '../../base/values/business-day.ts';
+import { refusal } from '../../base/texts/texts.ts';
+import { addDays, type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { amount, count, date, orNull, textOrNull } from '../../console/api/schema-parts.ts';
-import { textParameter } from '../../console/shell/page-context.ts';
+import type { Place } from '../../console/list/list.tsx';
 import type { BankAccount, PartyKind } from '../../core/title/destination.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
+import { firstDateOf, lastDateOf, monthOf } from '../review/months/civil-month.ts';
 import {
   CHANGED_PAYEE_HASH,
   IS_UNNAMED,
@@ -66,7 +61,7 @@ const Payee = Type.Object({
 });
 export type Payee = Readonly<Static<typeof Payee>>;
 
-const ScheduleGroup = Type.Object({
+export const ScheduleGroup = Type.Object({
   ...ScheduleTotals.properties,
   payee: Payee,
   /** The number identifies the payee in an address. */
@@ -89,7 +84,7 @@ const ScheduleFigures = Type.Object({
     { description: 'Current titles without a due date. They are in no other figure.' },
   ),
 });
-type ScheduleFigures = Readonly<Static<typeof ScheduleFigures>>;
+export type ScheduleFigures = Readonly<Static<typeof ScheduleFigures>>;
 
 export const Schedule = Type.Object({
   ...ScheduleFigures.properties,
@@ -177,24 +172,16 @@ const listOf = (range: DueRange, hasDates: boolean, page: Prisma.Sql) => {
     ORDER BY ${by} total.original_value DESC, total.payee`;
 };
 
-/**
- * Returns the payees on the due dates of a range, over the titles of all accepted dates. All values are
- * those of one instant.
- */
+/** Returns the payees on the due dates of a range, over the titles of all accepted dates. */
 export async function readSchedule(
-  { prisma }: Database,
+  tx: QueryClient,
   range: DueRange,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit }: Place,
 ): Promise<Schedule> {
+  await tx.$queryRaw`${PLANNER}`;
+  const [figures] = await tx.$queryRaw<[ScheduleFigures]>`${figuresOf(range)}`;
   const page = Prisma.sql`OFFSET ${offset} LIMIT ${limit}`;
-  const [, [figures], groups] = await prisma.$transaction(
-    [
-      prisma.$queryRaw`${PLANNER}`,
-      prisma.$queryRaw<[ScheduleFigures]>`${figuresOf(range)}`,
-      prisma.$queryRaw<{ line: ScheduleGroup }[]>`${listOf(range, false, page)}`,
-    ],
-    { isolationLevel: 'RepeatableRead' },
-  );
+  const groups = await tx.$queryRaw<{ line: ScheduleGroup }[]>`${listOf(range, false, page)}`;
   return { ...figures, groups: groups.map(({ line }) => line) };
 }
 
@@ -289,43 +276,24 @@ async function* mapBatches(batches: AsyncIterable<{ line: ScheduleLine }[]>) {
 }
 
 export const DUE_VIEWS = ['month', 'day'] as const;
-export type DueView = (typeof DUE_VIEWS)[number];
-
-const FIRST = toCivilDate('0001-01-01');
-const LAST = toCivilDate('9999-12-31');
+type DueView = (typeof DUE_VIEWS)[number];
 
 /** The longest range of due dates of a file, in days. */
 const MAX_DUE_DAYS = 366;
 
-/** @throws InputError unless `dueFrom` and `dueTo` are two dates in order, within a year */
-export function dueRangeParameters(source: unknown): DueRange {
-  const from = parseCivilDate(textParameter(source, 'dueFrom') ?? '');
-  const to = parseCivilDate(textParameter(source, 'dueTo') ?? '');
-  if (from === null || to === null || from > to || daysBetween(from, to) >= MAX_DUE_DAYS) {
-    throw new InputError(
-      `dueFrom and dueTo: expected two dates as YYYY-MM-DD, in order, at most ${MAX_DUE_DAYS} days`,
-      { context: { fault: 'due_range', max: MAX_DUE_DAYS } },
-    );
-  }
-  return { from, to };
+/** @throws InputError unless the dates are in order, within a year */
+export function dueRange(from: CivilDate, to: CivilDate): DueRange {
+  if (from <= to && daysBetween(from, to) < MAX_DUE_DAYS) return { from, to };
+  throw refusal('due_range', { max: MAX_DUE_DAYS });
 }
 
 export function dueRangeOf(view: DueView, date: CivilDate): DueRange {
-  if (view === 'day') return { from: date, to: date };
-  const month = date.slice(0, 7);
-  const ends = ['31', '30', '29', '28'].map((day) => parseCivilDate(`${month}-${day}`));
-  return {
-    from: toCivilDate(`${month}-01`),
-    to: ends.find((end) => end !== null) ?? date,
-  };
+  const month = monthOf(date);
+  return view === 'day'
+    ? { from: date, to: date }
+    : { from: firstDateOf(month), to: lastDateOf(month) };
 }
 
 /** Returns a date in the next span of the view, or in the one before. */
-export function neighbour(range: DueRange, direction: 'next' | 'previous'): CivilDate {
-  return direction === 'next' ? move(range.to, 1) : move(range.from, -1);
-}
-
-function move(date: CivilDate, days: number): CivilDate {
-  const room = days < 0 ? daysBetween(FIRST, date) : daysBetween(date, LAST);
-  return addDays(date, Math.sign(days) * Math.min(Math.abs(days), room));
-}
+export const neighbour = ({ from, to }: DueRange, direction: 'next' | 'previous'): CivilDate =>
+  direction === 'next' ? addDays(to, 1) : addDays(from, -1);

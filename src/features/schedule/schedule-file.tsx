@@ -1,17 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
-import { type Language, textOf } from '../../base/texts/texts.ts';
+import type { Language } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../base/values/role.ts';
 import type { Column } from '../../console/list/columns.tsx';
-import { encodeList, type FILE_FORMATS } from '../../console/list/file.tsx';
+import { encodeList, type FileFormat } from '../../console/list/file.tsx';
 import type { ConsoleParts } from '../../console/shell/console-parts.ts';
-import { maskPayee, maskTaxId } from '../../console/shell/masking.ts';
-import { formatsOf, usePage } from '../../console/shell/page-context.ts';
-import { actorOf } from '../../console/shell/path-parameters.ts';
+import { actorOf } from '../../console/shell/guard.ts';
+import { maskBankAccount, maskTaxId } from '../../console/shell/masking.ts';
+import { usePage, wordsOf } from '../../console/shell/page-context.ts';
 import { sendFile } from '../../console/shell/send-file.ts';
-import type { BankAccount } from '../../core/title/destination.ts';
-import { AccountText } from '../accounts/pages/account-text.tsx';
+import { accountText } from '../accounts/pages/account-text.tsx';
 import { providerHref } from '../providers/pages/provider-address.ts';
 import {
   type DueRange,
@@ -23,17 +22,14 @@ import {
 
 interface PayeeProps {
   readonly payee: Payee;
-  /** Whether the reader asked for identifiers on the record. */
-  readonly isRevealed: boolean;
 }
 
 /** The party to be paid: name, number in the ERP, tax identifier. */
-export function PayeeName({ payee, isRevealed }: PayeeProps) {
+export function PayeeName({ payee }: PayeeProps) {
   const { text } = usePage();
   const { kind, name, externalId, identification } = payee;
   if (kind === null) return <>{text('schedule.noPayee')}</>;
-  const names = [name, identification === null ? null : shown(identification, isRevealed)];
-  const stated = names.filter((part) => part !== null && part !== '');
+  const stated = [name, identification].filter((part) => part !== null && part !== '');
   return (
     <>
       {externalId !== null && <a href={providerHref(externalId)}>{externalId}</a>}
@@ -44,22 +40,27 @@ export function PayeeName({ payee, isRevealed }: PayeeProps) {
   );
 }
 
-function shown(identification: string, isRevealed: boolean): string {
-  // The pseudonym of an erased party names no person.
-  return isRevealed || identification.startsWith('erased-')
-    ? identification
-    : maskTaxId(identification);
+export function PayeeAccount({ payee: { account } }: PayeeProps) {
+  const page = usePage();
+  const isStated = Object.values(account).some((value) => value !== null);
+  return <>{isStated ? accountText(account, page) : page.text('schedule.noAccount')}</>;
 }
 
-export function PayeeAccount({ payee, isRevealed }: PayeeProps) {
-  const { text } = usePage();
-  const isStated = Object.values(payee.account).some((value) => value !== null);
-  return isStated ? (
-    <AccountText account={payee.account} isRevealed={isRevealed} />
-  ) : (
-    text('schedule.noAccount')
-  );
+/** Returns a payee for readers without the right to see identifiers. */
+export function maskPayee({ identification, account, ...payee }: Payee): Payee {
+  // The pseudonym of an erased party names no person.
+  const isOpen = !identification || identification.startsWith('erased-');
+  return {
+    ...payee,
+    identification: isOpen ? identification : maskTaxId(identification),
+    account: maskBankAccount(account),
+  };
 }
+
+export const maskGroup = <Group extends { readonly payee: Payee }>(group: Group): Group => ({
+  ...group,
+  payee: maskPayee(group.payee),
+});
 
 const TOTALS_COLUMNS: readonly Column<ScheduleTotals>[] = [
   { name: 'titles', head: 'schedule.titles', kind: 'count' },
@@ -114,7 +115,6 @@ export const dateColumns = (
     name: 'marks',
     head: 'schedule.marks',
     kind: 'text',
-    value: () => null,
     cell: (totals) => <Waiting totals={totals} />,
     only: 'page',
   },
@@ -134,14 +134,8 @@ const ofPayee = (
   only: 'file',
 });
 
-/**
- * The columns of the payment schedule.
- * @param page of a reader; the files have other columns
- */
-export const groupColumns = (page: {
-  readonly titlesHref: (titleId: number) => string;
-  readonly isRevealed: boolean;
-}): readonly Column<Line>[] => [
+/** The columns of the payment schedule, of which the files have others than the page. */
+export const groupColumns = (titlesHref: (titleId: number) => string): readonly Column<Line>[] => [
   {
     name: 'due_date',
     head: 'schedule.dueDate',
@@ -164,7 +158,7 @@ export const groupColumns = (page: {
     value: ({ payee }) => payee.name,
     cell: ({ payee }, { text }) => (
       <>
-        <PayeeName payee={payee} isRevealed={page.isRevealed} />
+        <PayeeName payee={payee} />
         {payee.kind !== null && (
           <>
             <br />
@@ -186,8 +180,7 @@ export const groupColumns = (page: {
     name: 'account_text',
     head: 'schedule.account',
     kind: 'text',
-    value: () => null,
-    cell: ({ payee }) => <PayeeAccount payee={payee} isRevealed={page.isRevealed} />,
+    cell: ({ payee }) => <PayeeAccount payee={payee} />,
     only: 'page',
   },
   ...TOTALS_COLUMNS.map(
@@ -197,7 +190,7 @@ export const groupColumns = (page: {
             ...column,
             cell: ({ titleId, titles }, { text, formats }) => (
               <a
-                href={page.titlesHref(titleId)}
+                href={titlesHref(titleId)}
                 aria-label={text('schedule.openTitles', { titles: formats.count(titles) })}
               >
                 {formats.count(titles)}
@@ -217,7 +210,6 @@ export const groupColumns = (page: {
     name: 'marks',
     head: 'schedule.marks',
     kind: 'text',
-    value: () => null,
     cell: (group, { text }) => (
       <>
         {group.payee.isChanged && (
@@ -244,12 +236,13 @@ export function sendScheduleFile(
   { database, logger, timeZone }: ConsoleParts,
   file: {
     readonly range: DueRange;
-    readonly format: (typeof FILE_FORMATS)[number];
+    readonly format: FileFormat;
     readonly language: Language;
   },
 ): Promise<FastifyReply> {
   const { range, format, language } = file;
-  const text = textOf(language);
+  const page = wordsOf(language, timeZone);
+  const { text } = page;
   const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
   return sendFile(reply, logger, (signal, send) =>
     readScheduleSnapshot(database, range, signal, async (snapshot) => {
@@ -263,7 +256,7 @@ export function sendScheduleFile(
         },
       });
       const content = {
-        columns: groupColumns({ titlesHref: () => '', isRevealed: false }),
+        columns: groupColumns(() => ''),
         rows: isMasked ? maskLines(lines) : lines,
         rowCount,
         sheet: text('scheduleFile.sheet'),
@@ -273,7 +266,6 @@ export function sendScheduleFile(
           sheet: text('titleFile.total'),
         },
       };
-      const page = { text, language, formats: formatsOf(language, timeZone) };
       await send({
         name: `${text('fileNames.schedule')}-${range.from}-${range.to}.${format}`,
         ...encodeList(content, format, page),
@@ -282,10 +274,8 @@ export function sendScheduleFile(
   );
 }
 
-async function* maskLines<
-  L extends { payee: { identification: string | null; account: BankAccount } },
->(batches: AsyncIterable<readonly L[]>) {
-  for await (const lines of batches) {
-    yield lines.map((line) => ({ ...line, payee: maskPayee(line.payee) }));
-  }
+async function* maskLines<Group extends { readonly payee: Payee }>(
+  batches: AsyncIterable<readonly Group[]>,
+) {
+  for await (const lines of batches) yield lines.map(maskGroup);
 }

@@ -103,14 +103,15 @@ const titlesOf = (selection: TitleSelection) => Prisma.sql`
 
 const SUMS = Prisma.raw(
   AMOUNT_COLUMNS.map(
-    (column) => `COALESCE(sum(${column}) FILTER (WHERE status = 'current'), 0)::text AS ${column}`,
+    (column) => `'${column}', COALESCE(sum(${column}) FILTER (WHERE status = 'current'), 0)::text`,
   ).join(', '),
 );
 
 const totalsOf = ({ where }: TitleSelection) => Prisma.sql`
   SELECT accepted_date::text AS date,
          (count(*) FILTER (WHERE status = 'current'))::int AS current,
-         (count(*) FILTER (WHERE status = 'withdrawn'))::int AS withdrawn, ${SUMS}
+         (count(*) FILTER (WHERE status = 'withdrawn'))::int AS withdrawn,
+         jsonb_build_object(${SUMS}) AS sums
   FROM conciliation.title WHERE ${where}
   GROUP BY GROUPING SETS ((accepted_date), ()) ORDER BY accepted_date NULLS FIRST`;
 
@@ -120,12 +121,6 @@ const ledgerOf = (selection: TitleSelection) => Prisma.sql`
          signed_off_by AS "signedOffBy", signed_off_digest AS "signedOffDigest",
          restated_after_sign_off AS "isRestated"
   FROM conciliation.day WHERE ${within(selection, Prisma.sql`date`)} ORDER BY date`;
-
-type TotalsRow = {
-  readonly date: CivilDate | null;
-  readonly current: number;
-  readonly withdrawn: number;
-} & Readonly<Record<AmountColumn, string>>;
 
 /**
  * Calls `read` with the selected titles and their totals in one snapshot. Concurrent merges change
@@ -143,14 +138,15 @@ export function readTitleSnapshot<T>(
   return withSnapshot(database, signal, async (snapshot) => {
     const query = <Row extends object>({ text, values }: Prisma.Sql) =>
       snapshot.query<Row>(text, values);
-    const [overall, ...days] = await query<TotalsRow>(totalsOf(selection));
-    if (overall === undefined || overall.date !== null) throw new Error('the totals are missing');
+    const totals = await query<TitleTotals & { date: CivilDate | null }>(totalsOf(selection));
+    // The first row is that of all dates.
+    const [overall, ...days] = totals as [TitleTotals, ...TitleSnapshot['days']];
     const ledger = await query<ExportedDay>(ledgerOf(selection));
     const { text, values } = titlesOf(selection);
     return read({
       ledger,
-      overall: toTotals(overall),
-      days: days.flatMap((day) => (day.date === null ? [] : { date: day.date, ...toTotals(day) })),
+      overall,
+      days,
       titles: snapshot.read<ExportRow>(text, values, { rowMode: 'array' }),
     });
   });
@@ -197,15 +193,6 @@ export async function readDoubtfulDates(
   const first = from ?? days[0]?.date ?? until;
   const last = to ?? until;
   return first > last ? null : doubtfulDates({ from: first, to: last }, days);
-}
-
-function toTotals(row: TotalsRow): TitleTotals {
-  const sums = Object.fromEntries(AMOUNT_COLUMNS.map((column) => [column, row[column]]));
-  return {
-    current: row.current,
-    withdrawn: row.withdrawn,
-    sums: sums as Record<AmountColumn, string>,
-  };
 }
 
 /** Writes an entry of the audit log about an export. */

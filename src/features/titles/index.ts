@@ -1,5 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { addTitlesApi } from './pages/api.ts';
+import { TITLES_API } from './pages/api.ts';
 import { TITLE } from './pages/title-page.tsx';
 import { TITLES } from './pages/titles-page.tsx';
 
@@ -7,5 +7,5 @@ export const titles: Feature = {
   name: 'titles',
   pages: [TITLE],
   lists: [TITLES],
-  api: [addTitlesApi],
+  api: TITLES_API,
 };

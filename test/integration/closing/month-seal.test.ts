@@ -63,13 +63,15 @@ const openAlerts = async () => {
 describe('a month', () => {
   test('is sealed when all days from the start date to its last day are signed off', async () => {
     for (const date of datesBetween(FROM, TO)) await pull(date);
-    await expect(seal()).rejects.toThrow(
-      'not every day of the month is signed off: 2026-03-28 to 2026-03-31',
-    );
+    await expect(seal()).rejects.toMatchObject({
+      context: { fault: 'sealing_not_signed', dates: '2026-03-28 to 2026-03-31' },
+    });
     for (const date of datesBetween(FROM, addDays(TO, -1))) await sign(date);
     expect(await march()).toMatchObject({ days: 4, signed: 3, from: FROM, to: TO, seal: null });
     expect((await march()).state).toBe('open');
-    await expect(seal()).rejects.toThrow('not every day of the month is signed off: 2026-03-31');
+    await expect(seal()).rejects.toMatchObject({
+      context: { fault: 'sealing_not_signed', dates: '2026-03-31' },
+    });
     await sign(TO);
     expect((await march()).state).toBe('ready');
     const sealed = await seal();
@@ -92,7 +94,7 @@ describe('a month', () => {
       actor: 'ana',
       details: { month: MARCH, digest: sealed.digest, monthSealId: sealed.id, days: 4 },
     });
-    await expect(seal()).rejects.toThrow('the month is sealed already');
+    await expect(seal()).rejects.toThrow('The month is sealed already');
     expect(await openAlerts()).toEqual([]);
   });
 
@@ -107,14 +109,18 @@ describe('a month', () => {
         messagePt: 'o fechamento do mês 03/2026 não vale mais, por causa de 28/03/2026',
       },
     ]);
-    await expect(seal()).rejects.toThrow('restated after their sign-off: 2026-03-28');
+    await expect(seal()).rejects.toMatchObject({
+      context: { fault: 'sealing_restated', dates: '2026-03-28' },
+    });
     await sign(restated);
     await reopenDay(world.database, reopened, { by: 'ana', reason: 'one invoice is missing' });
     expect((await march()).broken).toEqual([
       { date: restated, cause: 'sealed_again' },
       { date: reopened, cause: 'reopened' },
     ]);
-    await expect(seal()).rejects.toThrow('not every day of the month is signed off: 2026-03-30');
+    await expect(seal()).rejects.toMatchObject({
+      context: { fault: 'sealing_not_signed', dates: '2026-03-30' },
+    });
     await sign(reopened, 'rosa');
     expect((await march()).state).toBe('ready');
     const again = await seal();
@@ -148,7 +154,7 @@ describe('a month', () => {
       const outcomes = await Promise.allSettled([seal(null, 'ana'), seal(null, 'rosa')]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const refused = outcomes.find((outcome) => outcome.status === 'rejected');
-      expect(String(refused?.reason)).toContain('the month is sealed already');
+      expect(String(refused?.reason)).toContain('The month is sealed already');
       expect(await readMonthSeals(world.database.prisma, MARCH)).toHaveLength(before + 1);
     }
   });
@@ -167,7 +173,9 @@ describe('a month', () => {
         isRestated: false,
         signedOffBy: 'ana',
       });
-      await expect(seal()).rejects.toThrow('held or have rejected titles: 2026-03-29');
+      await expect(seal()).rejects.toMatchObject({
+        context: { fault: 'sealing_waiting', dates: '2026-03-29' },
+      });
       expect(await march()).toMatchObject({ days: 4, signed: 3 });
       expect((await march()).state).toBe('broken');
       const { text } = await reviewer.get('/months/2026-03');
@@ -206,13 +214,13 @@ describe('a month', () => {
       // The seal has to wait for this transaction.
       const sealing = seal().then(
         () => 'sealed',
-        (error: unknown) => String(error),
+        (error: { context: object }) => error.context,
       );
       await lockWaits(world.database);
       return { sealing };
     });
     const { sealing } = await merge;
-    expect(await sealing).toContain('restated after their sign-off: 2026-03-31');
+    expect(await sealing).toEqual({ fault: 'sealing_restated', dates: '2026-03-31' });
     await sign(date);
     await seal();
   });
@@ -235,7 +243,7 @@ describe('a month', () => {
         seenDigest: null,
       });
     await expect(other('2026-02')).rejects.toThrow('ends before the start date');
-    await expect(other(TODAY.slice(0, 7))).rejects.toThrow('not every day');
+    await expect(other(TODAY.slice(0, 7))).rejects.toThrow('Not every day');
   });
 
   test('is a row that nothing changes or removes', async () => {

@@ -1,8 +1,7 @@
 /** The state of the ledger in words: the same in the console, in `conciliation status` and in the API. */
 import { expect, test } from 'vitest';
 import { lastClosedDate } from '../../../src/base/values/business-day.ts';
-import { headlineOf, needsPerson } from '../../../src/features/home/headline.ts';
-import { readOpenItems } from '../../../src/features/home/open-items.ts';
+import { headlineOf, needsPerson, readOpenItems } from '../../../src/features/home/open-items.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';

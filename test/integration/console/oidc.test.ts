@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { startSession } from '../../../src/console/access/console-sessions.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { findOidcUser } from '../../../src/console/access/oidc-logins.sql.ts';
-import { SESSION_LIMITS } from '../../../src/console/shell/guard.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { auditOf, expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
@@ -76,7 +75,7 @@ test('an account that is released during its sign-in begins no session', async (
   const { database } = world;
   const user = await findOidcUser(database, identity, '127.0.0.1');
   if (user.outcome !== 'found') throw new Error(user.outcome);
-  const begin = () => startSession(database, user, SESSION_LIMITS, null, identity);
+  const begin = () => startSession(database, user, null, identity);
   expect(await begin()).not.toBeNull();
   await changeUser(database, { name, by: 'test', email: 'other@example.com' });
   expect(await begin()).toBeNull();

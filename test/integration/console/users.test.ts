@@ -109,7 +109,7 @@ test('an action that is not possible is refused in the language of the reader', 
   const cases = [
     ['/users', { name: 'ALMA', role: 'viewer' }, 'Já existe um usuário com esse nome.'],
     ['/users', { name: 'não serve', role: 'viewer' }, 'Um nome de usuário tem de 1 a 64'],
-    ['/users', { name: 'eva', role: 'king' }, 'Escolha um perfil.'],
+    ['/users', { name: 'eva', role: 'king' }, 'Não foi possível ler o formulário'],
     ['/users/nobody/role', { role: 'viewer' }, 'Não existe usuário com esse nome.'],
     ['/users/alma/disable', {}, 'Somente outro administrador pode mudar o seu perfil'],
     ['/users/alma/role', { role: 'viewer' }, 'Somente outro administrador pode mudar o seu perfil'],
@@ -117,8 +117,16 @@ test('an action that is not possible is refused in the language of the reader', 
     ['/users/alma/link', {}, 'Somente outro administrador, ou “conciliation user”'],
     ['/users/alma/email', { email: 'x@example.com' }, 'Somente outro administrador, ou “concil'],
     ['/keys', { name: 'x', role: 'viewer', days: '30' }, 'Uma chave precisa de um nome'],
-    ['/keys', { name: 'x', role: 'admin', scope_read: 'on', days: '30' }, 'Uma chave precisa'],
-    ['/keys', { name: 'x', role: 'viewer', scope_read: 'on', days: '367' }, 'de 1 a 366 dias'],
+    [
+      '/keys',
+      { name: 'x', role: 'admin', scopes: 'read', days: '30' },
+      'Não foi possível ler o formulário',
+    ],
+    [
+      '/keys',
+      { name: 'x', role: 'viewer', scopes: 'read', days: '367' },
+      'Não foi possível ler o formulário',
+    ],
     ['/keys/999999/revoke', {}, 'Essa chave não existe'],
   ] as const;
   for (const [path, fields, sentence] of cases) {
@@ -165,7 +173,7 @@ test('the last administrator keeps the role, also when two remove each other at 
 });
 
 test('a key is shown once, works within its scopes, and stops when it is revoked', async () => {
-  const fields = { name: 'ERP <b>import</b>', role: 'viewer', scope_read: 'on', days: '30' };
+  const fields = { name: 'ERP <b>import</b>', role: 'viewer', scopes: 'read', days: '30' };
   const made = await admin.post('/keys', fields);
   expect(made.status).toBe(201);
   const key = /conciliation_[\w-]{43}/.exec(made.text)?.[0] ?? '';
@@ -191,7 +199,7 @@ describe('a key of an administrator', () => {
     const owner = await console.as('admin', name);
     const ask = new Map<string, () => Promise<number>>();
     for (const role of KEY_ROLES) {
-      const made = await owner.post('/keys', { name: role, role, scope_read: 'on', days: '9' });
+      const made = await owner.post('/keys', { name: role, role, scopes: 'read', days: '9' });
       const key = /conciliation_[\w-]{43}/.exec(made.text)?.[0] ?? '';
       ask.set(role, async () => (await console.call(key, '/api/status')).status);
     }

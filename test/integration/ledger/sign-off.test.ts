@@ -165,13 +165,13 @@ test('a reopened day has no seal, and says why', async () => {
 
 test('a user who accepted rejects or released a pull may not sign the day, unless that is allowed', async () => {
   await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
-  await expect(sign('caio')).rejects.toThrow('only a reconciled day');
+  await expect(sign('caio')).rejects.toThrow('only a complete day');
   await acceptRejects(world.database, date, { by: 'ana', reason: 'a test' });
-  await expect(sign('ana')).rejects.toThrow('may not sign it off');
+  await expect(sign('ana')).rejects.toThrow('another user has to sign it off');
   const held = await pull();
   expect(held.state).toBe('held');
   await releasePull(world.parts, held.pullId, { by: 'bia', reason: 'cancelled' });
-  await expect(sign('bia')).rejects.toThrow('may not sign it off');
+  await expect(sign('bia')).rejects.toThrow('another user has to sign it off');
   await sign('bia', false);
   expect(await readDay()).toMatchObject({ signed_off_by: 'bia', title_count: 0 });
 });

@@ -37,7 +37,7 @@ test('one party in several writings has one line', async () => {
     provider('h', ' 52998224725'),
   ]);
   await world.pull(DAY, { withdrawalLimitPercent: 100 });
-  const { groups } = await readSchedule(world.database, range, { offset: 0, limit: 10 });
+  const { groups } = await readSchedule(world.database.prisma, range, { offset: 0, limit: 10 });
   const lines = groups.map(({ payee, titles }) => [payee.kind, titles]);
   expect(lines.sort()).toEqual([
     ['financial_agent', 1],

@@ -137,7 +137,7 @@ async function take(action: Step): Promise<void> {
 
 async function compare(range: DueRange): Promise<void> {
   const { database } = world;
-  const schedule = await readSchedule(database, range, { offset: 0, limit: 1_000 });
+  const schedule = await readSchedule(database.prisma, range, { offset: 0, limit: 1_000 });
   const plain = await plainSums(database, range);
   const { overall } = schedule;
   expect({

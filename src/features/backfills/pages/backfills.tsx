@@ -1,16 +1,15 @@
-import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { addDays, lastClosedDate } from '../../../base/values/business-day.ts';
-import { describe, requireId } from '../../../console/api/api-request.ts';
-import { IdParameter, id } from '../../../console/api/schema-parts.ts';
-import { declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
+import { declareOperation } from '../../../console/api/api-request.ts';
+import { id, ledgerDate } from '../../../console/api/schema-parts.ts';
+import { declareAction, reason } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, authorText, Instant } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
-import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
+import { OPERATE } from '../../../console/shell/route-access.ts';
 import { type Checkpoint, readCheckpoint } from '../../../core/ledger/day-ledger.sql.ts';
 import {
   Backfill,
@@ -100,7 +99,7 @@ const STARTED = {
     Type.Integer({ minimum: 1, maximum: MAX_BACKFILL_CONCURRENCY, default: DEFAULT_CONCURRENCY }),
   ),
 };
-const Started = Type.Object(STARTED);
+type Started = Static<TObject<typeof STARTED>>;
 
 const START_BACKFILL = declareAction({
   path: '/backfills',
@@ -197,7 +196,7 @@ function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }
 /** @throws InputError for an invalid range */
 async function startBackfill(
   parts: ConsoleParts,
-  { concurrency = DEFAULT_CONCURRENCY, ...range }: Static<typeof Started>,
+  { concurrency = DEFAULT_CONCURRENCY, ...range }: Started,
   by: string,
 ): Promise<bigint> {
   const id = await createBackfill(parts.database, { range, concurrency, by }, todayOf(parts));
@@ -205,43 +204,46 @@ async function startBackfill(
   return id;
 }
 
-export function addBackfillsApi(api: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-  const progressOf = (id: bigint) => readBackfillProgress(database, id);
-  const ofOne = { params: IdParameter, answer: Backfill };
-
-  api.get(
-    '/backfills/:id',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'backfills',
-      'getBackfill',
-      'How far a backfill is',
-      ofOne,
-    ),
-    async (request, reply) => (await progressOf(requireId(request))) ?? reply.callNotFound(),
-  );
-
-  const toStart = { body: Started, status: 201, answer: Backfill };
-  const mayPull = forKeys(OPERATE, 'pull');
-  api.post(
-    '/backfills',
-    describe(mayPull, 'backfills', 'startBackfill', 'Pull a range day by day', toStart),
-    async (request, reply) => {
-      const input = request.body as Static<typeof Started>;
-      const id = await startBackfill(parts, input, actorOf(request));
-      return reply.code(201).send(await progressOf(id));
+export const BACKFILLS_API = [
+  declareOperation({
+    path: '/backfills/:id',
+    scope: 'read',
+    tag: 'backfills',
+    operationId: 'getBackfill',
+    summary: 'How far a backfill is',
+    input: { id },
+    answer: Backfill,
+    run: ({ database }, { id }) => readBackfillProgress(database, BigInt(id)),
+  }),
+  declareOperation({
+    method: 'POST',
+    path: '/backfills',
+    who: OPERATE,
+    scope: 'pull',
+    tag: 'backfills',
+    operationId: 'startBackfill',
+    summary: 'Pull a range day by day',
+    input: STARTED,
+    status: 201,
+    answer: Backfill,
+    run: async (parts, started, request) => {
+      const id = await startBackfill(parts, started, actorOf(request));
+      return readBackfillProgress(parts.database, id);
     },
-  );
-
-  const summary = 'Stop a backfill; pulled dates stay';
-  api.post(
-    '/backfills/:id/cancel',
-    describe(mayPull, 'backfills', 'cancelBackfill', summary, ofOne),
-    async (request) => {
-      const id = requireId(request);
-      await cancelBackfill(database, id, actorOf(request));
-      return progressOf(id);
+  }),
+  declareOperation({
+    method: 'POST',
+    path: '/backfills/:id/cancel',
+    who: OPERATE,
+    scope: 'pull',
+    tag: 'backfills',
+    operationId: 'cancelBackfill',
+    summary: 'Stop a backfill; pulled dates stay',
+    input: { id },
+    answer: Backfill,
+    run: async ({ database }, { id }, request) => {
+      await cancelBackfill(database, BigInt(id), actorOf(request));
+      return readBackfillProgress(database, BigInt(id));
     },
-  );
-}
+  }),
+];

@@ -1,17 +1,15 @@
-import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { describe } from '../../../console/api/api-request.ts';
+import { declareOperation } from '../../../console/api/api-request.ts';
 import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
 import { acceptedDateColumn, type Column, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { maskAgent } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
-import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
+import { OPERATE } from '../../../console/shell/route-access.ts';
 import {
   BALANCE_REASONS,
   BalanceGroup,
@@ -137,46 +135,39 @@ function Groups(props: {
 
 const MAX_BALANCES = 1_000;
 
-const Body = Type.Object({
-  balances: Type.Array(StatedBalance, { minItems: 1, maxItems: MAX_BALANCES }),
-});
-
 /** The figures of the proof of balance, and the balances of the ERP's accounts. */
-export function addBalanceApi(api: FastifyInstance, { database }: ConsoleParts): void {
-  api.get(
-    '/balance-groups',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'payables',
-      'getBalanceGroups',
-      'What is owed to each financial agent by the titles, and in the ERP',
-      {
-        answer: Type.Object({
-          from: Type.Unsafe({ ...dateOrNull, description: 'The first accepted date.' }),
-          groups: Type.Array(BalanceGroup),
-        }),
-      },
-    ),
-    async ({ principal }) => {
+export const BALANCE_API = [
+  declareOperation({
+    path: '/balance-groups',
+    scope: 'read',
+    tag: 'payables',
+    operationId: 'getBalanceGroups',
+    summary: 'What is owed to each financial agent by the titles, and in the ERP',
+    input: {},
+    answer: Type.Object({
+      from: Type.Unsafe({ ...dateOrNull, description: 'The first accepted date.' }),
+      groups: Type.Array(BalanceGroup),
+    }),
+    run: async ({ database }, _, { principal }) => {
       const filter = { company: null, agent: null, reason: null };
       const { from, groups } = await readBalance(database.prisma, filter, { offset: 0, limit: 0 });
       return { from, groups: groups.map((group) => maskAgent(group, principal)) };
     },
-  );
-
-  api.post(
-    '/erp-balances',
-    describe(
-      forKeys(OPERATE, 'payables'),
-      'payables',
-      'putErpBalances',
+  }),
+  declareOperation({
+    method: 'POST',
+    path: '/erp-balances',
+    who: OPERATE,
+    scope: 'payables',
+    tag: 'payables',
+    operationId: 'putErpBalances',
+    summary:
       'State balances of the accounts in which the ERP keeps what it owes to financial agents',
-      { body: Body, answer: Type.Object({ stored: count }) },
-    ),
-    async (request) => {
-      const { balances } = request.body as Static<typeof Body>;
+    input: { balances: Type.Array(StatedBalance, { minItems: 1, maxItems: MAX_BALANCES }) },
+    answer: Type.Object({ stored: count }),
+    run: async ({ database }, { balances }, request) => {
       await stateBalances(database, balances, actorOf(request));
       return { stored: balances.length };
     },
-  );
-}
+  }),
+];

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { id, words } from '../../../console/api/schema-parts.ts';
-import { dateIn, declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
+import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
+import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField, numberField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { DataTable } from '../../../console/shell/data-table.tsx';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -14,13 +14,10 @@ import {
   ActionForm,
   authorText,
   Card,
-  DayCell,
   DayLink,
   DecisionButtons,
-  InstantCell,
   OwnSeal,
 } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
 import { sendMoved } from '../../review/pages/restated-export.ts';
@@ -311,6 +308,33 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
   );
 }
 
+const differenceColumns = (own: readonly CivilDate[]): readonly Column<UnbookedChange>[] => [
+  dayColumn('bookings.date'),
+  { name: 'signed_off_at', head: 'bookings.signedOffAt', kind: 'instant' },
+  {
+    name: 'signed_off_by',
+    head: 'bookings.signedOffBy',
+    kind: 'text',
+    value: ({ signedOffBy }, { text }) => authorText(text, signedOffBy),
+  },
+  {
+    name: 'forms',
+    head: 'bookings.difference',
+    kind: 'text',
+    cell: ({ date, signOffId }, { text }) => (
+      <>
+        <EXPORT_DIFFERENCE.Form values={{ date }} button={text('bookings.download')} />
+        <CONFIRM_DIFFERENCE.Form
+          values={{ date, seal: signOffId }}
+          button={text('bookings.confirmDifference')}
+          ownDate={own.includes(date) ? date : null}
+        />
+      </>
+    ),
+    only: 'page',
+  },
+];
+
 /** The days whose difference a person has to post in the ERP. */
 function Differences(props: {
   readonly changes: readonly UnbookedChange[];
@@ -322,31 +346,11 @@ function Differences(props: {
   return (
     <Card title={text('bookings.differences')} class="stack">
       <p>{text('bookings.differencesHelp')}</p>
-      <DataTable
+      <ListTable
         label={text('bookings.differences')}
-        heads={[
-          text('bookings.date'),
-          text('bookings.signedOffAt'),
-          text('bookings.signedOffBy'),
-          text('bookings.difference'),
-        ]}
-      >
-        {changes.map(({ date, signOffId, signedOffAt, signedOffBy }) => (
-          <tr key={date}>
-            <DayCell date={date} />
-            <InstantCell at={signedOffAt} />
-            <td>{authorText(text, signedOffBy)}</td>
-            <td>
-              <EXPORT_DIFFERENCE.Form values={{ date }} button={text('bookings.download')} />
-              <CONFIRM_DIFFERENCE.Form
-                values={{ date, seal: signOffId }}
-                button={text('bookings.confirmDifference')}
-                ownDate={own.includes(date) ? date : null}
-              />
-            </td>
-          </tr>
-        ))}
-      </DataTable>
+        columns={differenceColumns(own)}
+        rows={changes}
+      />
     </Card>
   );
 }

@@ -1,13 +1,9 @@
-import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { LANGUAGES } from '../../../base/texts/texts.ts';
-import { describe } from '../../../console/api/api-request.ts';
+import { declareOperation } from '../../../console/api/api-request.ts';
 import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import { NEEDS } from '../../review/ledger-days.sql.ts';
-import { headlineOf } from '../headline.ts';
-import { readOpenItems } from '../open-items.ts';
+import { headlineOf, readOpenItems } from '../open-items.ts';
 
 const Status = Type.Object({
   startDate: dateOrNull,
@@ -43,39 +39,33 @@ const Status = Type.Object({
   ),
 });
 
-export function addHomeApi(api: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-  const now = () => parts.now?.() ?? new Date();
-
-  api.get(
-    '/status',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'status',
-      'getStatus',
-      'The progress of the ledger, and the decisions that are open',
-      {
-        answer: Status,
-      },
-    ),
-    async () => {
-      const [items, openAlerts] = await Promise.all([
-        readOpenItems(database, { now: now(), policy: parts }),
-        database.prisma.alert.count({ where: { resolvedAt: null } }),
-      ]);
-      const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
-      return {
-        startDate,
-        lastReconciledDate,
-        lagDays: startDate === null ? null : lagDays,
-        needs,
-        openAlerts,
-        accountChanges,
-        unmappedCompanies: items.unmappedCompanies,
-        headline: Object.fromEntries(
-          LANGUAGES.map((language) => [language, headlineOf(items, language)]),
-        ),
-      };
-    },
-  );
-}
+export const STATUS = declareOperation({
+  path: '/status',
+  scope: 'read',
+  tag: 'status',
+  operationId: 'getStatus',
+  summary: 'The progress of the ledger, and the decisions that are open',
+  input: {},
+  answer: Status,
+  run: async (parts) => {
+    const { database } = parts;
+    const now = parts.now?.() ?? new Date();
+    const [items, openAlerts] = await Promise.all([
+      readOpenItems(database, { now, policy: parts }),
+      database.prisma.alert.count({ where: { resolvedAt: null } }),
+    ]);
+    const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
+    return {
+      startDate,
+      lastReconciledDate,
+      lagDays: startDate === null ? null : lagDays,
+      needs,
+      openAlerts,
+      accountChanges,
+      unmappedCompanies: items.unmappedCompanies,
+      headline: Object.fromEntries(
+        LANGUAGES.map((language) => [language, headlineOf(items, language)]),
+      ),
+    };
+  },
+});

@@ -1,4 +1,3 @@
-import type { VNode } from 'preact';
 import { Type } from 'typebox';
 import {
   addDays,
@@ -19,8 +18,15 @@ import {
   monthOf,
   parseMonth,
 } from '../../review/months/civil-month.ts';
-import { headlineOf, moneyText, taskText } from '../headline.ts';
-import { type OpenItems, readOpenItems, TASKS, type Task } from '../open-items.ts';
+import {
+  headlineOf,
+  moneyText,
+  type OpenItems,
+  readOpenItems,
+  TASKS,
+  type Task,
+  taskText,
+} from '../open-items.ts';
 
 const MONTHS_SHOWN = 3;
 
@@ -68,29 +74,6 @@ export const START = declarePage({
   body: (data) => <DaysPage data={data} />,
 });
 
-/** Months side by side, each day with the colour and shape of its state, and a legend. */
-function Calendar(props: {
-  /** In order. */
-  readonly months: readonly CivilMonth[];
-  readonly days: readonly LedgerDay[];
-}) {
-  const byDate = new Map(props.days.map((day) => [day.date, day]));
-  return (
-    <>
-      <div class="months">
-        {props.months.map((month) => (
-          <MonthTable
-            key={month}
-            month={month}
-            cellOf={(date) => <DayCell date={date} day={byDate.get(date)} />}
-          />
-        ))}
-      </div>
-      <Legend />
-    </>
-  );
-}
-
 /** Weeks from Monday; null for days of another month. */
 function weeksOf(month: CivilMonth): (CivilDate | null)[][] {
   const first = firstDateOf(month);
@@ -105,14 +88,13 @@ function weeksOf(month: CivilMonth): (CivilDate | null)[][] {
   return weeks;
 }
 
-function MonthTable(props: {
-  readonly month: CivilMonth;
-  readonly cellOf: (date: CivilDate) => VNode;
-}) {
+/** Each day has the colour and the shape of its state. */
+function MonthTable(props: { readonly month: CivilMonth; readonly days: readonly LedgerDay[] }) {
+  const { month, days } = props;
   const { formats } = usePage();
   return (
     <table class="month">
-      <caption>{formats.month(props.month)}</caption>
+      <caption>{formats.month(month)}</caption>
       <thead>
         <tr>
           {formats.weekdays.map((weekday) => (
@@ -123,10 +105,14 @@ function MonthTable(props: {
         </tr>
       </thead>
       <tbody>
-        {weeksOf(props.month).map((week, index) => (
-          <tr key={`${props.month} ${index}`}>
+        {weeksOf(month).map((week, index) => (
+          <tr key={index}>
             {week.map((date, weekday) => (
-              <td key={date ?? `${index} ${weekday}`}>{date !== null && props.cellOf(date)}</td>
+              <td key={weekday}>
+                {date !== null && (
+                  <DayCell date={date} day={days.find((day) => day.date === date)} />
+                )}
+              </td>
             ))}
           </tr>
         ))}
@@ -213,7 +199,12 @@ function DaysPage({ data }: { data: DaysPageData }) {
           </nav>
         }
       >
-        <Calendar months={data.months} days={data.days} />
+        <div class="months">
+          {data.months.map((month) => (
+            <MonthTable key={month} month={month} days={data.days} />
+          ))}
+        </div>
+        <Legend />
       </Card>
     </>
   );

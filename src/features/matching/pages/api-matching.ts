@@ -1,12 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { describe, limitOf, numberOf, requireId } from '../../../console/api/api-request.ts';
-import { IdParameter, id, pageOfList, words } from '../../../console/api/schema-parts.ts';
+import { DEFAULT_LIMIT, declareOperation } from '../../../console/api/api-request.ts';
+import { id, pageOfList, words } from '../../../console/api/schema-parts.ts';
 import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
-import { EVERYBODY, forKeys, OPERATE } from '../../../console/shell/route-access.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
+import { OPERATE } from '../../../console/shell/route-access.ts';
 import { BreakList, listBreaks } from '../breaks.sql.ts';
 import { PAYABLE_HELP, REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';
 import { checkPayables } from '../payables/payable-file.ts';
@@ -17,27 +15,15 @@ import {
   EndedImport,
   endImport,
   IMPORT_KINDS,
-  type ImportKind,
   PAYABLES_AT_ONCE,
   rejects,
 } from '../payables/payable-import.sql.ts';
 import { PayableState, readPayableState } from '../payables/payable-state.sql.ts';
 import { BREAK_FILTER } from './breaks-page.tsx';
 
-const BreakQuery = Type.Object({ ...parameterSchemas(BREAK_FILTER), ...pageOfList });
-
 /** Without types, because a payable with a fault is rejected alone and not with its whole request. */
-const PayablesBody = Type.Object({
-  payables: Type.Array(Type.Unsafe<unknown>({ description: PAYABLE_HELP }), {
-    maxItems: PAYABLES_AT_ONCE,
-  }),
-});
-
-const EndPayableImportBody = Type.Object({
-  count: Type.Integer({
-    minimum: 0,
-    description: 'The number of payables that were sent. With another number nothing is closed.',
-  }),
+const payables = Type.Array(Type.Unsafe<unknown>({ description: PAYABLE_HELP }), {
+  maxItems: PAYABLES_AT_ONCE,
 });
 
 const PayableStateAnswer = Type.Object({
@@ -48,128 +34,105 @@ const PayableStateAnswer = Type.Object({
 
 const BATCH_TRANSACTION = { timeout: 60_000, maxWait: 10_000 };
 
+const forImports = { method: 'POST', who: OPERATE, scope: 'payables', tag: 'payables' } as const;
+
 /**
  * The breaks between titles and payables, and the payables of the ERP in batches. A snapshot is begun, filled by any
  * number of requests, and ended.
  */
-export function addMatchingApi(api: FastifyInstance, { database }: ConsoleParts): void {
-  const { prisma } = database;
-  const forEverybody = forKeys(EVERYBODY, 'read');
-  const forImports = forKeys(OPERATE, 'payables');
-
-  api.get(
-    '/breaks',
-    describe(
-      forEverybody,
-      'payables',
-      'listBreaks',
-      'The breaks between titles and payables, as the newest run of the matching found them',
-      {
-        querystring: BreakQuery,
-        answer: BreakList,
-      },
-    ),
-    async (request) =>
-      listBreaks(database, {
-        ...readFilter(BREAK_FILTER, request.query).filter,
-        offset: numberOf(request, 'offset') ?? 0,
-        limit: limitOf(request),
-      }),
-  );
-
-  api.get(
-    '/erp-payables',
-    describe(
-      forEverybody,
-      'payables',
-      'getErpPayables',
-      'The open payables, and the age of the last snapshot',
-      { answer: PayableStateAnswer },
-    ),
-    async () => ({ payables: await readPayableState(prisma) }),
-  );
-
-  api.post(
-    '/erp-payables',
-    describe(
-      forImports,
-      'payables',
-      'putErpPayables',
-      'Write payables that changed; no other is touched',
-      { body: PayablesBody, answer: Type.Object({ ...EndedImport.properties, rejects }) },
-    ),
-    async (request) => {
+export const MATCHING_API = [
+  declareOperation({
+    path: '/breaks',
+    scope: 'read',
+    tag: 'payables',
+    operationId: 'listBreaks',
+    summary: 'The breaks between titles and payables, as the newest run of the matching found them',
+    input: { ...parameterSchemas(BREAK_FILTER), ...pageOfList },
+    answer: BreakList,
+    run: ({ database }, { offset = 0, limit = DEFAULT_LIMIT }, { query }) =>
+      listBreaks(database, { ...readFilter(BREAK_FILTER, query).filter, offset, limit }),
+  }),
+  declareOperation({
+    path: '/erp-payables',
+    scope: 'read',
+    tag: 'payables',
+    operationId: 'getErpPayables',
+    summary: 'The open payables, and the age of the last snapshot',
+    input: {},
+    answer: PayableStateAnswer,
+    run: async ({ database }) => ({ payables: await readPayableState(database.prisma) }),
+  }),
+  declareOperation({
+    ...forImports,
+    path: '/erp-payables',
+    operationId: 'putErpPayables',
+    summary: 'Write payables that changed; no other is touched',
+    input: { payables },
+    answer: Type.Object({ ...EndedImport.properties, rejects }),
+    run: ({ database }, { payables }, request) => {
       const by = actorOf(request);
-      return prisma.$transaction(async (tx) => {
+      return database.prisma.$transaction(async (tx) => {
         const importId = await beginImport(tx, { kind: 'delta', by });
-        const batch = await addPayables(tx, importId, payablesOf(request));
+        const batch = await addPayables(tx, importId, checked(payables));
         return {
           ...(await endImport(tx, importId, { by, announced: null })),
           rejects: batch.rejects,
         };
       }, BATCH_TRANSACTION);
     },
-  );
-
-  api.post(
-    '/erp-payables/imports',
-    describe(
-      forImports,
-      'payables',
-      'beginErpPayableImport',
-      'Begin an import of several requests',
-      {
-        body: Type.Object({ kind: words(IMPORT_KINDS) }),
-        status: 201,
-        answer: Type.Object({ importId: id }),
-      },
-    ),
-    async (request, reply) => {
-      const { kind } = request.body as { kind: ImportKind };
-      const importId = await beginImport(prisma, { kind, by: actorOf(request) });
-      return reply.code(201).send({ importId: Number(importId) });
-    },
-  );
-
-  api.post(
-    '/erp-payables/imports/:id/payables',
-    describe(
-      forImports,
-      'payables',
-      'addErpPayables',
-      'Write payables of an import; the same request again changes nothing',
-      { params: IdParameter, body: PayablesBody, answer: BatchReport },
-    ),
-    async (request) => {
-      const importId = requireId(request);
-      const payables = payablesOf(request);
-      return prisma.$transaction((tx) => addPayables(tx, importId, payables), BATCH_TRANSACTION);
-    },
-  );
-
-  api.post(
-    '/erp-payables/imports/:id/end',
-    describe(
-      forImports,
-      'payables',
-      'endErpPayableImport',
-      'End an import; a complete snapshot closes the payables that it lacks',
-      { params: IdParameter, body: EndPayableImportBody, answer: EndedImport },
-    ),
-    async (request) => {
-      const importId = requireId(request);
-      const announced = numberOf(request, 'count', request.body);
-      const by = actorOf(request);
-      return prisma.$transaction(
-        (tx) => endImport(tx, importId, { by, announced }),
+  }),
+  declareOperation({
+    ...forImports,
+    path: '/erp-payables/imports',
+    operationId: 'beginErpPayableImport',
+    summary: 'Begin an import of several requests',
+    input: { kind: words(IMPORT_KINDS) },
+    status: 201,
+    answer: Type.Object({ importId: id }),
+    run: async ({ database }, { kind }, request) => ({
+      importId: Number(await beginImport(database.prisma, { kind, by: actorOf(request) })),
+    }),
+  }),
+  declareOperation({
+    ...forImports,
+    path: '/erp-payables/imports/:id/payables',
+    operationId: 'addErpPayables',
+    summary: 'Write payables of an import; the same request again changes nothing',
+    input: { id, payables },
+    answer: BatchReport,
+    run: ({ database }, { id, payables }) => {
+      const batch = checked(payables);
+      return database.prisma.$transaction(
+        (tx) => addPayables(tx, BigInt(id), batch),
         BATCH_TRANSACTION,
       );
     },
-  );
-}
+  }),
+  declareOperation({
+    ...forImports,
+    path: '/erp-payables/imports/:id/end',
+    operationId: 'endErpPayableImport',
+    summary: 'End an import; a complete snapshot closes the payables that it lacks',
+    input: {
+      id,
+      count: Type.Integer({
+        minimum: 0,
+        description:
+          'The number of payables that were sent. With another number nothing is closed.',
+      }),
+    },
+    answer: EndedImport,
+    run: ({ database }, { id, count: announced }, request) => {
+      const by = actorOf(request);
+      return database.prisma.$transaction(
+        (tx) => endImport(tx, BigInt(id), { by, announced }),
+        BATCH_TRANSACTION,
+      );
+    },
+  }),
+];
 
-function payablesOf(request: FastifyRequest) {
-  const { payables } = request.body as { payables: readonly unknown[] };
+function checked(payables: readonly unknown[]) {
   if (payables.length === 0) {
     throw new InputError(
       `payables: expected at least one, with ${REQUIRED_PAYABLE_FIELDS.join(', ')}`,

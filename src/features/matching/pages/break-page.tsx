@@ -2,12 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { Type } from 'typebox';
 import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { id, words } from '../../../console/api/schema-parts.ts';
-import { declareAction, declarePage, ledgerDate, reason } from '../../../console/declare.tsx';
+import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink, Options, OwnSeal } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import {
   BREAK_CODES,

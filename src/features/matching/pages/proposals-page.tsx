@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { id, words } from '../../../console/api/schema-parts.ts';
-import { declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
+import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, reason } from '../../../console/declare.tsx';
 import { acceptedDateColumn, type Column } from '../../../console/list/columns.tsx';
 import {
   anyOf,

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { acceptedDateColumn, type Column, ListTable } from '../../../console/list/columns.tsx';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, Submit } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { MAX_MOVE_DAYS } from '../../calendar/holidays.ts';
 import {

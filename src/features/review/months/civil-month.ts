@@ -62,32 +62,6 @@ export function monthDigest(month: CivilMonth, seals: readonly SealRecord[]): st
 }
 
 /**
- * Why a month cannot be sealed.
- * - `not_begun`: the ledger has no start date, or the month ends before it
- * - `not_signed`: days are not signed off
- * - `restated`: days were restated after their sign-off
- * - `waiting`: days are held or have rejected titles, so a person has to decide about their newest response
- * - `already_sealed`: the newest seal holds
- * - `changed_meanwhile`: the days have other seals than the person saw
- */
-export type MonthFault =
-  | 'not_begun'
-  | 'not_signed'
-  | 'restated'
-  | 'waiting'
-  | 'already_sealed'
-  | 'changed_meanwhile';
-
-export const MONTH_FAULTS: Readonly<Record<MonthFault, string>> = {
-  not_begun: 'the month ends before the start date of the ledger',
-  not_signed: 'not every day of the month is signed off',
-  restated: 'days of the month were restated after their sign-off',
-  waiting: 'days of the month are held or have rejected titles',
-  already_sealed: 'the month is sealed already',
-  changed_meanwhile: 'days of the month were signed off again since the month was looked at',
-};
-
-/**
  * The cause that broke a month seal.
  * - `restated`: the platform restated the day
  * - `reopened`: a person reopened the day

@@ -7,7 +7,7 @@ import { writeCsv, writeJsonl } from '../../../base/export/csv.ts';
 import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/table.ts';
 import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
-import { InputError } from '../../../base/runtime/errors.ts';
+import { refusal } from '../../../base/texts/texts.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { VALUE_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
@@ -126,9 +126,7 @@ export function readEvidence<T>(
   const { month, actor } = request;
   return withSnapshot(database, signal, async (snapshot) => {
     const [seal] = await readMonthSeals(database.prisma, month);
-    if (seal === undefined) {
-      throw new InputError(`${month} is not sealed`, { context: { fault: 'month_open', month } });
-    }
+    if (seal === undefined) throw refusal('month_open', { month });
     const rows: { record: Omit<EvidenceDay, 'content_columns'> }[] = await snapshot.query(
       DAYS_SQL,
       [seal.id],

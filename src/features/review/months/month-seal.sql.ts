@@ -6,8 +6,7 @@ import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { amountSum } from '../../../base/database/amount-sum.sql.ts';
 import type { Database, QueryClient } from '../../../base/database/database.ts';
-import { InputError } from '../../../base/runtime/errors.ts';
-import { listDates } from '../../../base/texts/texts.ts';
+import { listDates, refusal } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import {
   amount,
@@ -27,8 +26,6 @@ import {
   type CivilMonth,
   firstDateOf,
   lastDateOf,
-  MONTH_FAULTS,
-  type MonthFault,
   monthDigest,
   SEAL_FIELDS,
   type SealRecord,
@@ -225,7 +222,8 @@ export function readErpStages(
 ): Promise<ErpStage[]> {
   return prisma.$queryRaw<ErpStage[]>`
     WITH run AS (SELECT agreed, breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1)
-    SELECT day.date::text AS date, sum(title_count)::float8 AS titles, sum(original_value_sum)::text AS value,
+    SELECT day.date::text AS date, coalesce(sum(title_count), 0)::float8 AS titles,
+           coalesce(sum(original_value_sum), 0)::text AS value,
            CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.titles), 0)::float8 END AS agreed,
            CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.value), 0)::text END AS "agreedValue",
            coalesce(sum(broken.breaks), 0)::float8 AS breaks, coalesce(sum(broken.value), 0)::text AS "breaksValue",
@@ -248,12 +246,10 @@ export function readErpStages(
 }
 
 /** Returns the digest that a seal over these days would have; null: a day cannot be covered. */
-export function digestOfDays(month: CivilMonth, days: readonly MonthDay[]): string | null {
-  const seals = days.flatMap(({ seal, isRestated, state }) =>
-    seal === null || isRestated || state !== 'reconciled' ? [] : seal,
-  );
-  return seals.length === days.length && days.length > 0 ? monthDigest(month, seals) : null;
-}
+export const digestOfDays = (month: CivilMonth, days: readonly MonthDay[]): string | null =>
+  blockersOf(days).length > 0 ? null : monthDigest(month, sealsOf(days));
+
+const sealsOf = (days: readonly MonthDay[]) => days.flatMap(({ seal }) => seal ?? []);
 
 /** A month whose newest seal does not hold. */
 export interface BrokenMonth {
@@ -274,7 +270,7 @@ export const readBrokenMonths = (client: QueryClient): Promise<BrokenMonth[]> =>
 /**
  * Seals a month whose days are all signed off and reconciled. A new seal succeeds the one before, which is kept.
  * @returns the seal
- * @throws InputError when the month cannot be sealed; `context.fault` is a `MonthFault` behind `sealing_`
+ * @throws InputError when the month cannot be sealed
  */
 export async function sealMonth(
   database: Database,
@@ -289,7 +285,7 @@ export async function sealMonth(
   return database.prisma.$transaction(async (tx) => {
     const checkpoint = await tx.checkpoint.findFirst({ select: { startDate: true } });
     const range = { from: firstDateOf(month), to: lastDateOf(month) };
-    if (checkpoint === null || checkpoint.startDate > range.to) throw refusal(month, 'not_begun');
+    if (checkpoint === null || checkpoint.startDate > range.to) throw refusal('sealing_not_begun');
     if (checkpoint.startDate > range.from) range.from = checkpoint.startDate;
     // Merges, sign-offs and reopenings lock the day's row as well, so no seal of a day ends before the
     // commit. The order of the dates keeps two persons from waiting for each other.
@@ -297,15 +293,24 @@ export async function sealMonth(
       SELECT FROM conciliation.day WHERE date BETWEEN ${range.from}::date AND ${range.to}::date
       ORDER BY date FOR UPDATE`;
     const days = await readMonthDays(tx, range);
-    const digest = requireDigest(month, days);
+    const [blocker] = blockersOf(days);
+    if (blocker !== undefined) {
+      const dates = listDates(
+        blocker.days.map(({ date }) => date),
+        'en',
+      );
+      throw refusal(`sealing_${blocker.fault}`, { dates });
+    }
+    const seals = sealsOf(days);
+    const digest = monthDigest(month, seals);
     if (signing.seenDigest !== null && signing.seenDigest !== digest) {
-      throw refusal(month, 'changed_meanwhile');
+      throw refusal('sealing_changed_meanwhile');
     }
     const [latest] = await tx.$queryRaw<[{ digest: string }?]>`
       SELECT digest FROM conciliation.month_seal WHERE month = ${firstDateOf(month)}::date
       ORDER BY id DESC LIMIT 1`;
-    if (latest?.digest === digest) throw refusal(month, 'already_sealed');
-    const signOffIds = days.map(({ seal }) => BigInt(seal?.id ?? 0));
+    if (latest?.digest === digest) throw refusal('sealing_already_sealed');
+    const signOffIds = seals.map(({ id }) => BigInt(id ?? 0));
     const [seal] = await tx.$queryRaw<[MonthSeal]>`
       INSERT INTO conciliation.month_seal (month, sealed_at, sealed_by, reason, sign_off_ids, digest, ${measures})
       -- Not the time of the begin: days may have been signed off while this transaction waited for the locks.
@@ -345,19 +350,4 @@ export function blockersOf(
     },
   ] as const;
   return blockers.filter((blocker) => blocker.days.length > 0);
-}
-
-function requireDigest(month: CivilMonth, days: readonly MonthDay[]): string {
-  const [blocker] = blockersOf(days);
-  if (blocker !== undefined) throw refusal(month, blocker.fault, blocker.days);
-  const digest = digestOfDays(month, days);
-  if (digest === null) throw refusal(month, 'not_signed');
-  return digest;
-}
-
-function refusal(month: CivilMonth, why: MonthFault, days: readonly MonthDay[] = []): InputError {
-  const dates = days.map(({ date }) => date);
-  const named = dates.length === 0 ? '' : `: ${listDates(dates, 'en')}`;
-  const fault = `sealing_${why}`;
-  return new InputError(`${month}: ${MONTH_FAULTS[why]}${named}`, { context: { fault } });
 }

@@ -1,9 +1,8 @@
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import type { ChangedField } from '../../../console/api/schema-parts.ts';
-import { DataTable, right } from '../../../console/shell/data-table.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { AmountCell } from '../../../console/shell/parts.tsx';
 import { CHANGE_KINDS, type ChangedTitles, type TitleChange } from '../changed-titles.sql.ts';
 
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
@@ -49,6 +48,40 @@ export function FieldChanges(props: {
   );
 }
 
+const CHANGE_COLUMNS: readonly Column<TitleChange>[] = [
+  {
+    name: 'order',
+    head: 'titles.order',
+    kind: 'text',
+    cell: ({ titleId, orderUid }) =>
+      titleId === null ? orderUid : <a href={`/titles/${titleId}`}>{orderUid}</a>,
+    isHead: true,
+    only: 'page',
+  },
+  {
+    name: 'change',
+    head: 'day.change',
+    kind: 'text',
+    cell: ({ kind }, { text }) => <span class={`tag is-${kind}`}>{text(`day.kinds.${kind}`)}</span>,
+    only: 'page',
+  },
+  {
+    name: 'changes',
+    head: 'day.beforeAfter',
+    kind: 'text',
+    cell: ({ fields }) => <FieldChanges fields={fields} isRevealed={false} />,
+    only: 'page',
+  },
+  { name: 'original_value', head: 'titles.value', kind: 'amount' },
+];
+
+const PULL_COLUMN: Column<TitleChange> = {
+  name: 'pull',
+  head: 'day.pullNumber',
+  kind: 'text',
+  value: ({ pullId }) => String(pullId),
+};
+
 export function ChangesTable(props: {
   readonly label: string;
   readonly moved: ChangedTitles<TitleChange>;
@@ -57,51 +90,24 @@ export function ChangesTable(props: {
   const { text, formats } = usePage();
   const isPlanned = moved.titles.every(({ pullId }) => pullId === null);
   if (moved.count === 0) return <p class="quiet">{text('day.movedNone')}</p>;
-  const counts = (
-    <p class="buttons">
-      {CHANGE_KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
-        <span key={kind} class={`tag is-${kind}`}>
-          {text(`day.kinds.${kind}`)}: {formats.count(moved.counts[kind])}
-        </span>
-      ))}
-    </p>
-  );
-  // Of a first pull, another page lists the titles.
-  if (moved.titles.length === 0) return counts;
   return (
     <>
-      {counts}
-      <DataTable
-        label={props.label}
-        heads={[
-          text('titles.order'),
-          text('day.change'),
-          `${text('day.before')} → ${text('day.after')}`,
-          right(text('titles.value')),
-          ...(isPlanned ? [] : [text('day.pullNumber')]),
-        ]}
-      >
-        {moved.titles.map((title, index) => (
-          <tr key={index}>
-            <th scope="row">
-              {title.titleId === null ? (
-                title.orderUid
-              ) : (
-                <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
-              )}
-            </th>
-            <td>
-              <span class={`tag is-${title.kind}`}>{text(`day.kinds.${title.kind}`)}</span>
-            </td>
-            <td>
-              <FieldChanges fields={title.fields} isRevealed={false} />
-            </td>
-            <AmountCell value={title.originalValue} />
-            {!isPlanned && <td class="number">{title.pullId}</td>}
-          </tr>
+      <p class="buttons">
+        {CHANGE_KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
+          <span key={kind} class={`tag is-${kind}`}>
+            {text(`day.kinds.${kind}`)}: {formats.count(moved.counts[kind])}
+          </span>
         ))}
-      </DataTable>
-      {moved.count > moved.titles.length && (
+      </p>
+      {/* Of a first pull, another page lists the titles. */}
+      {moved.titles.length > 0 && (
+        <ListTable
+          label={props.label}
+          columns={isPlanned ? CHANGE_COLUMNS : [...CHANGE_COLUMNS, PULL_COLUMN]}
+          rows={moved.titles}
+        />
+      )}
+      {moved.titles.length > 0 && moved.count > moved.titles.length && (
         <p class="quiet small">
           {text('day.movedCount', {
             shown: formats.count(moved.titles.length),

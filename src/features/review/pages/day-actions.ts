@@ -1,15 +1,16 @@
 /** The actions of a person on one day. */
 import { Type } from 'typebox';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import { InputError } from '../../../base/runtime/errors.ts';
 import { describeError } from '../../../base/runtime/logger.ts';
+import { refusal } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
-import { declareAction, ledgerDate, reason } from '../../../console/declare.tsx';
+import { ledgerDate } from '../../../console/api/schema-parts.ts';
+import { declareAction, reason } from '../../../console/declare.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { DECIDE, OPERATE, REVIEW } from '../../../console/shell/route-access.ts';
 import { createPull } from '../../../core/ledger/pull-ledger.sql.ts';
 import { acceptRejects } from '../../../core/merge/decisions.sql.ts';
-import { reopenDay, signingRules, signOffDay } from '../sign-off.sql.ts';
+import { reopenDay, signOffDay } from '../sign-off.sql.ts';
 
 const date = ledgerDate;
 const next = (input: { readonly date: string }) => `/days/${input.date}`;
@@ -28,7 +29,7 @@ export const SIGN_DAY = declareAction({
   who: REVIEW,
   input: { date, digest: Type.Optional(Type.String()), reason: Type.Optional(reason) },
   deed: (parts, { date, digest: seenDigest = '', reason = null }, by) =>
-    signOffDay(parts.database, date, { by, reason, seenDigest, ...signingRules(parts) }),
+    signOffDay(parts.database, date, { ...parts, by, reason, seenDigest }),
   next,
   notice: 'signed_off',
 });
@@ -64,9 +65,7 @@ export async function requestPull(
   by: string,
 ): Promise<bigint> {
   const { database, logger, wake } = parts;
-  if (date > todayOf(parts)) {
-    throw new InputError(`${date} is in the future`, { context: { fault: 'date_future', date } });
-  }
+  if (date > todayOf(parts)) throw refusal('date_future', { date });
   const pullId = await database.prisma.$transaction(async (tx) => {
     const id = await createPull({ prisma: tx }, { origin: 'manual', date, requestedBy: by });
     await recordAudit(tx, { actor: by, action: 'pull.request', date, pullId: id });

@@ -1,23 +1,23 @@
 import type { Database } from '../../../base/database/database.ts';
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
-import { declarePage, ledgerDate } from '../../../console/declare.tsx';
+import { ledgerDate } from '../../../console/api/schema-parts.ts';
+import { declarePage } from '../../../console/declare.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { payablesMaxAge, todayOf } from '../../../console/shell/console-parts.ts';
-import { DataTable } from '../../../console/shell/data-table.tsx';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
   ActionForm,
-  AmountCell,
   Author,
   authorText,
   Banner,
   Card,
   Disclosure,
-  InstantCell,
+  Fields,
   lookOf,
   StateBadge,
   Submit,
 } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { PullState } from '../../../core/ledger/pull-ledger.sql.ts';
 import type { PullOrigin } from '../../../core/planner/pull-plan.ts';
@@ -150,7 +150,11 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
         title={text('day.pulls')}
         aside={<a href={`/audit?date=${data.date}`}>{text('day.audit')}</a>}
       >
-        <PullsTable pulls={data.pulls} />
+        {data.pulls.length === 0 ? (
+          <p class="quiet">{text('day.pullsEmpty')}</p>
+        ) : (
+          <ListTable label={text('day.pulls')} columns={PULL_COLUMNS} rows={data.pulls} />
+        )}
       </Card>
       <p class="quiet small">
         {day.contentDigest !== null && (
@@ -261,36 +265,17 @@ function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hol
 }
 
 function ControlTotals({ day }: { day: LedgerDay }) {
-  const context = usePage();
-  const { text, formats } = context;
+  const { text, formats } = usePage();
   return (
     <Card title={text('day.controlTotals')}>
-      <table class="data">
-        <thead>
-          <tr>
-            <th scope="col">{text('day.amount')}</th>
-            <th scope="col" class="right">
-              {text('day.sum')}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          <tr>
-            <th scope="row">{text('amounts.original_value')}</th>
-            <AmountCell value={day.sums.original_value} />
-          </tr>
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">{text('days.titles')}</th>
-            <td class="right number">{formats.count(day.titles)}</td>
-          </tr>
-        </tfoot>
-      </table>
-      <p class="quiet small">
-        {text('days.withdrawn')}: {formats.count(day.withdrawn)} · {text('days.rejected')}:{' '}
-        {formats.count(day.rejected)}
-      </p>
+      <Fields
+        rows={[
+          [text('amounts.original_value'), formats.amount(day.sums.original_value), 'number'],
+          [text('days.titles'), formats.count(day.titles), 'number'],
+          [text('days.withdrawn'), formats.count(day.withdrawn), 'number'],
+          [text('days.rejected'), formats.count(day.rejected), 'number'],
+        ]}
+      />
       {day.hold === null && day.withheld > 0 && (
         <p class="small">{text('day.withheld', { count: day.withheld })}</p>
       )}
@@ -298,52 +283,63 @@ function ControlTotals({ day }: { day: LedgerDay }) {
   );
 }
 
-function PullsTable({ pulls }: { pulls: readonly DayPull[] }) {
-  const { text, formats } = usePage();
-  if (pulls.length === 0) return <p class="quiet">{text('day.pullsEmpty')}</p>;
-  const countsOf = ({ inserted, changed, withdrawn, restored }: DayPull) =>
-    [inserted, changed, withdrawn, restored]
-      .map((count) => (count === null ? '–' : formats.count(count)))
-      .join(' · ');
-  return (
-    <DataTable
-      label={text('day.pulls')}
-      heads={[
-        text('day.pullNumber'),
-        text('day.origin'),
-        text('day.fetched'),
-        text('day.outcome'),
-        text('day.counts'),
-        text('day.by'),
-      ]}
-    >
-      {pulls.map((pull) => (
-        <tr key={pull.id}>
-          <th scope="row" class="number">
-            {pull.id}
-          </th>
-          <td>{text(`day.origins.${pull.origin}`)}</td>
-          <InstantCell at={pull.fetchStartedAt ?? pull.createdAt} />
-          <td>
-            {text(`day.outcomes.${pull.isReleased ? 'released' : pull.state}`)}
-            {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
-          </td>
-          <td class="number">
-            {pull.inserted === null
-              ? '–'
-              : pull.state === 'held'
-                ? text('day.wouldBe', { counts: countsOf(pull) })
-                : countsOf(pull)}
-          </td>
-          <td>
-            <Author name={pull.decidedBy ?? pull.requestedBy} />
-            {pull.reason !== null && <p class="quiet small">{pull.reason}</p>}
-          </td>
-        </tr>
-      ))}
-    </DataTable>
-  );
-}
+const PULL_COLUMNS: readonly Column<DayPull>[] = [
+  {
+    name: 'pull',
+    head: 'day.pullNumber',
+    kind: 'text',
+    value: ({ id }) => String(id),
+    isHead: true,
+  },
+  {
+    name: 'origin',
+    head: 'day.origin',
+    kind: 'text',
+    value: ({ origin }, { text }) => text(`day.origins.${origin}`),
+  },
+  {
+    name: 'fetched',
+    head: 'day.fetched',
+    kind: 'instant',
+    value: ({ fetchStartedAt, createdAt }) => fetchStartedAt ?? createdAt,
+  },
+  {
+    name: 'outcome',
+    head: 'day.outcome',
+    kind: 'text',
+    cell: ({ isReleased, state, errorCode }, { text }) => (
+      <>
+        {text(`day.outcomes.${isReleased ? 'released' : state}`)}
+        {errorCode !== null && <span class="quiet small"> {errorCode}</span>}
+      </>
+    ),
+    only: 'page',
+  },
+  {
+    name: 'counts',
+    head: 'day.counts',
+    kind: 'text',
+    value: ({ state, inserted, changed, withdrawn, restored }, { text, formats }) => {
+      if (inserted === null) return null;
+      const counts = [inserted, changed, withdrawn, restored]
+        .map((count) => (count === null ? '–' : formats.count(count)))
+        .join(' · ');
+      return state === 'held' ? text('day.wouldBe', { counts }) : counts;
+    },
+  },
+  {
+    name: 'by',
+    head: 'day.by',
+    kind: 'text',
+    cell: ({ decidedBy, requestedBy, reason }) => (
+      <>
+        <Author name={decidedBy ?? requestedBy} />
+        {reason !== null && <p class="quiet small">{reason}</p>}
+      </>
+    ),
+    only: 'page',
+  },
+];
 
 /** The titles of a day that break the contract, with the possible actions. */
 function DayRejects(props: {

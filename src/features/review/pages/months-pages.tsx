@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderToString } from 'preact-render-to-string';
 import { Type } from 'typebox';
-import type { Transaction } from '../../../base/database/database.ts';
 import { toCivilDate } from '../../../base/values/business-day.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
-import { DataTable, right } from '../../../console/shell/data-table.tsx';
+import { actorOf } from '../../../console/shell/guard.ts';
 import {
   type PageContext,
   PageProvider,
@@ -14,7 +14,6 @@ import {
   usePage,
 } from '../../../console/shell/page-context.ts';
 import {
-  AmountCell,
   authorText,
   Banner,
   Card,
@@ -25,7 +24,6 @@ import {
   StateBadge,
   StateIcon,
 } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
@@ -52,9 +50,6 @@ const LOOKS: Readonly<Record<MonthState, DayLook>> = {
   sealed: 'signed',
   broken: 'restated',
 };
-
-const monthsOf = (db: Transaction, { parts }: { readonly parts: ConsoleParts }) =>
-  readMonths(db, todayOf(parts));
 
 /** All months of the ledger, the newest first. */
 export const MONTHS = declareList(Month, {
@@ -114,9 +109,10 @@ export const MONTHS = declareList(Month, {
       value: ({ seal }) => seal?.sealedAt ?? null,
     },
   ],
-  total: async (db, _, reader) => ({ rows: (await monthsOf(db, reader)).length }),
-  read: async (db, _, { offset, limit }, reader) =>
-    (await monthsOf(db, reader)).slice(offset, offset + limit),
+  together: async (tx, _, { offset, limit }, { parts }) => {
+    const months = await readMonths(tx, todayOf(parts));
+    return { total: { rows: months.length }, rows: months.slice(offset, offset + limit) };
+  },
   api: {
     tag: 'months',
     operationId: 'listMonths',
@@ -124,8 +120,9 @@ export const MONTHS = declareList(Month, {
   },
 });
 
-const month = Type.Unsafe<CivilMonth>({
+export const month = Type.Unsafe<CivilMonth>({
   type: 'string',
+  examples: ['2026-03'],
   pattern: '^(19|[2-8][0-9])[0-9]{2}-(0[1-9]|1[0-2])$',
 });
 
@@ -191,13 +188,18 @@ async function readMonthPage(parts: ConsoleParts, name: CivilMonth): Promise<Mon
     readMonthDays(database.prisma, month),
     readErpStages(database, month),
   ]);
-  return { month, days, stages, presentDigest: digestOfDays(name, days) };
+  return {
+    month,
+    days: stagedDays(days, stages),
+    sum: sumOf(stages),
+    presentDigest: digestOfDays(name, days),
+  };
 }
 
 interface MonthPageData {
   readonly month: Month;
-  readonly days: readonly MonthDay[];
-  readonly stages: readonly ErpStage[];
+  readonly days: readonly StagedDay[];
+  readonly sum: ErpStage;
   /** The digest of a seal over the present seals of the days; null: a day cannot be covered. */
   readonly presentDigest: string | null;
 }
@@ -232,7 +234,7 @@ function MonthBody({ data }: { readonly data: MonthPageData }) {
         )}
       </div>
       <Card title={text('months.days')}>
-        <DaysTable days={data.days} stages={data.stages} />
+        <DaysTable days={data.days} sum={data.sum} isFile={false} />
       </Card>
     </>
   );
@@ -264,7 +266,7 @@ function SealCard({ data }: { data: MonthPageData }) {
             </p>
           </>
         )}
-        <ErpMetrics stages={data.stages} />
+        <ErpMetrics sum={data.sum} />
         {!isSealed &&
           blockersOf(data.days).map(({ fault, days }) => (
             <p key={fault}>
@@ -305,11 +307,9 @@ function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: bo
 }
 
 /** What a seal of the month would cover, beside what the ERP has of it. */
-function ErpMetrics({ stages }: Pick<MonthPageData, 'stages'>) {
+function ErpMetrics({ sum }: Pick<MonthPageData, 'sum'>) {
   const context = usePage();
   const { text } = context;
-  const sum = stages.at(-1);
-  if (sum === undefined) return null;
   return (
     <dl class="metrics">
       <Metric label={text('days.titles')} value={counted(context, sum.titles, sum.value)} />
@@ -335,76 +335,105 @@ function ErpMetrics({ stages }: Pick<MonthPageData, 'stages'>) {
   );
 }
 
-/** @param props.isFile the table is in a file, which has no other pages */
+/** A day of a month, with its seal and what the ERP has of it. */
+interface StagedDay extends MonthDay {
+  readonly stage: ErpStage;
+}
+
+const stagedDays = (days: readonly MonthDay[], stages: readonly ErpStage[]): StagedDay[] =>
+  days.map((day) => ({
+    ...day,
+    stage: stages.find(({ date }) => date === day.date) ?? NO_STAGE,
+  }));
+
+/** @param isFile the table is in a file, which has no other pages */
+const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
+  {
+    name: 'date',
+    head: 'days.date',
+    kind: 'date',
+    cell: ({ date }, { formats }) => (isFile ? formats.date(date) : <DayLink date={date} />),
+    isHead: true,
+  },
+  {
+    name: 'state',
+    head: 'days.state',
+    kind: 'text',
+    cell: ({ state, isRestated, seal }) => {
+      const signedOffAt = seal?.signed_off_at ?? null;
+      return (
+        <StateBadge look={lookOf(state === null ? null : { state, isRestated, signedOffAt })} />
+      );
+    },
+    only: 'page',
+  },
+  {
+    name: 'titles',
+    head: 'days.titles',
+    kind: 'count',
+    value: ({ seal }) => seal && Number(seal.title_count),
+  },
+  {
+    name: 'value',
+    head: 'amounts.original_value',
+    kind: 'amount',
+    value: ({ seal }) => seal?.original_value_sum ?? null,
+  },
+  {
+    name: 'agreed',
+    head: 'months.agreed',
+    kind: 'count',
+    value: ({ stage }, page) => agreedOf(stage, page),
+  },
+  {
+    name: 'breaks',
+    head: 'months.breaks',
+    kind: 'count',
+    cell: ({ date, stage: { breaks, breaksValue } }, page) => {
+      const shown = counted(page, breaks, breaksValue);
+      return isFile || breaks === 0 ? shown : <a href={BREAKS.href({ date })}>{shown}</a>;
+    },
+    only: 'page',
+  },
+  {
+    name: 'posted',
+    head: 'bookings.states.posted',
+    kind: 'count',
+    value: ({ stage }, page) => counted(page, stage.posted, stage.postedValue),
+  },
+  {
+    name: 'signed',
+    head: 'months.daySignedBy',
+    kind: 'text',
+    value: ({ seal }, { text, formats }) =>
+      seal &&
+      `${authorText(text, seal.signed_off_by ?? '')}, ${formats.instant(new Date(seal.signed_off_at ?? 0))}`,
+  },
+];
+
+const agreedOf = ({ agreed, agreedValue }: ErpStage, page: Words) =>
+  agreed === null ? null : counted(page, agreed, agreedValue);
+
 function DaysTable(props: {
-  readonly days: readonly Pick<MonthDay, 'date' | 'state' | 'isRestated' | 'seal'>[];
-  readonly stages: readonly ErpStage[];
-  readonly isFile?: boolean;
+  readonly days: readonly StagedDay[];
+  readonly isFile: boolean;
+  readonly sum: ErpStage;
 }) {
-  const context = usePage();
-  const { text, formats } = context;
-  const stageOf = new Map(props.stages.map((stage) => [stage.date, stage]));
-  const sum = stageOf.get(null) ?? NO_STAGE;
-  const erpCells = ({ date, agreed, agreedValue, breaks, breaksValue, ...stage }: ErpStage) => (
-    <>
-      <td class="right number">{agreed === null ? '–' : counted(context, agreed, agreedValue)}</td>
-      <td class="right number">
-        {props.isFile || breaks === 0 || date === null ? (
-          counted(context, breaks, breaksValue)
-        ) : (
-          <a href={BREAKS.href({ date })}>{counted(context, breaks, breaksValue)}</a>
-        )}
-      </td>
-      <td class="right number">{counted(context, stage.posted, stage.postedValue)}</td>
-    </>
-  );
+  const page = usePage();
+  const { sum } = props;
   return (
-    <DataTable
-      label={text('months.days')}
-      heads={[
-        text('days.date'),
-        text('days.state'),
-        right(text('days.titles')),
-        right(text('amounts.original_value')),
-        right(text('months.agreed')),
-        right(text('months.breaks')),
-        right(text('bookings.states.posted')),
-        text('months.daySignedBy'),
-      ]}
-      foot={
-        <tr>
-          <th scope="row">{text('months.month')}</th>
-          <td />
-          <td class="right number">{formats.count(sum.titles)}</td>
-          <AmountCell value={sum.value} />
-          {erpCells(sum)}
-          <td />
-        </tr>
-      }
-    >
-      {props.days.map(({ date, state, isRestated, seal }) => {
-        const signedOffAt = seal?.signed_off_at ?? null;
-        const look = lookOf(state === null ? null : { state, isRestated, signedOffAt });
-        return (
-          <tr key={date}>
-            <th scope="row">{props.isFile ? formats.date(date) : <DayLink date={date} />}</th>
-            <td>
-              <StateBadge look={look} />
-            </td>
-            <td class="right number">{seal === null ? '–' : countOf(context, seal.title_count)}</td>
-            <AmountCell value={seal?.original_value_sum ?? null} />
-            {erpCells(stageOf.get(date) ?? NO_STAGE)}
-            <td>
-              {seal === null ? (
-                <span class="quiet">–</span>
-              ) : (
-                `${authorText(text, seal.signed_off_by ?? '')}, ${formats.instant(new Date(seal.signed_off_at ?? 0))}`
-              )}
-            </td>
-          </tr>
-        );
-      })}
-    </DataTable>
+    <ListTable
+      label={page.text('months.days')}
+      columns={dayColumns(props.isFile)}
+      rows={props.days}
+      sums={{
+        titles: sum.titles,
+        value: sum.value,
+        agreed: agreedOf(sum, page) ?? '–',
+        breaks: counted(page, sum.breaks, sum.breaksValue),
+        posted: counted(page, sum.posted, sum.postedValue),
+      }}
+    />
   );
 }
 
@@ -446,7 +475,30 @@ const PRINT_STYLE = `
   th, td { border-bottom: 1px solid #999; padding: 2pt 6pt; text-align: left; vertical-align: top; }
   .right { text-align: right; font-variant-numeric: tabular-nums; } .mono { font-family: monospace; overflow-wrap: anywhere; }
   tr { break-inside: avoid; } dl { display: flex; flex-wrap: wrap; gap: 1em 2.5em; } dd { margin: 0; font-weight: bold; }
-  svg { display: none; } @page { size: A4 landscape; margin: 1.2cm; } @media print { body { margin: 0; } }`;
+  @page { size: A4 landscape; margin: 1.2cm; } @media print { body { margin: 0; } }`;
+
+const AUDIT_COLUMNS: readonly Column<Evidence['audit'][number]>[] = [
+  {
+    name: 'at',
+    head: 'audit.at',
+    kind: 'instant',
+    value: ({ at }) => new Date(at ?? 0),
+  },
+  {
+    name: 'actor',
+    head: 'audit.actor',
+    kind: 'text',
+    value: ({ actor }, { text }) => authorText(text, actor ?? ''),
+  },
+  {
+    name: 'action',
+    head: 'audit.action',
+    kind: 'text',
+    value: ({ action }, { text }) => text.find(`audit.actions.${action}`) ?? action,
+  },
+  { name: 'date', head: 'audit.date', kind: 'date' },
+  { name: 'reason', head: 'audit.reason', kind: 'text', value: ({ reason }) => reason ?? '' },
+];
 
 /** What an evidence file holds, as an HTML document for people. */
 function renderSummary(
@@ -492,30 +544,11 @@ function renderSummary(
           ))}
           <Totals totals={seal.totals} />
           <p>{text('months.stagesAt', { at: formats.instant(made.at) })}</p>
-          <ErpMetrics stages={stages} />
+          <ErpMetrics sum={sumOf(stages)} />
           <h2>{text('months.days')}</h2>
-          <DaysTable days={days} stages={stages} isFile />
+          <DaysTable days={stagedDays(days, stages)} sum={sumOf(stages)} isFile />
           <h2>{text('months.audit')}</h2>
-          <DataTable
-            label={text('months.audit')}
-            heads={[
-              text('audit.at'),
-              text('audit.actor'),
-              text('audit.action'),
-              text('audit.date'),
-              text('audit.reason'),
-            ]}
-          >
-            {audit.map(({ id, at, actor, action, date, reason }) => (
-              <tr key={id}>
-                <td>{formats.instant(new Date(at ?? 0))}</td>
-                <td>{authorText(text, actor ?? '')}</td>
-                <td>{text.find(`audit.actions.${action}`) ?? action}</td>
-                <td>{date === null ? '–' : formats.date(toCivilDate(date))}</td>
-                <td>{reason}</td>
-              </tr>
-            ))}
-          </DataTable>
+          <ListTable label={text('months.audit')} columns={AUDIT_COLUMNS} rows={audit} />
           <p>
             {text('months.digest')}: <span class="mono">{seal.digest}</span>
           </p>
@@ -526,6 +559,9 @@ function renderSummary(
   );
   return `<!doctype html>${renderToString(document)}`;
 }
+
+/** The last one is the sum of all days. */
+const sumOf = (stages: readonly ErpStage[]): ErpStage => stages.at(-1) ?? NO_STAGE;
 
 const NO_STAGE: ErpStage = {
   date: null,
@@ -540,7 +576,7 @@ const NO_STAGE: ErpStage = {
 };
 
 /** `60 (1.234,00)`; without a value nothing is counted. */
-function counted({ formats }: PageContext, count: number, value: string | null): string {
+function counted({ formats }: Words, count: number, value: string | null): string {
   return count === 0 ? '0' : `${formats.count(count)} (${formats.amount(value ?? '0')})`;
 }
 

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
 import { id, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
-import { DataTable, right } from '../../../console/shell/data-table.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { AmountCell, Card } from '../../../console/shell/parts.tsx';
+import { Card } from '../../../console/shell/parts.tsx';
 import { DECIDE } from '../../../console/shell/route-access.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
 import { releasePull } from '../../../core/merge/decisions.sql.ts';
@@ -47,6 +47,16 @@ export const RELEASE = declareAction({
   next: (_, released) => (released === null ? '/' : `/days/${released.date}?notice=released`),
 });
 
+/** Texts that are formatted already. */
+const FIGURE_COLUMNS: readonly Column<
+  Readonly<Record<'figure' | 'now' | 'after' | 'difference', string>>
+>[] = [
+  { name: 'figure', head: 'day.amount', kind: 'text', isHead: true },
+  { name: 'now', head: 'release.now', kind: 'count' },
+  { name: 'after', head: 'release.after', kind: 'count' },
+  { name: 'difference', head: 'restated.difference', kind: 'count' },
+];
+
 function ReleaseBody(props: {
   readonly pullId: number;
   readonly preview: ReleasePreview;
@@ -56,12 +66,6 @@ function ReleaseBody(props: {
   const context = usePage();
   const { preview } = props;
   const { text, formats } = context;
-  const hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'> = {
-    reason: preview.holdReason,
-    detail: preview.holdDetail,
-    titles: preview.responseTitles,
-    withdrawals: preview.withdrawn,
-  };
   const { moved } = preview;
   return (
     <>
@@ -74,7 +78,7 @@ function ReleaseBody(props: {
       </div>
       <Card title={text('release.change')} class="stack">
         <p>
-          {holdText(context, hold, preview.currentTitles)}
+          {holdText(context, preview.hold, preview.currentTitles)}
           {preview.isSignedOff && <strong> {text('release.signedOff')}</strong>}
         </p>
         {preview.accountTitles > 0 && (
@@ -85,30 +89,26 @@ function ReleaseBody(props: {
             })}
           </p>
         )}
-        <DataTable
+        <ListTable
           label={text('release.change')}
-          heads={[
-            text('day.amount'),
-            right(text('release.now')),
-            right(text('release.after')),
-            right(text('restated.difference')),
+          columns={FIGURE_COLUMNS}
+          rows={[
+            {
+              figure: text('days.titles'),
+              now: formats.count(preview.currentTitles),
+              after: formats.count(preview.titlesAfter),
+              difference: formats
+                .amount(String(preview.titlesAfter - preview.currentTitles))
+                .slice(0, -3),
+            },
+            {
+              figure: text('amounts.original_value'),
+              now: formats.amount(preview.currentSum),
+              after: formats.amount(preview.sumAfter),
+              difference: formats.amount(preview.sumDifference),
+            },
           ]}
-        >
-          <tr>
-            <th scope="row">{text('days.titles')}</th>
-            <td class="right number">{formats.count(preview.currentTitles)}</td>
-            <td class="right number">{formats.count(preview.titlesAfter)}</td>
-            <td class="right number">
-              {formats.amount(String(preview.titlesAfter - preview.currentTitles)).slice(0, -3)}
-            </td>
-          </tr>
-          <tr>
-            <th scope="row">{text('amounts.original_value')}</th>
-            <AmountCell value={preview.currentSum} />
-            <AmountCell value={preview.sumAfter} />
-            <AmountCell value={preview.sumDifference} />
-          </tr>
-        </DataTable>
+        />
         {preview.rejected > 0 && (
           <p class="small">
             {text('days.rejected')}: {formats.count(preview.rejected)}.{' '}
@@ -157,7 +157,7 @@ const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
 /** Why a response is held, with its numbers and, masked, the buyer that they are about, and what a person does next. */
 export function holdText(
   { text, language, formats }: PageContext,
-  hold: Pick<Hold, 'reason' | 'detail' | 'titles' | 'withdrawals'>,
+  hold: Omit<Hold, 'faults'>,
   currentTitles: number,
 ): string {
   const { reason, detail } = hold;

@@ -5,9 +5,9 @@ import { type Column, dayColumn } from '../../../console/list/columns.tsx';
 import { readFilter, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { EVERYBODY } from '../../../console/shell/route-access.ts';
 import {
   countRestated,

@@ -5,11 +5,11 @@ import { type Column, dayColumn, ListTable } from '../../../console/list/columns
 import { asHidden, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { textParameter, usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.ts';
+import { sendPage } from '../../../console/shell/send-page.tsx';
 import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import {
@@ -26,7 +26,6 @@ import {
   type SeenDay,
   type SignOff,
   type SignOffOutcome,
-  signingRules,
   signOffDays,
 } from '../sign-off.sql.ts';
 import { obstacleText, Remarks } from './remarks.tsx';
@@ -161,9 +160,9 @@ export const SIGN_DAYS = declareAction({
   answer: async (request, reply, parts, { day = [], reason = null }) => {
     const { database } = parts;
     const outcomes = await signOffDays(database, day.map(parseSeenDay), {
+      ...parts,
       by: actorOf(request),
       reason,
-      ...signingRules(parts),
     });
     const signed = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
     const [seals, { days: remaining }, bookings] = await Promise.all([
@@ -213,8 +212,8 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
     name: 'released',
     head: 'bookings.dayTitle',
     kind: 'text',
-    value: () => null,
     cell: ({ date }) => <Released date={date} bookings={bookings?.get(date)} />,
+    only: 'page',
   };
   return (
     <>

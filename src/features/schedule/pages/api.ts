@@ -1,67 +1,47 @@
-import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
-import { describe, limitOf, numberOf } from '../../../console/api/api-request.ts';
-import { date, pageOfList, words } from '../../../console/api/schema-parts.ts';
+import { Type } from 'typebox';
+import { DEFAULT_LIMIT, declareOperation } from '../../../console/api/api-request.ts';
+import { date, ledgerDate, pageOfList, words } from '../../../console/api/schema-parts.ts';
 import { FILE_FORMATS } from '../../../console/list/file.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { maskPayee } from '../../../console/shell/masking.ts';
-import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
-import { dueRangeParameters, readSchedule, Schedule } from '../read-schedule.sql.ts';
-import { sendScheduleFile } from '../schedule-file.tsx';
+import { dueRange, readSchedule, Schedule } from '../read-schedule.sql.ts';
+import { maskGroup, sendScheduleFile } from '../schedule-file.tsx';
 
-const ScheduleQuery = Type.Object({ dueFrom: date, dueTo: date, ...pageOfList });
+const range = { dueFrom: ledgerDate, dueTo: ledgerDate };
 
-const ScheduleExportQuery = Type.Object({
-  dueFrom: date,
-  dueTo: date,
-  format: words(FILE_FORMATS),
-  locale: Type.Optional(words(['pt-BR', 'en'])),
-});
-
-const PaymentSchedule = Type.Object({ dueFrom: date, dueTo: date, ...Schedule.properties });
-
-export function addScheduleApi(api: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-
-  api.get(
-    '/payment-schedule',
-    describe(
-      forKeys(EVERYBODY, 'read'),
-      'titles',
-      'getPaymentSchedule',
+export const SCHEDULE_API = [
+  declareOperation({
+    path: '/payment-schedule',
+    scope: 'read',
+    tag: 'titles',
+    operationId: 'getPaymentSchedule',
+    summary:
       'Who is to be paid on the due dates of a range, and on which account, over all accepted dates',
-      { querystring: ScheduleQuery, answer: PaymentSchedule },
-    ),
-    async (request) => {
-      const range = dueRangeParameters(request.query);
-      const schedule = await readSchedule(database, range, {
-        offset: numberOf(request, 'offset') ?? 0,
-        limit: limitOf(request),
-      });
-      const groups = schedule.groups.map((group) => ({
-        ...group,
-        payee: maskPayee(group.payee),
-      }));
-      return { dueFrom: range.from, dueTo: range.to, ...schedule, groups };
+    input: { ...range, ...pageOfList },
+    answer: Type.Object({ dueFrom: date, dueTo: date, ...Schedule.properties }),
+    run: async ({ database }, { dueFrom, dueTo, offset = 0, limit = DEFAULT_LIMIT }) => {
+      const due = dueRange(dueFrom, dueTo);
+      const schedule = await database.prisma.$transaction(
+        (tx) => readSchedule(tx, due, { offset, limit }),
+        // All values are those of one instant.
+        { isolationLevel: 'RepeatableRead' },
+      );
+      return { dueFrom, dueTo, ...schedule, groups: schedule.groups.map(maskGroup) };
     },
-  );
-
-  api.get(
-    '/payment-schedule/export',
-    describe(
-      forKeys(EVERYBODY, 'export'),
-      'titles',
-      'exportPaymentSchedule',
-      'The payment schedule of a range as a file',
-      {
-        querystring: ScheduleExportQuery,
-        answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
-      },
-    ),
-    async (request, reply) => {
-      const { format, locale = 'pt-BR' } = request.query as Static<typeof ScheduleExportQuery>;
-      const range = dueRangeParameters(request.query);
-      return sendScheduleFile(request, reply, parts, { range, format, language: locale });
+  }),
+  declareOperation({
+    path: '/payment-schedule/export',
+    scope: 'export',
+    tag: 'titles',
+    operationId: 'exportPaymentSchedule',
+    summary: 'The payment schedule of a range as a file',
+    input: {
+      ...range,
+      format: words(FILE_FORMATS),
+      locale: Type.Optional(words(['pt-BR', 'en'])),
     },
-  );
-}
+    answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    run: (parts, { dueFrom, dueTo, format, locale: language = 'pt-BR' }, request, reply) => {
+      const due = dueRange(dueFrom, dueTo);
+      return sendScheduleFile(request, reply, parts, { range: due, format, language });
+    },
+  }),
+];

@@ -1,37 +1,26 @@
-import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { describe, requireId } from '../../../console/api/api-request.ts';
-import { date, IdParameter, words } from '../../../console/api/schema-parts.ts';
+import { declareOperation } from '../../../console/api/api-request.ts';
+import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { fileTypeOf } from '../../../console/list/file.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { maskChange, maskColumn } from '../../../console/shell/masking.ts';
-import { EVERYBODY, forKeys } from '../../../console/shell/route-access.ts';
 import { titlesAccepted } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../title-file.ts';
 import { readTitleDetail, Title } from './title-detail.sql.ts';
 import { sendTitleFile } from './title-export.ts';
 
-const ExportQuery = Type.Object({
-  from: date,
-  to: date,
-  format: words(EXPORT_FORMATS),
-  locale: Type.Optional(words(['en', 'pt-BR'])),
-  includeWithdrawn: Type.Optional(words(['true', 'false'])),
-});
-
-export function addTitlesApi(api: FastifyInstance, parts: ConsoleParts): void {
-  const { database } = parts;
-
-  api.get(
-    '/titles/:id',
-    describe(forKeys(EVERYBODY, 'read'), 'titles', 'getTitle', 'One title with its whole history', {
-      params: IdParameter,
-      answer: Title,
-    }),
-    async (request, reply) => {
-      const title = await readTitleDetail(database, requireId(request));
-      if (title === null) return reply.callNotFound();
+export const TITLES_API = [
+  declareOperation({
+    path: '/titles/:id',
+    scope: 'read',
+    tag: 'titles',
+    operationId: 'getTitle',
+    summary: 'One title with its whole history',
+    input: { id },
+    answer: Title,
+    run: async ({ database }, { id }) => {
+      const title = await readTitleDetail(database, BigInt(id));
+      if (title === null) return null;
       const { first: _, contentHash: __, ...rest } = title;
       return {
         ...rest,
@@ -50,36 +39,30 @@ export function addTitlesApi(api: FastifyInstance, parts: ConsoleParts): void {
         })),
       };
     },
-  );
-
-  api.get(
-    '/export',
-    describe(
-      forKeys(EVERYBODY, 'export'),
-      'titles',
-      'exportTitles',
-      'Titles of a range as a file',
-      {
-        querystring: ExportQuery,
-        answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
-        types: EXPORT_FORMATS.map(fileTypeOf),
-      },
-    ),
-    async (request, reply) => {
-      const { from, to, format, includeWithdrawn, locale } = request.query as Static<
-        typeof ExportQuery
-      >;
+  }),
+  declareOperation({
+    path: '/export',
+    scope: 'export',
+    tag: 'titles',
+    operationId: 'exportTitles',
+    summary: 'Titles of a range as a file',
+    input: {
+      from: ledgerDate,
+      to: ledgerDate,
+      format: words(EXPORT_FORMATS),
+      locale: Type.Optional(words(['en', 'pt-BR'])),
+      includeWithdrawn: Type.Optional(words(['true', 'false'])),
+    },
+    answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    types: EXPORT_FORMATS.map(fileTypeOf),
+    run: (parts, { from, to, format, includeWithdrawn, locale = 'pt-BR' }, request, reply) => {
       if (from > to) {
         throw new InputError(`the range ends on ${to}, before it begins on ${from}`);
       }
       const noted = { includeWithdrawn: includeWithdrawn === 'true' };
-      return sendTitleFile(request, reply, parts, {
-        selection: titlesAccepted({ from, to, ...noted }),
-        noted,
-        format,
-        // The names of the data dictionary in either notation.
-        locale: locale ?? 'pt-BR',
-      });
+      const selection = titlesAccepted({ from, to, ...noted });
+      // The names of the data dictionary in either notation.
+      return sendTitleFile(request, reply, parts, { selection, noted, format, locale });
     },
-  );
-}
+  }),
+];

@@ -24,9 +24,8 @@ export interface ChangingPull {
   readonly fetchedAt: Date | null;
 }
 
-const RelatedTitle = Type.Object({ id, dueDate: dateOrNull, originalValue: amount });
 /** A title of the same order, buyer and provider with another due date or value. */
-export type RelatedTitle = Readonly<Static<typeof RelatedTitle>>;
+const RelatedTitle = Type.Object({ id, dueDate: dateOrNull, originalValue: amount });
 
 const relatedTitle = (description: string) =>
   Type.Union([RelatedTitle, Type.Null()], { description });

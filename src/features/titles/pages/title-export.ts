@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RowBatches } from '../../../base/export/table.ts';
-import { type Language, textOf } from '../../../base/texts/texts.ts';
+import type { Language } from '../../../base/texts/texts.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
-import { type FileFormat, fileTypeOf } from '../../../console/list/file.tsx';
+import type { FileFormat } from '../../../console/list/file.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { maskColumn } from '../../../console/shell/masking.ts';
-import { formatsOf, pageContext } from '../../../console/shell/page-context.ts';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
+import { pageContext, wordsOf } from '../../../console/shell/page-context.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import {
   daysUntil,
@@ -39,7 +39,7 @@ export async function sendTitleFile(
   const { from, to } = selection;
   const reader = pageContext(request, timeZone).language;
   const { locale = reader } = file;
-  const language = file.locale === undefined ? reader : 'en';
+  const page = wordsOf(file.locale === undefined ? reader : 'en', timeZone);
   const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
   return sendFile(reply, logger, (signal, send) =>
     readTitleSnapshot(database, selection, signal, async (snapshot) => {
@@ -47,18 +47,12 @@ export async function sendTitleFile(
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
       await recordExport(database, actorOf(request), { from, to, format, rows, ...file.noted });
       const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
-      const bytes = encodeTitles(
-        { ...snapshot, titles, ledger: daysUntil(snapshot.ledger, today) },
-        format,
-        locale,
-        language,
-        language === 'pt-BR'
-          ? (at) => formatsOf(language, timeZone).instant(new Date(at))
-          : undefined,
-      );
+      const content = { ...snapshot, titles, ledger: daysUntil(snapshot.ledger, today) };
       const dates = [from, to].filter((date) => date !== null).join('-') || today;
-      const name = `${textOf(language)('fileNames.titles')}-${dates}.${format}`;
-      await send({ name, type: fileTypeOf(format), bytes });
+      await send({
+        name: `${page.text('fileNames.titles')}-${dates}.${format}`,
+        ...encodeTitles(content, format, page, locale),
+      });
     }),
   );
 }

@@ -67,7 +67,7 @@ export async function readTitles(
 /** Returns the number of selected titles, and the sum of the current ones. For whole days the values come from the ledger. */
 export async function countTitles(tx: QueryClient, filter: TitleFilter): Promise<ListTotal> {
   const { titles, originalValueSum } = await readTitleTotals(tx, filter);
-  return { rows: titles, sums: { value: originalValueSum } };
+  return { rows: titles, sums: { original_value: originalValueSum } };
 }
 
 export async function readTitleTotals(tx: QueryClient, filter: TitleFilter) {

@@ -1,6 +1,7 @@
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
-import { id } from '../../../console/api/schema-parts.ts';
+import { type ChangedField, id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { isSensitive, maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
@@ -11,7 +12,6 @@ import {
   PlatformValue,
   RevealForm,
 } from '../../../console/shell/parts.tsx';
-import { actorOf } from '../../../console/shell/path-parameters.ts';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { TitleColumn } from '../../../core/title/title.ts';
 import { DueDate } from '../../calendar/pages/due-date.tsx';
@@ -23,12 +23,7 @@ import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/pages/provider-address.ts';
 import { FieldChanges } from '../../review/pages/changed-titles.tsx';
-import {
-  type ChangingPull,
-  type RelatedTitle,
-  readTitleDetail,
-  type TitleDetail,
-} from './title-detail.sql.ts';
+import { type ChangingPull, readTitleDetail, type TitleDetail } from './title-detail.sql.ts';
 import { TITLES } from './titles-page.tsx';
 
 const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
@@ -105,6 +100,8 @@ function TitlePageBody(props: {
   const { title, matches, findings, isRevealed } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
+  const { anticipated_due_date: dueDate, original_value: originalValue } = title.fields;
+  const own = { dueDate, originalValue };
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.days')}>
@@ -129,16 +126,16 @@ function TitlePageBody(props: {
         </p>
       )}
       {title.predecessor !== null && (
-        <p>
-          <a href={`/titles/${title.predecessor.id}`}>{text('title.predecessor')}</a>{' '}
-          <Replaced before={title.predecessor} after={relatedOf(title)} />
-        </p>
+        <div>
+          <a href={`/titles/${title.predecessor.id}`}>{text('title.predecessor')}</a>
+          <Replaced before={title.predecessor} after={own} />
+        </div>
       )}
       {title.successor !== null && (
-        <p>
-          <a href={`/titles/${title.successor.id}`}>{text('title.successor')}</a>{' '}
-          <Replaced before={relatedOf(title)} after={title.successor} />
-        </p>
+        <div>
+          <a href={`/titles/${title.successor.id}`}>{text('title.successor')}</a>
+          <Replaced before={own} after={title.successor} />
+        </div>
       )}
       <RevealForm
         action={`/titles/${title.id}`}
@@ -204,39 +201,19 @@ function TitlePageBody(props: {
   );
 }
 
-function relatedOf({ id, fields }: TitleDetail): RelatedTitle {
-  const due = fields.anticipated_due_date;
-  return {
-    id,
-    dueDate: due === null ? null : toCivilDate(due),
-    originalValue: fields.original_value ?? '',
-  };
-}
+type Replacement = Readonly<Record<'dueDate' | 'originalValue', string | null>>;
 
 /** The due date and the original value that differ between two titles. */
-function Replaced(props: { readonly before: RelatedTitle; readonly after: RelatedTitle }) {
+function Replaced(props: { readonly before: Replacement; readonly after: Replacement }) {
   const { before, after } = props;
-  const { text, formats } = usePage();
-  const date = (value: RelatedTitle['dueDate']) => (value === null ? '–' : formats.date(value));
-  return (
-    <>
-      {before.dueDate !== after.dueDate && (
-        <span>
-          {text('title.fields.anticipated_due_date')}{' '}
-          <del class="before">{date(before.dueDate)}</del> →{' '}
-          <ins class="after">{date(after.dueDate)}</ins>{' '}
-        </span>
-      )}
-      {before.originalValue !== after.originalValue && (
-        <span>
-          {text('title.fields.original_value')}{' '}
-          <del class="before">{formats.amount(before.originalValue)}</del> →{' '}
-          <ins class="after">{formats.amount(after.originalValue)}</ins>
-        </span>
-      )}
-    </>
-  );
+  const fields = [
+    { column: 'anticipated_due_date', before: before.dueDate, after: after.dueDate },
+    { column: 'original_value', before: before.originalValue, after: after.originalValue },
+  ];
+  return <FieldChanges fields={fields.filter(isDifferent)} isRevealed />;
 }
+
+const isDifferent = ({ before, after }: ChangedField) => before !== after;
 
 function FieldRow(props: {
   readonly title: TitleDetail;

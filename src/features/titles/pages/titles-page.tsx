@@ -9,7 +9,7 @@ import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
 import { type Payee, readPayee } from '../../schedule/read-schedule.sql.ts';
-import { PayeeAccount, PayeeName } from '../../schedule/schedule-file.tsx';
+import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/schedule-file.tsx';
 import { type DoubtfulDates, readDoubtfulDates } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../title-file.ts';
 import { sendTitleFile } from './title-export.ts';
@@ -18,11 +18,10 @@ import { countTitles, readTitles, TitleRow, titleOrder } from './title-list.sql.
 
 const COLUMNS: readonly Column<TitleRow>[] = [
   {
-    name: 'order',
+    name: 'order_uid',
     head: 'titles.order',
     kind: 'text',
     sort: 'order',
-    value: ({ orderUid }) => orderUid,
     cell: ({ id, orderUid, occurrence }, { text, formats }) => (
       <>
         <a href={`/titles/${id}`}>{orderUid}</a>
@@ -37,19 +36,17 @@ const COLUMNS: readonly Column<TitleRow>[] = [
     isHead: true,
   },
   {
-    name: 'accepted',
+    name: 'accepted_date',
     head: 'titles.accepted',
     kind: 'date',
     sort: 'accepted',
-    value: ({ acceptedDate }) => acceptedDate,
     cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
   },
   {
-    name: 'due',
+    name: 'due_date',
     head: 'titles.due',
     kind: 'date',
     sort: 'due',
-    value: ({ dueDate }) => dueDate,
     cell: ({ dueDate, businessDay }) => <DueDate date={dueDate} businessDay={businessDay} />,
   },
   {
@@ -57,21 +54,18 @@ const COLUMNS: readonly Column<TitleRow>[] = [
     head: 'titles.provider',
     kind: 'text',
     sort: 'provider',
-    value: ({ provider }) => provider,
   },
   {
     name: 'agent',
     head: 'title.groups.agent',
     kind: 'text',
     sort: 'agent',
-    value: ({ agent }) => agent,
   },
   {
-    name: 'value',
+    name: 'original_value',
     head: 'titles.value',
     kind: 'amount',
     sort: 'value',
-    value: ({ originalValue }) => originalValue,
   },
   {
     name: 'status',
@@ -124,7 +118,7 @@ export const TITLES = declareList(TitleRow, {
     return ({ head, filter, table }) => (
       <>
         {date === null ? head : <DayHead date={date} day={day} active="titles" />}
-        {payee !== null && <PayeeLine payee={payee} />}
+        {payee !== null && <PayeeLine payee={maskPayee(payee)} />}
         {filter}
         {table}
         <FileNotes doubtful={doubtful} isMasked={isMasked} />
@@ -137,8 +131,7 @@ function PayeeLine({ payee }: { readonly payee: Payee }) {
   const { text } = usePage();
   return (
     <p>
-      {text('titles.payee')}: <PayeeName payee={payee} isRevealed={false} />,{' '}
-      <PayeeAccount payee={payee} isRevealed={false} />
+      {text('titles.payee')}: <PayeeName payee={payee} />, <PayeeAccount payee={payee} />
     </p>
   );
 }
