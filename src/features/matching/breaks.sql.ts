@@ -215,7 +215,8 @@ const pairsOfOrderOrValue = (
     titles,
   )}`;
 
-const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper,
+const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper, payable.order_uid AS erp_order,
+  payable.due_date AS erp_due, payable.total_value AS erp_total,
   (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
 
 const OTHER_PAIR = Prisma.sql`${PAIR}, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`;
@@ -367,6 +368,19 @@ const FITS = Prisma.sql`
   (same_value AND (same_order OR ${IS_NEAR})
    OR same_order AND same_supplier AND (status <> 'open' OR is_empty OR is_closed)
       AND (${IS_NEAR} OR title_id IN (SELECT title_id FROM of_lone_payable)))`;
+
+/**
+ * Whether the payable of a pair is that of another instalment of the order: its due date is far from that of the title,
+ * and is that of a title without a match.
+ */
+const IS_OF_SIBLING = Prisma.sql`
+  (same_order AND NOT ${IS_NEAR} AND EXISTS (
+    SELECT FROM conciliation.title AS sibling
+    WHERE sibling.order_uid = erp_order AND sibling.id <> title_id AND sibling.status = 'current'
+      AND abs(sibling.anticipated_due_date - erp_due) <= ${DUE_DAYS}
+      AND (sibling.original_value = erp_total) IS NOT FALSE
+      -- By index: as a join, all matches would be hashed for each pair.
+      AND (SELECT count(*) FROM conciliation.title_payable AS match WHERE match.title_id = sibling.id) = 0)) IS TRUE`;
 
 const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, ${COMPARED}`;
 
@@ -562,10 +576,11 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                 WHEN same_order AND status <> 'open' THEN 3 ELSE 4 END,
            coalesce(days, 0), NULL, NULL
     FROM (
-      SELECT title_id, erp_key, same_order, same_due, days, status FROM related WHERE ${FITS}
+      SELECT title_id, erp_key, same_order, same_due, days, status FROM related
+      WHERE ${FITS} AND NOT ${IS_OF_SIBLING}
       UNION ALL
       SELECT title_id, erp_key, same_order, same_due, days, status FROM other_pair AS gone
-      WHERE holder IS NULL
+      WHERE holder IS NULL AND NOT ${IS_OF_SIBLING}
         -- The ERP has entered the document again.
         AND NOT EXISTS (
           SELECT FROM free WHERE status = 'open' AND ${isEnteredAgain(Prisma.sql`free`)})

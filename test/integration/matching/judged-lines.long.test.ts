@@ -328,3 +328,16 @@ test('a booking of a title that moved counts for no other instalment of the orde
   // Neither has a booking, and neither has the due date of the line. The order has no other payable.
   expect(await of(second)).toEqual(['reversal_refused! part k1']);
 });
+
+test.each(['paid', `paid as=assignment by=2026-01-01:${'0'.repeat(32)}:1:1`])(
+  'the payable of an instalment is not that of another one whose payable is missing: %s',
+  async (how) => {
+    await judged.pull(date, `sibling 1540, sibling 1540 due=2099-08-30`);
+    await judged.state(`k2 0 total=1540 order=sibling due=2099-08-30 ${how}`, 'snapshot');
+    const kind = how === 'paid' ? 'paid_to_supplier' : 'anticipated_twice';
+    await expectBreaks('', `${kind}! sibling k2, missing_in_erp sibling -`);
+    // Without the other title, the payable may be that of the title.
+    await judged.pull(date, 'sibling 1540, rest 9999');
+    await expectBreaks('', `${kind}! sibling k2`);
+  },
+);

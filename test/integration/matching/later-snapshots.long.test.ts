@@ -10,7 +10,12 @@ const state = (...rows: readonly string[]) => stating.state(rows.join(', '));
 const PAID = `paid to=${SUPPLIER}`;
 const result = async () => {
   await judged.match();
-  return { matches: await matches(), breaks: await breaks(), waiting: await waiting() };
+  // Titles of one merge are numbered in any order.
+  return {
+    matches: await matches(),
+    breaks: (await breaks()).toSorted(),
+    waiting: await waiting(),
+  };
 };
 /** What stands after each of the snapshots. */
 const last = (history: readonly string[]) => [
