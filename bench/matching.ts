@@ -12,7 +12,7 @@
  */
 import { parseArgs } from 'node:util';
 import { type Database, openDatabase } from '#dist/base/database/database.js';
-import { listBreaks } from '#dist/features/matching/breaks.sql.js';
+import { listBreaks } from '#dist/features/matching/break-list.sql.js';
 import { runMatching } from '#dist/features/matching/run-matching.sql.js';
 import { peakMemoryBytes } from './meter.ts';
 import { toCount } from './numbers.ts';

@@ -3,10 +3,10 @@ import { beforeAll, beforeEach, expect } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { lockDay, releaseSealedDay } from '../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
+import { listBreaks } from '../../src/features/matching/break-list.sql.ts';
 import {
   type BreakKind,
   joinWholeSets,
-  listBreaks,
   waitingTitles,
 } from '../../src/features/matching/breaks.sql.ts';
 import { resolveBreak } from '../../src/features/matching/match-decisions.sql.ts';

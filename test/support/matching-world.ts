@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/base/database/database.ts';
-import { listBreaks } from '../../src/features/matching/breaks.sql.ts';
+import { listBreaks } from '../../src/features/matching/break-list.sql.ts';
 import { matchByPerson } from '../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { importPayables, type PayableFields } from './payables.ts';

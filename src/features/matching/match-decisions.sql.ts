@@ -11,8 +11,8 @@ import {
   type BreakKey,
   readBreak,
   readBreaksOf,
-  writeBreaks,
-} from './breaks.sql.ts';
+} from './break-list.sql.ts';
+import { writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
 import { type ProposalFilter, readClearProposals } from './proposals.sql.ts';
 

@@ -1,6 +1,6 @@
 import type { Database } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { type BreakCode, type BreakPayable, PAYABLE_JSON } from './breaks.sql.ts';
+import { type BreakCode, type BreakPayable, PAYABLE_JSON } from './break-list.sql.ts';
 import type { RULES } from './candidates.sql.ts';
 import { arePayablesStale, hasPayables } from './payables/payable-state.sql.ts';
 

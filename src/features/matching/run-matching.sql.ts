@@ -6,14 +6,8 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCalendar } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
-import {
-  CHANGED,
-  COUNTED_AGREED,
-  COUNTED_BREAKS,
-  joinWholeSets,
-  WITHDRAWN,
-  writeBreaks,
-} from './breaks.sql.ts';
+import { COUNTED_AGREED, COUNTED_BREAKS } from './break-list.sql.ts';
+import { CHANGED, joinWholeSets, WITHDRAWN, writeBreaks } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   CANDIDATES,

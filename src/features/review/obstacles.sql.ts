@@ -11,7 +11,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { accountObstacles } from '../accounts/payment-holds.sql.ts';
 import { bookingObstacles } from '../bookings/release-conditions.sql.ts';
 import { checkObstacles } from '../checks/findings.sql.ts';
-import { matchingObstacles } from '../matching/breaks.sql.ts';
+import { matchingObstacles } from '../matching/break-list.sql.ts';
 import { verifyObstacles } from '../verify/verify.sql.ts';
 import { LedgerDay, selectDays } from './ledger-days.sql.ts';
 

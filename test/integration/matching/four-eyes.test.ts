@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
-import { readBreak } from '../../../src/features/matching/breaks.sql.ts';
+import { readBreak } from '../../../src/features/matching/break-list.sql.ts';
 import {
   confirmAgent,
   confirmCompanies,

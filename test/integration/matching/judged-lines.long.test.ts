@@ -1,7 +1,7 @@
 /** Payables that lines explain, titles that follow others, and payables that belong to another title. */
 import { beforeEach, expect, test } from 'vitest';
 import { addDays, type CivilDate } from '../../../src/base/values/business-day.ts';
-import { listBreaks } from '../../../src/features/matching/breaks.sql.ts';
+import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { AGENT, judgedWorldOfFile, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';

@@ -2,7 +2,8 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { type BreakKind, listBreaks } from '../../../src/features/matching/breaks.sql.ts';
+import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
+import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
 import {
   matchByPerson,
   resolveBreak,

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { addDays, dateIn } from '../../../src/base/values/business-day.ts';
 import { readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { openCalendar } from '../../../src/features/calendar/own-holidays.ts';
-import { listBreaks } from '../../../src/features/matching/breaks.sql.ts';
+import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import {
   confirmProposals,
   matchByPerson,

@@ -5,7 +5,7 @@ import { id, pageOfList, words } from '../../../console/api/schema-parts.ts';
 import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { OPERATE } from '../../../console/shell/route-access.ts';
-import { BreakList, listBreaks } from '../breaks.sql.ts';
+import { BreakList, listBreaks } from '../break-list.sql.ts';
 import { PAYABLE_HELP, REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';
 import { checkPayables } from '../payables/payable-file.ts';
 import {

@@ -11,13 +11,12 @@ import { Card, DayLink, Options, OwnSeal } from '../../../console/shell/parts.ts
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import {
   BREAK_CODES,
-  BREAK_KINDS,
   type Break,
-  type BreakKind,
   type BreakPayable,
   type BreakTitle,
   readBreak,
-} from '../breaks.sql.ts';
+} from '../break-list.sql.ts';
+import { BREAK_KINDS, type BreakKind } from '../breaks.sql.ts';
 import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
 export const MAX_TEXT = 255;

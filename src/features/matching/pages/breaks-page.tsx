@@ -6,14 +6,14 @@ import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { DayLink } from '../../../console/shell/parts.tsx';
 import {
-  BREAK_KINDS,
   BREAK_STATES,
   type BreakCount,
   type BreakFilter,
   type BreakList,
   ListedBreak,
   readBreakList,
-} from '../breaks.sql.ts';
+} from '../break-list.sql.ts';
+import { BREAK_KINDS } from '../breaks.sql.ts';
 import { MAX_BREAKS_TO_RESOLVE } from '../match-decisions.sql.ts';
 import {
   arePayablesStale,

@@ -14,7 +14,7 @@ import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
-import { BREAK_CODES } from '../breaks.sql.ts';
+import { BREAK_CODES } from '../break-list.sql.ts';
 import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
 import {
   LISTED_KINDS,

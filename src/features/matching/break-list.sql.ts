@@ -1,0 +1,264 @@
+/** The breaks that the newest run of the matching has found: lists, counts, and what a person decides about. */
+import { type Static, Type } from 'typebox';
+import { amountSum } from '../../base/database/amount-sum.sql.ts';
+import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import {
+  amount,
+  count,
+  date,
+  dateOrNull,
+  id,
+  instantOrNull,
+  orNull,
+  text,
+  textOrNull,
+  words,
+} from '../../console/api/schema-parts.ts';
+import type { DayObstacle } from '../../console/day-obstacle.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { BREAK_KINDS, type BreakKind, IS_DECIDED, payablesOf, titlesOf } from './breaks.sql.ts';
+import { LARGE_VALUE, OLD_DAYS } from './candidates.sql.ts';
+import { PAYEE } from './judgement.sql.ts';
+import { PAYABLE_STATUSES } from './payables/payable.ts';
+
+const BreakTitle = Type.Object({
+  id,
+  orderUid: text,
+  acceptedDate: date,
+  dueDate: dateOrNull,
+  value: amount,
+  supplier: textOrNull,
+  isWithdrawn: Type.Boolean(),
+});
+export type BreakTitle = Static<typeof BreakTitle>;
+
+const BreakPayable = Type.Object({
+  erpKey: text,
+  company: textOrNull,
+  supplier: textOrNull,
+  document: textOrNull,
+  instalment: textOrNull,
+  orderUid: textOrNull,
+  dueDate: dateOrNull,
+  openValue: amount,
+  status: words(PAYABLE_STATUSES),
+  payee: Type.Union([words(['supplier', 'agent', 'other']), Type.Null()], {
+    description:
+      'Whom the ERP is going to pay. other: neither the supplier nor the financial agent. Null: not stated, which means the supplier.',
+  }),
+});
+export type BreakPayable = Static<typeof BreakPayable>;
+
+const Break = Type.Object({
+  kind: words(BREAK_KINDS),
+  isUrgent: Type.Boolean({ description: 'Money may be paid twice, or to the wrong party.' }),
+  waits: Type.Boolean({ description: 'The title is not released while the break is open.' }),
+  ground: Type.String({ description: 'Names both sides as they are.' }),
+  title: Type.Union([BreakTitle, Type.Null()]),
+  payable: Type.Union([BreakPayable, Type.Null()]),
+  supplierName: orNull('string', { description: 'Of the supplier in the ERP. Null: not known.' }),
+  age: Type.Integer({
+    minimum: 0,
+    description:
+      'Days since the accepted date of the title, or since the ERP first stated the payable.',
+  }),
+});
+export type Break = Static<typeof Break>;
+
+/** Why a person resolves a break. */
+export const BREAK_CODES = ['corrected', 'booked_outside', 'agreed', 'accepted', 'other'] as const;
+export type BreakCode = (typeof BREAK_CODES)[number];
+
+/** A break, and the decision that counts while both sides are as the person saw them. All null: open. */
+export const ListedBreak = Type.Object({
+  ...Break.properties,
+  decidedAt: instantOrNull,
+  decidedBy: textOrNull,
+  code: Type.Union([words(BREAK_CODES), Type.Null()]),
+  reason: textOrNull,
+});
+export type ListedBreak = Static<typeof ListedBreak>;
+
+export const BREAK_STATES = ['open', 'resolved'] as const;
+type BreakState = (typeof BREAK_STATES)[number];
+
+export interface BreakFilter {
+  /** Absent: open. */
+  readonly state?: BreakState;
+  readonly kind: BreakKind | null;
+  /** The accepted date of the title. */
+  readonly date: CivilDate | null;
+  /** The supplier's code in the ERP. */
+  readonly supplier: string | null;
+}
+
+const sumOf = {
+  breaks: count,
+  value: Type.String({
+    description:
+      "Sum of the titles' values, or of the payables' where a break has no title. Exact decimal.",
+  }),
+};
+const BreakCount = Type.Object({ kind: words(BREAK_KINDS), ...sumOf });
+export type BreakCount = Static<typeof BreakCount>;
+
+export const BreakList = Type.Object({
+  counts: Type.Array(BreakCount, { description: 'Over the whole filter, without its kind.' }),
+  sum: Type.Object(sumOf),
+  total: Type.Integer({ minimum: 0, description: 'Breaks of the filter.' }),
+  digest: Type.String({ description: 'Of all breaks of the filter, and their sides as they are.' }),
+  breaks: Type.Array(ListedBreak),
+});
+export type BreakList = Static<typeof BreakList>;
+
+const TITLE_JSON = Prisma.sql`
+  CASE WHEN title.id IS NOT NULL THEN jsonb_build_object(
+    'id', title.id, 'orderUid', title.order_uid, 'acceptedDate', title.accepted_date,
+    'dueDate', title.anticipated_due_date, 'value', title.original_value::text,
+    'supplier', title.provider_external_id, 'isWithdrawn', title.status = 'withdrawn') END`;
+
+/** Of a row `payable`, and `title` that is its counterpart or has only nulls. */
+export const PAYABLE_JSON = Prisma.sql`
+  CASE WHEN payable.erp_key IS NOT NULL THEN jsonb_build_object(
+    'erpKey', payable.erp_key, 'company', payable.company,
+    'supplier', payable.supplier_external_id, 'document', payable.document,
+    'instalment', payable.instalment, 'orderUid', payable.order_uid, 'dueDate', payable.due_date,
+    'openValue', payable.open_value::text, 'status', payable.status,
+    'payee', ${PAYEE}) END`;
+
+/** Of rows `title` and `payable`. */
+const SUPPLIER_NAME = Prisma.sql`
+  (SELECT name FROM conciliation.provider
+   WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`;
+
+/** The breaks of the newest run, with the decision that counts for each: null where the break is open. */
+const LISTED = Prisma.sql`(
+  SELECT stated.*, array_position(${[...BREAK_KINDS]}::text[], stated.kind) AS place,
+         greatest(0, today - since) AS age, decided_at, decided_by, code, reason
+  FROM conciliation.erp_break AS stated
+  CROSS JOIN (SELECT (now() AT TIME ZONE coalesce(max(time_zone), 'America/Sao_Paulo'))::date AS today
+              FROM (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest) AS clock
+  LEFT JOIN (
+    SELECT DISTINCT ON (kind, title_id, erp_key, ground) * FROM conciliation.break_decision
+    ORDER BY kind, title_id, erp_key, ground, id DESC
+  ) AS decision ON ${IS_DECIDED})`;
+
+const isIn = ({ state = 'open', date, supplier }: BreakFilter) => Prisma.sql`
+  (decided_at IS NULL) = ${state === 'open'} AND (${date}::date IS NULL OR accepted_date = ${date}::date)
+  AND (${supplier}::text IS NULL OR ${supplier}::text = coalesce(
+    (SELECT provider_external_id FROM conciliation.title WHERE title.id = title_id),
+    (SELECT supplier_external_id FROM conciliation.erp_payable AS payable WHERE payable.erp_key = listed.erp_key)))`;
+
+/** Of rows of breaks. */
+const BREAKS_DIGEST = Prisma.sql`coalesce(md5(string_agg(place || ground::text, ',' ORDER BY place, ground)), '')`;
+
+/** A break that a person resolves with others. */
+interface NamedBreak {
+  readonly titleId: bigint | null;
+  readonly erpKey: string | null;
+  readonly ground: string;
+  readonly date: CivilDate | null;
+}
+
+/** Returns the open breaks of a filter, and the digest that a list of them has. */
+export async function readBreaksOf(
+  tx: Transaction,
+  filter: BreakFilter,
+): Promise<{ readonly digest: string; readonly breaks: readonly NamedBreak[] }> {
+  const rows = await tx.$queryRaw<(NamedBreak & { readonly all: string })[]>`
+    WITH filtered AS (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(filter)} AND kind = ${filter.kind})
+    SELECT title_id AS "titleId", erp_key AS "erpKey", ground::text AS ground, accepted_date::text AS date,
+           (SELECT ${BREAKS_DIGEST} FROM filtered) AS all FROM filtered`;
+  return { digest: rows[0]?.all ?? '', breaks: rows.map(({ all: _, ...named }) => named) };
+}
+
+/** Returns the breaks of a filter, the most urgent first, then by the greatest value. */
+export const listBreaks = (
+  { prisma }: Pick<Database, 'prisma'>,
+  request: BreakRequest,
+): Promise<BreakList> => prisma.$transaction((tx) => readBreakList(tx, request));
+
+type BreakRequest = BreakFilter & { readonly offset: number; readonly limit: number };
+
+/** Does the same in a transaction of the caller. */
+export async function readBreakList(tx: Transaction, request: BreakRequest): Promise<BreakList> {
+  const { kind, offset, limit } = request;
+  const [row] = await tx.$queryRaw<[BreakList]>`
+    WITH filtered AS MATERIALIZED (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(request)}),
+    place AS (
+      SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text
+      ORDER BY severity DESC, place, value DESC, title_id, erp_key OFFSET ${offset} LIMIT ${limit}
+    )
+    SELECT
+      (SELECT coalesce(jsonb_agg(counted), '[]') FROM (
+         SELECT kind, count(*) AS breaks, sum(value)::text AS value
+         FROM filtered GROUP BY kind, place ORDER BY place) AS counted) AS counts,
+      (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(value), 0)::text) FROM filtered) AS sum,
+      (SELECT count(*)::float8 FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text)
+        AS total,
+      (SELECT ${BREAKS_DIGEST} FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text) AS digest,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object(
+                'kind', place.kind, 'isUrgent', severity > 1, 'waits', waits, 'ground', place.ground, 'title', ${TITLE_JSON},
+                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME}, 'age', age, 'decidedAt', decided_at,
+                'decidedBy', decided_by, 'code', code, 'reason', reason)
+              ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
+       FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
+       LEFT JOIN ${payablesOf(Prisma.sql`place`)} AS payable ON payable.erp_key = place.erp_key) AS breaks`;
+  return row;
+}
+
+/**
+ * Counts the open breaks of the newest run, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value,
+ * and old: those of them that are not urgent, old and large.
+ */
+export const COUNTED_BREAKS = Prisma.sql`
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
+                                                'breaks', breaks, 'value', value, 'old', old)
+                             ORDER BY severity DESC, place, accepted_date), '[]')
+   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value,
+                count(*) FILTER (WHERE severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric) AS old
+         FROM ${LISTED} AS listed WHERE decided_at IS NULL GROUP BY 1, 2, 3, 4) AS counted)`;
+
+export const matchingObstacles = {
+  /** Breaks of titles of the day, as the newest run of the matching counted them. */
+  break: {
+    keeps: ['program'],
+    rows: (date) => Prisma.sql`
+      SELECT known.kind, known.breaks, known.value, known."isUrgent"
+      FROM jsonb_to_recordset((SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
+             AS known (date date, kind text, breaks integer, value numeric, "isUrgent" boolean)
+      WHERE known.date = ${date}`,
+    href: (date, kind) => `/breaks?date=${date}&kind=${kind}`,
+  },
+} as const satisfies Record<string, DayObstacle>;
+
+/** Counts the titles of the whole ledger that have a payable, as the column `agreed`. */
+export const COUNTED_AGREED = Prisma.sql`
+  (SELECT coalesce(jsonb_agg(counted), '[]')
+   FROM (SELECT accepted_date AS date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
+         FROM conciliation.title WHERE status = 'current' AND id IN (SELECT title_id FROM conciliation.title_payable)
+         GROUP BY 1) AS counted)`;
+
+/** A break by its kind and its sides. */
+export interface BreakKey {
+  readonly kind: BreakKind;
+  readonly titleId: bigint | null;
+  readonly erpKey: string | null;
+}
+
+/** Returns an open break of the newest run; null: it does not exist, or no longer. */
+export async function readBreak(
+  client: QueryClient,
+  { kind, titleId, erpKey }: BreakKey,
+): Promise<Break | null> {
+  const [row] = await client.$queryRaw<[Break?]>`
+    SELECT listed.kind, severity > 1 AS "isUrgent", waits, ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
+           ${SUPPLIER_NAME} AS "supplierName", age
+    FROM ${LISTED} AS listed
+    LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint
+    LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = ${erpKey}::text
+    WHERE decided_at IS NULL AND kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
+      AND listed.erp_key IS NOT DISTINCT FROM ${erpKey}::text`;
+  return row ?? null;
+}
