@@ -74,6 +74,10 @@ test('a person matches, undoes the match, and resolves the break with a reason',
   const [, ground = ''] =
     /name="ground" value="([^"]+)"/.exec((await pages.reviewer.get(path)).text) ?? [];
   const fields = { kind: 'value_differs', title, payable: 'k2', ground, ...reason };
+  // The query of an address is no part of a form.
+  const { reason: _, ...unexplained } = fields;
+  const asked = await pages.reviewer.post('/break/resolve?reason=forged', unexplained);
+  expect(asked.status).toBe(400);
   const stale = { ...fields, ground: '00000000-0000-0000-0000-000000000000' };
   expect((await pages.reviewer.post('/break/resolve', stale)).text).toContain(
     'has changed since you looked at it',
