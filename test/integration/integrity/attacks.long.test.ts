@@ -669,9 +669,13 @@ describe('a booking line without a seal is found, and the day is not released:',
 describe('what follows from a seal or a match is found where the owner of the database alters it:', () => {
   const line = (values: string, kind: string) =>
     set('booking_line', values, `date = $1 AND kind = '${kind}'`);
+  const payable = (key: string) =>
+    set('booking_line', `erp_key = ${key}`, `date = $1 AND order_uid LIKE 'a of %'`);
   test.each([
-    ['the payable of a line', line(`erp_key = 'other'`, 'book'), 'line'],
-    ['the payable of a line taken away', line('erp_key = NULL', 'book'), 'line'],
+    // Only a line that no reversal follows: a reversal with another payable than its line is found by itself.
+    ['the payable of a line', payable(`'other'`), 'line'],
+    ['a second payable of a line', payable(`erp_key || ',other'`), 'line'],
+    ['the payable of a line taken away', payable('NULL'), 'line'],
     ['the value that a line posts', line('posting_value = posting_value + 1', 'book'), 'line'],
     [
       'the value that a reversal posts',
@@ -917,6 +921,14 @@ describe('access that is not in the audit log keeps every date from being signed
       `UPDATE conciliation.console_user SET decides_from = decides_from - interval '1 day' WHERE name = 'adam'`,
     );
     expect(await sign('adam')).toBe('unrecorded');
+    await changeUser(database, { name: 'adam', by: 'ana', role: 'viewer' });
+    expect(await problems()).toEqual([]);
+    // A later time keeps a reviewer from signing.
+    await attack(
+      `UPDATE conciliation.console_user SET decides_from = decides_from + interval '1 day' WHERE name = 'adam'`,
+    );
+    expect(await problems()).toEqual(['user']);
+    await changeUser(database, { name: 'adam', by: 'ana', role: 'admin' });
     await changeUser(database, { name: 'adam', by: 'ana', role: 'viewer' });
     expect(await problems()).toEqual([]);
     // With an entry that states the same.
