@@ -107,8 +107,11 @@ const pairsOfOrderOrValue = (
     titles,
   )}`;
 
+/** The booking whose line settled a payable. */
+const SETTLING_BOOKING = Prisma.sql`regexp_replace(payable.settled_by, ':[0-9]+$', '')`;
+
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper, payable.order_uid AS erp_order,
-  payable.due_date AS erp_due, payable.total_value AS erp_total,
+  payable.due_date AS erp_due, payable.total_value AS erp_total, ${SETTLING_BOOKING} AS settling_booking,
   (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
 
 const OTHER_PAIR = Prisma.sql`${PAIR}, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`;
@@ -263,16 +266,19 @@ const FITS = Prisma.sql`
 
 /**
  * Whether the payable of a pair is that of another instalment of the order: its due date is far from that of the title,
- * and is that of a title without a match.
+ * and is that of a title without a match, or the own booking of another title has settled the payable.
  */
 const IS_OF_SIBLING = Prisma.sql`
-  (same_order AND NOT ${IS_NEAR} AND EXISTS (
-    SELECT FROM conciliation.title AS sibling
-    WHERE sibling.order_uid = erp_order AND sibling.id <> title_id AND sibling.status = 'current'
-      AND abs(sibling.anticipated_due_date - erp_due) <= ${DUE_DAYS}
-      AND (sibling.original_value = erp_total) IS NOT FALSE
-      -- By index: as a join, all matches would be hashed for each pair.
-      AND (SELECT count(*) FROM conciliation.title_payable AS match WHERE match.title_id = sibling.id) = 0)) IS TRUE`;
+  (same_order AND NOT ${IS_NEAR} AND (
+    settling_booking IN (SELECT booking FROM own_booking)
+      AND (settling_booking, title_id) NOT IN (SELECT booking, title_id FROM own_booking)
+    OR EXISTS (
+      SELECT FROM conciliation.title AS sibling
+      WHERE sibling.order_uid = erp_order AND sibling.id <> title_id AND sibling.status = 'current'
+        AND abs(sibling.anticipated_due_date - erp_due) <= ${DUE_DAYS}
+        AND (sibling.original_value = erp_total) IS NOT FALSE
+        -- By index: as a join, all matches would be hashed for each pair.
+        AND (SELECT count(*) FROM conciliation.title_payable AS match WHERE match.title_id = sibling.id) = 0))) IS TRUE`;
 
 const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, ${COMPARED}`;
 
@@ -373,6 +379,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     ) AS gone
     UNION ALL
     SELECT id, id FROM unmatched
+  ), own_booking AS MATERIALIZED (
+    SELECT own.title_id, name || ':' || occurrence AS booking FROM own JOIN booking ON id = line_id
   ), former AS MATERIALIZED (
     -- The titles as they were before they were restated.
     SELECT ${SIDE}, heir.title_id AS heir_id
@@ -503,6 +511,13 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       UNION
       SELECT pair.erp_key, ${SOLE}, ${identityOf(Prisma.sql`accepted_date`)}
       FROM pair JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
+      UNION
+      -- The next release reverses a booking that a person recorded after a restore and whose content no title has.
+      SELECT pair.erp_key, ${SOLE}, name
+      FROM left_over JOIN conciliation.erp_payable AS payable ON ${SETTLING_BOOKING} = name || ':' || occurrence
+      JOIN pair ON pair.erp_key = payable.erp_key
+      WHERE left_over.original_value IS NULL AND NOT is_undone
+        AND pair.title_id NOT IN (SELECT title_id FROM live WHERE is_own)
     ) AS names GROUP BY erp_key, sole
   ), situated AS MATERIALIZED (
     SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
@@ -516,12 +531,16 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                -- Of a sum, the difference may be a line that the ERP has posted and not yet answered.
                AND (payable.total_value > payable.open_value
                     OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
+             // A row that a snapshot lacks states nothing of its settlement any more.
+             Prisma.sql`undone.posted_at > CASE WHEN payable.closed_at IS NULL THEN ${STATED_AT} ELSE '-infinity' END`,
            )} AS situation
     FROM run CROSS JOIN pair
     JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = pair.title_id ${CLOSED_DAY}
     JOIN ${payablesOf(Prisma.sql`pair`, scope.isWhole)} AS payable ON payable.erp_key = pair.erp_key
     LEFT JOIN demand ON demand.erp_key = pair.erp_key
     LEFT JOIN named ON named.erp_key = pair.erp_key AND sole = ${SOLE}
+    LEFT JOIN (SELECT name || ':' || occurrence AS booking, posted_at FROM booking WHERE is_undone) AS undone
+      ON undone.booking = ${SETTLING_BOOKING}
   ), judged AS MATERIALIZED (
     -- Where several results are possible, the least severe one counts.
     SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
@@ -554,7 +573,13 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     LEFT JOIN held ON held.title_id = own.title_id AND held.erp_key = key
     WHERE NOT is_undone AND held.title_id IS NULL
   ), follower AS MATERIALIZED (
-    SELECT standing.*, asked.title_id FROM asked JOIN standing USING (name) WHERE NOT is_own AND owner IS NULL
+    SELECT standing.*, asked.title_id FROM asked JOIN standing USING (name)
+    WHERE NOT is_own AND owner IS NULL
+      -- The ERP has posted the title on another payable.
+      AND NOT EXISTS (
+        SELECT FROM asked AS posted
+        WHERE posted.title_id = asked.title_id AND posted.is_own AND posted.state = 'posted'
+          AND standing.erp_key <> ALL(string_to_array(posted.erp_keys, ',')))
   ), claim AS MATERIALIZED (
     -- The other titles of their payables, and the titles that continue a withdrawn one.
     SELECT standing.*, held.title_id, accepted_date FROM standing JOIN held USING (erp_key)

@@ -197,18 +197,24 @@ export const IS_PLAIN: Prisma.Sql = Prisma.sql`
  * The situation of a pair `title`, `payable`.
  * @param identities date and identity of the bookings of the payable's titles, see `identityOf`
  * @param isPart whether less is open than its titles still ask for, because a part was paid
+ * @param isReversed whether the booking of `settled_by` is reversed, and the ERP stated the key before the reversal
  */
-export const situationOf = (identities: Prisma.Sql, isPart: Prisma.Sql): Prisma.Sql => {
+export const situationOf = (
+  identities: Prisma.Sql,
+  isPart: Prisma.Sql,
+  isReversed: Prisma.Sql,
+): Prisma.Sql => {
   // A payee that is the supplier's own says nothing about who was paid.
   const paidTo = Prisma.sql`coalesce(payable.paid_to, CASE WHEN (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
+  const isNamed = Prisma.sql`regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities})`;
   return Prisma.sql`
     CASE WHEN payable.settled_by IS NOT NULL
-           THEN CASE WHEN (regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities})) IS NOT TRUE
-                       THEN 'settled_elsewhere'
+           THEN CASE WHEN (${isNamed}) IS NOT TRUE AND (${isReversed}) IS NOT TRUE THEN 'settled_elsewhere'
                      -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
                      WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
                           AND NOT ${isPostedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
                      WHEN (${PAYEE}) = 'other' THEN 'other_payee'
+                     WHEN (${isNamed}) IS NOT TRUE AND payable.closed_at IS NOT NULL THEN 'gone'
                      ELSE 'settled_here' END
          WHEN payable.settled_as = 'assignment' THEN 'assigned'
          WHEN payable.settled_as = 'offset' THEN 'offset'

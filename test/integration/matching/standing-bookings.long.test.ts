@@ -1,7 +1,9 @@
 /** Bookings that the ERP has not reversed, on the payables of other titles and of titles that come back. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { AGENT, judgedWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
@@ -54,6 +56,14 @@ async function withdraw(answer: 'posted' | 'failed', isFinal = false): Promise<v
   await judged.match();
   await judged.release(date);
   await judged.answer(date, answer, isFinal);
+}
+
+/** The key of the first line of the booking on a payable. */
+async function bookingOf(erpKey: string): Promise<string> {
+  const line = await world.database.prisma.bookingLine.findFirstOrThrow({
+    where: { date, erpKey, version: 1 },
+  });
+  return `${date}:${line.identityHash.replaceAll('-', '')}:${line.occurrence}:1`;
 }
 
 interface Move {
@@ -173,6 +183,111 @@ test('a refused reversal concerns no instalment that has a payable of its own', 
   await withdraw('failed', true);
   expect(await breaks()).toEqual(['reversal_refused! m k1']);
   expect(await breaks(other)).toEqual([]);
+});
+
+test('a booking that is reversed on another payable concerns no instalment that is posted', async () => {
+  await judged.pull(date, `${title}, ${title} due=2099-08-30, ${REST}`);
+  await state('k1 # order=m, k2 # due=2099-08-30 order=m, unrelated 1 code=P-9', 'snapshot');
+  await judged.match();
+  await judged.release(date);
+  await judged.answer(date, 'posted');
+  const [k1, k2] = [await bookingOf('k1'), await bookingOf('k2')];
+  const agent = made('a1', k1, '0');
+  await state(`k1 0 paid as=assignment order=m by=${k1}, ${agent} paid`);
+  await state(`k2 0 paid as=assignment order=m due=2099-08-30 by=${k2}`);
+  // The instalments leave the date, and the second one comes back.
+  await judged.pull(date, REST);
+  await judged.match();
+  await judged.pull(date, `${title} due=2099-08-30, ${REST}`);
+  expect(await breaks()).toEqual([]);
+  await judged.release(date);
+  await world.database.prisma.bookingLine.updateMany({
+    where: { date, kind: 'reverse', erpKey: 'k1' },
+    data: { state: 'refused', failure: 'the agent was paid' },
+  });
+  const { id } = await world.database.prisma.title.findFirstOrThrow({
+    where: { acceptedDate: date, status: 'withdrawn', orderUid: 'm' },
+  });
+  await judged.match();
+  expect(
+    await world.database.prisma.erpBreak.findMany({
+      where: { kind: 'reversal_refused' },
+      select: { titleId: true },
+    }),
+  ).toEqual([{ titleId: id }]);
+});
+
+test('a statement that is older than the reversal of its booking is no second booking', async () => {
+  await book();
+  const assigned = `k1 0 paid as=assignment by=${await judged.keyOf('m', date)}`;
+  await state(assigned);
+  await judged.pull(date, REST);
+  await judged.pull(other, `${title}, ${REST}`);
+  await judged.match();
+  await judged.release(date);
+  await judged.release(other);
+  expect(await lines(other)).toEqual(['book m k1 1']);
+  await judged.answer(date, 'posted');
+  expect(await breaks(other)).toEqual([]);
+  await judged.answer(other, 'posted');
+  expect(await breaks(other)).toEqual([]);
+  // The ERP states open payables only.
+  await state('unrelated 1 code=P-9', 'snapshot');
+  expect(await breaks(other)).toEqual([]);
+  await state(assigned);
+  expect(await breaks(other)).toEqual(['anticipated_twice! m k1']);
+});
+
+test('a receiver that a statement before a reversal names is not hidden by the reversal', async () => {
+  await book();
+  const key = await judged.keyOf('m', date);
+  await judged.pull(date, REST);
+  await judged.pull(other, `${title}, ${REST}`);
+  await judged.match();
+  await judged.release(date);
+  await judged.release(other);
+  await state(`k1 0 paid to=${SUPPLIER} by=${key}`);
+  await judged.answer(date, 'posted');
+  expect(await breaks(other)).toEqual(['paid_to_supplier! m k1']);
+});
+
+test('the booking of another instalment does not settle a title whose payable is missing', async () => {
+  await judged.pull(date, `${title}, ${title} due=2099-08-30, ${REST}`);
+  await state('k2 # due=2099-08-30 order=m, unrelated 1 code=P-9', 'snapshot');
+  await judged.match();
+  await judged.release(date);
+  await judged.answer(date, 'posted');
+  // The ERP was restored, and its rows have other keys.
+  await state(
+    `k9 0 total=# paid as=assignment due=2099-08-30 order=m by=${await bookingOf('k2')}, unrelated 1 code=P-9`,
+    'snapshot',
+  );
+  await world.database.prisma.bookingLine.updateMany({
+    where: { date, erpKey: null },
+    data: { state: 'failed', failure: 'no payable' },
+  });
+  expect(await breaks()).toEqual(['missing_in_erp m -']);
+});
+
+test('a title waits for the reversal of a booking that a person has recorded after a restore', async () => {
+  const { database } = world;
+  await judged.pull(date, `${title} due=2099-07-02, ${REST}`);
+  const key = `${date}:${'0'.repeat(28)}${value}:1:1`;
+  const receipt = { key, contentHash: '1'.repeat(32), status: 'posted', document: 'D1' } as const;
+  await takeReceipts(database, 'erp', [{ ...receipt, idempotencyKey: key, reason: null }]);
+  await state(`k1 0 paid as=assignment order=m by=${key}`);
+  expect(await breaks()).toEqual(['anticipated_twice! m k1']);
+  const seen = { date, first: 0, last: 1_000_000, count: 1 };
+  const decision = { by: 'ana', reason: 'restored', bookingsFrom: DAY };
+  await answerReceipts(database, seen, 'recorded', decision);
+  expect(await breaks()).toEqual(['already_assigned m k1']);
+  await judged.release(date);
+  expect(await judged.waiting(date)).toEqual(['m']);
+  await judged.answer(date, 'posted');
+  // The row is older than the reversal.
+  expect(await breaks()).toEqual(['already_assigned m k1']);
+  await state('k1 # order=m');
+  expect(await breaks()).toEqual([]);
 });
 
 test('a title that comes back after a refused reversal is not booked again', async () => {
