@@ -128,7 +128,7 @@ BEGIN
     unchanged)
     ON conciliation.erp_payable_import TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.holiday TO conciliation_worker;
-  GRANT UPDATE (agreed, breaks, breaks_known, matched, reopened, unmapped_companies) ON conciliation.match_run TO conciliation_worker;
+  GRANT UPDATE (agreed, breaks_known, matched, reopened, unmapped_companies) ON conciliation.match_run TO conciliation_worker;
   GRANT UPDATE (attempts, delivered_at, delivered_message, deliveries, next_attempt_at, slot_at)
     ON conciliation.message_delivery TO conciliation_worker;
   GRANT UPDATE (last_accepted_date, last_seen_at, tax_id) ON conciliation.party_account TO conciliation_worker;

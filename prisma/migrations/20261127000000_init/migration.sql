@@ -2385,11 +2385,8 @@ CREATE TABLE conciliation.match_run (
   bookings_seen      bigint      NOT NULL DEFAULT 0,
   states_paid        boolean     NOT NULL DEFAULT false,
   unmapped_companies integer     NOT NULL DEFAULT 0,
-  breaks             jsonb       NOT NULL DEFAULT '[]',
   breaks_known       boolean     NOT NULL DEFAULT false,
-  agreed             jsonb       NOT NULL DEFAULT '[]',
-
-  CONSTRAINT match_run_breaks_check CHECK (jsonb_typeof(breaks) = 'array')
+  agreed             jsonb       NOT NULL DEFAULT '[]'
 );
 
 COMMENT ON TABLE conciliation.match_run IS
@@ -2418,10 +2415,8 @@ COMMENT ON COLUMN conciliation.match_run.states_paid IS
   'Whether the newest complete snapshot of the ERP states a paid payable. A payable that a snapshot of such an ERP lacks was not paid.';
 COMMENT ON COLUMN conciliation.match_run.unmapped_companies IS
   'Companies of the payables that stand for no known buyer, although there are several companies or buyers. A person confirms their buyers.';
-COMMENT ON COLUMN conciliation.match_run.breaks IS
-  'The breaks after the run: for each accepted date and kind their number, their value, whether they are urgent, and how many others are old and large. AUTO_SIGN_OFF signs none of the dates.';
 COMMENT ON COLUMN conciliation.match_run.breaks_known IS
-  'Whether the run has counted the breaks, and no person has decided about a match or a break since.';
+  'Whether the run has written the breaks, and no person has decided about a match or a break since.';
 COMMENT ON COLUMN conciliation.match_run.agreed IS
   'The current titles with a payable after the run: for each accepted date their number and their original value.';
 

@@ -208,27 +208,19 @@ export async function readBreakList(tx: Transaction, request: BreakRequest): Pro
   return row;
 }
 
-/**
- * Counts the open breaks of the newest run, as JSON: date (null: payables without a title), kind, isUrgent, breaks, value,
- * and old: those of them that are not urgent, old and large.
- */
-export const COUNTED_BREAKS = Prisma.sql`
-  (SELECT coalesce(jsonb_agg(jsonb_build_object('date', accepted_date, 'kind', kind, 'isUrgent', severity > 1,
-                                                'breaks', breaks, 'value', value, 'old', old)
-                             ORDER BY severity DESC, place, accepted_date), '[]')
-   FROM (SELECT accepted_date, kind, severity, place, count(*) AS breaks, coalesce(${amountSum(Prisma.sql`value`)}, 0)::text AS value,
-                count(*) FILTER (WHERE severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric) AS old
-         FROM ${LISTED} AS listed WHERE decided_at IS NULL GROUP BY 1, 2, 3, 4) AS counted)`;
+/** The open breaks of the newest run. */
+export const OPEN_BREAKS = Prisma.sql`(SELECT * FROM ${LISTED} AS listed WHERE decided_at IS NULL)`;
+
+/** Of an open break: not urgent, old and large. */
+export const IS_OLD = Prisma.sql`(severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric)`;
 
 export const matchingObstacles = {
-  /** Breaks of titles of the day, as the newest run of the matching counted them. */
+  /** Open breaks of titles of the day. */
   break: {
     keeps: ['program'],
     rows: (date) => Prisma.sql`
-      SELECT known.kind, known.breaks, known.value, known."isUrgent"
-      FROM jsonb_to_recordset((SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
-             AS known (date date, kind text, breaks integer, value numeric, "isUrgent" boolean)
-      WHERE known.date = ${date}`,
+      SELECT kind, count(*), ${amountSum(Prisma.sql`value`)}, severity > 1
+      FROM ${OPEN_BREAKS} AS broken WHERE accepted_date = ${date} GROUP BY kind, severity, place ORDER BY severity DESC, place`,
     href: (date, kind) => `/breaks?date=${date}&kind=${kind}`,
   },
 } as const satisfies Record<string, DayObstacle>;

@@ -1,5 +1,6 @@
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { IS_OLD, OPEN_BREAKS } from './break-list.sql.ts';
 import { COMPLETE_AT, HAS_PAYABLES } from './payables/payable-state.sql.ts';
 
 export const payableAlerts = {
@@ -24,10 +25,11 @@ export const payableAlerts = {
     hasTask: true,
     causes: () => [
       Prisma.sql`
-        SELECT cause, counted.date, sum(found) OVER (PARTITION BY cause) AS breaks
-        FROM (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS run,
-             jsonb_to_recordset(run.breaks) AS counted (date date, breaks int, "isUrgent" boolean, old int),
-             LATERAL (VALUES (NULL, CASE WHEN "isUrgent" THEN counted.breaks END), ('old', nullif(old, 0))) AS causes (cause, found)
+        SELECT cause, date, sum(found) OVER (PARTITION BY cause) AS breaks
+        FROM (SELECT accepted_date AS date, count(*) FILTER (WHERE severity > 1) AS urgent,
+                     count(*) FILTER (WHERE ${IS_OLD}) AS old
+              FROM ${OPEN_BREAKS} AS broken GROUP BY 1) AS counted,
+             LATERAL (VALUES (NULL, urgent), ('old', old)) AS causes (cause, found)
         WHERE found > 0`,
     ],
   },

@@ -6,7 +6,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCalendar } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
-import { COUNTED_AGREED, COUNTED_BREAKS } from './break-list.sql.ts';
+import { COUNTED_AGREED } from './break-list.sql.ts';
 import { CHANGED, joinWholeSets, WITHDRAWN, writeBreaks } from './breaks.sql.ts';
 import {
   BUYER_NAME,
@@ -142,7 +142,7 @@ export async function matchTitles(
   await writeBreaks(tx);
   await tx.$executeRaw`
       UPDATE conciliation.match_run
-      SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, breaks = ${COUNTED_BREAKS}, agreed = ${COUNTED_AGREED},
+      SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, agreed = ${COUNTED_AGREED},
           unmapped_companies = ${companies.unmapped.length}
       WHERE id = ${runId}`;
   return { runId, matched, reopened };

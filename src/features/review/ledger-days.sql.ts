@@ -9,6 +9,7 @@ import type { HoldDetail } from '../../core/merge/plausibility.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import { OPEN_BREAKS } from '../matching/break-list.sql.ts';
 
 const Hold = Type.Object({
   reason: Type.Unsafe<HoldReason | null>({
@@ -174,12 +175,11 @@ export async function readOpenCounts({ prisma }: Database): Promise<OpenCounts> 
              AS "unmappedCompanies",
            (SELECT count(*) FROM conciliation.account_change WHERE state = 'open')::int AS "accountChanges"
     FROM (
-      SELECT coalesce(sum(breaks) FILTER (WHERE "isUrgent"), 0)::int AS "urgentBreaks",
-             (sum(value) FILTER (WHERE "isUrgent"))::text AS "urgentValue",
-             coalesce(sum(breaks) FILTER (WHERE NOT "isUrgent"), 0)::int AS "otherBreaks",
-             (sum(value) FILTER (WHERE NOT "isUrgent"))::text AS "otherValue"
-      FROM jsonb_to_recordset((SELECT breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
-             AS counted ("isUrgent" boolean, breaks integer, value numeric)
+      SELECT (count(*) FILTER (WHERE severity > 1))::int AS "urgentBreaks",
+             (${amountSum(Prisma.sql`value`, Prisma.sql`severity > 1`)})::text AS "urgentValue",
+             (count(*) FILTER (WHERE severity < 2))::int AS "otherBreaks",
+             (${amountSum(Prisma.sql`value`, Prisma.sql`severity < 2`)})::text AS "otherValue"
+      FROM ${OPEN_BREAKS} AS broken
     ) AS breaks CROSS JOIN (
       SELECT count(*)::int AS "heldTitles", (${amountSum(Prisma.sql`original_value`)})::text AS "heldValue"
       FROM (SELECT DISTINCT hold.title_id, original_value FROM (${OPEN_HOLDS}) AS hold

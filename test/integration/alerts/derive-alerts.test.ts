@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, lastClosedDate } from '../../../src/base/values/business-day.ts';
@@ -207,16 +208,21 @@ test('days that wait for a decision about findings are one alert for each check'
   await prisma.day.deleteMany({ where: { date: { in: dates } } });
 });
 
-test('urgent breaks of the newest run of the matching are one alert', async () => {
-  const run = (breaks: object[]) => world.database.prisma.$executeRaw`
-    INSERT INTO conciliation.match_run (requested_by, rule_version, breaks)
-    VALUES ('test', 1, ${JSON.stringify(breaks)}::jsonb)`;
-  const count = (date: string | null, isUrgent: boolean, breaks: number) => ({
-    ...{ date, isUrgent, breaks, kind: 'paid_twice', value: '1' },
+test('open urgent breaks are one alert', async () => {
+  const { prisma } = world.database;
+  const found = (acceptedDate: string | null, severity: number, erpKey: string) => ({
+    ...{ id: randomUUID(), ground: randomUUID(), kind: 'paid_to_supplier', waits: false },
+    ...{ acceptedDate, severity, erpKey, since: DAY, value: '1' },
   });
-  await run([count(DAY, false, 9)]);
+  await prisma.erpBreak.createMany({ data: [found(DAY, 1, 'k1'), found(DAY, 1, 'k2')] });
   await derive(0, 0);
-  await run([count(daysFrom(1), true, 2), count(DAY, true, 1), count(null, true, 1)]);
+  const urgent = [
+    found(daysFrom(1), 2, 'k3'),
+    found(daysFrom(1), 2, 'k4'),
+    found(DAY, 2, 'k5'),
+    found(null, 2, 'k6'),
+  ];
+  await prisma.erpBreak.createMany({ data: urgent });
   await derive(1, 0, [
     {
       kind: 'paid_to_supplier',
@@ -224,9 +230,14 @@ test('urgent breaks of the newest run of the matching are one alert', async () =
       message: expect.stringMatching(`^4 urgent breaks .*: ${DAY} to ${daysFrom(1)}$`),
     },
   ]);
-  await run([]);
+  // A decision of a person counts at once.
+  await prisma.breakDecision.createMany({
+    data: urgent.map(({ kind, erpKey, ground }) => ({
+      ...{ kind, erpKey, ground, decidedBy: 'rita', code: 'agreed', reason: 'paid back' },
+    })),
+  });
   await derive(0, 1);
-  await world.database.prisma.$executeRaw`DELETE FROM conciliation.match_run`;
+  await prisma.erpBreak.deleteMany();
 });
 
 describe('a checkpoint', () => {

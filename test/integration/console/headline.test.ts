@@ -115,7 +115,7 @@ test('a break with the payables of the ERP is no state in order', async () => {
   expect(en.lines).toEqual(['9 other breaks with the payables of the ERP · R$ 8,011.00']);
   expect(pt.lines).toEqual(['9 outras divergências com as contas a pagar do ERP · R$ 8.011,00']);
   await world.database.prisma.$executeRaw`
-    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.erp_payable,
+    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.erp_break, conciliation.erp_payable,
              conciliation.erp_payable_reject, conciliation.erp_payable_import`;
 });
 

@@ -15,6 +15,7 @@ import {
   isMatchingDue,
   startMatchingLoop,
 } from '../../../src/features/matching/run-matching.sql.ts';
+import { readOpenCounts } from '../../../src/features/review/ledger-days.sql.ts';
 import { readReleaseFaults } from '../../../src/features/review/obstacles.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
@@ -190,12 +191,13 @@ describe('urgent breaks', () => {
   const newestRun = () =>
     world.database.prisma.matchRun.findFirstOrThrow({ orderBy: { id: 'desc' } });
 
-  test('are counted by the run, and again after a decision of a person', async () => {
+  test('are counted, and a decision of a person counts at once', async () => {
     const snapshot = 'k1 10 order=paid paid, k2 20 order=open';
     await play(world, [{ titles: 'paid 10, open 20', snapshot, matches: 'open=k2 order' }]);
-    expect(await newestRun()).toMatchObject({
-      breaksKnown: true,
-      breaks: [{ date: DAY, kind: 'paid_to_supplier', isUrgent: true, breaks: 1, value: '10' }],
+    expect(await newestRun()).toMatchObject({ breaksKnown: true });
+    expect(await readOpenCounts(world.database)).toMatchObject({
+      urgentBreaks: 1,
+      urgentValue: '10',
     });
     expect(await isMatchingDue(world.database, 24)).toBe(false);
     const [urgent] = (await list('paid_to_supplier', DAY)).breaks;
@@ -212,9 +214,14 @@ describe('urgent breaks', () => {
       decision,
     );
     expect(await newestRun()).toMatchObject({ breaksKnown: false });
+    // At once, and not after the next run.
+    expect(await readOpenCounts(world.database)).toMatchObject({
+      urgentBreaks: 0,
+      urgentValue: null,
+    });
     expect(await isMatchingDue(world.database, 24)).toBe(true);
     await run();
-    expect(await newestRun()).toMatchObject({ breaksKnown: true, breaks: [] });
+    expect(await newestRun()).toMatchObject({ breaksKnown: true });
   });
 
   test('of a date keep its bookings from being released, and so do titles that were not matched', async () => {

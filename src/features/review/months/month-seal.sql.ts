@@ -20,6 +20,7 @@ import {
 } from '../../../console/api/schema-parts.ts';
 import type { DayState } from '../../../core/ledger/day-ledger.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
+import { OPEN_BREAKS } from '../../matching/break-list.sql.ts';
 import { SEALED_MEASURES } from '../restated-days.sql.ts';
 import {
   BrokenDay,
@@ -221,7 +222,7 @@ export function readErpStages(
   { from, to }: Pick<Month, 'from' | 'to'>,
 ): Promise<ErpStage[]> {
   return prisma.$queryRaw<ErpStage[]>`
-    WITH run AS (SELECT agreed, breaks FROM conciliation.match_run ORDER BY id DESC LIMIT 1)
+    WITH run AS (SELECT agreed FROM conciliation.match_run ORDER BY id DESC LIMIT 1)
     SELECT day.date::text AS date, coalesce(sum(title_count), 0)::float8 AS titles,
            coalesce(sum(original_value_sum), 0)::text AS value,
            CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.titles), 0)::float8 END AS agreed,
@@ -232,8 +233,8 @@ export function readErpStages(
     LEFT JOIN jsonb_to_recordset((SELECT agreed FROM run)) AS agreed (date date, titles bigint, value numeric)
       ON agreed.date = day.date
     LEFT JOIN (
-      SELECT date, sum(breaks) AS breaks, sum(value) AS value
-      FROM jsonb_to_recordset((SELECT breaks FROM run)) AS counted (date date, breaks bigint, value numeric) GROUP BY 1
+      SELECT accepted_date AS date, count(*) AS breaks, ${amountSum(Prisma.sql`value`)} AS value
+      FROM ${OPEN_BREAKS} AS counted GROUP BY 1
     ) AS broken ON broken.date = day.date
     LEFT JOIN (
       -- An earlier line of a booking is superseded.
