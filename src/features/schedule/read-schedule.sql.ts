@@ -8,6 +8,7 @@ import type { Place } from '../../console/list/list.tsx';
 import type { BankAccount, PartyKind } from '../../core/title/destination.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
+import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import { firstDateOf, lastDateOf, monthOf } from '../review/months/civil-month.ts';
 import {
   CHANGED_PAYEE_HASH,
@@ -72,6 +73,10 @@ export type ScheduleGroup = Readonly<Static<typeof ScheduleGroup>>;
 /** The figures of a range of due dates, over the titles of all accepted dates. */
 const ScheduleFigures = Type.Object({
   overall: ScheduleTotals,
+  paid: Type.Object(
+    { titles: count, originalValue: amount },
+    { description: 'Of the titles, whenever due, whose business day is in the range.' },
+  ),
   changed: Type.Object(
     { groups: count, titles: count, originalValue: amount },
     { description: 'On accounts that changed, where no person has confirmed the change.' },
@@ -114,6 +119,12 @@ const within =
   (column: Prisma.Sql) =>
     Prisma.sql`${column} BETWEEN ${from}::date AND ${to}::date`;
 
+const isPaidIn =
+  ({ from, to }: DueRange) =>
+  (dueDate: Prisma.Sql) =>
+    Prisma.sql`${dueDate} BETWEEN ${from}::date - ${MAX_MOVE_DAYS}::int AND ${to}::date + ${MAX_MOVE_DAYS}::int
+      AND ${businessDayOf(dueDate)} BETWEEN ${from}::date AND ${to}::date`;
+
 const CHANGED = Prisma.sql`
   changed AS MATERIALIZED (
     SELECT DISTINCT ${CHANGED_PAYEE_HASH} AS payee FROM conciliation.account_change AS change
@@ -144,6 +155,9 @@ const figuresOf = (range: DueRange) => Prisma.sql`
   )
   SELECT
     (SELECT jsonb_build_object(${TOTALS_JSON}) FROM total WHERE level = 3) AS overall,
+    (SELECT jsonb_build_object('titles', coalesce(sum(titles), 0),
+                               'originalValue', coalesce(sum(original_value), 0)::text)
+     FROM (${linesOf(isPaidIn(range))}) AS line) AS paid,
     (SELECT jsonb_build_object('groups', count(*), 'titles', coalesce(sum(titles), 0),
                                'originalValue', coalesce(sum(original_value), 0)::text)
      FROM total WHERE payee IN (SELECT payee FROM changed)) AS changed,

@@ -2,8 +2,10 @@
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
+import { ensureCalendar } from '../../../src/features/calendar/business-days.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { hasOtherTotals, writeTotals } from '../../../src/features/schedule/payee.sql.ts';
+import { readSchedule } from '../../../src/features/schedule/read-schedule.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -131,4 +133,36 @@ test('an erasure waits for a merge of its dates, and has the totals of what that
   await erasing;
   expect(await areRight(date)).toBe(true);
   expect((await totals(date)).rows).toHaveLength(2);
+});
+
+test('what is paid in a span is counted by the business day, over the ends of the span', async () => {
+  const date = daysFrom(30);
+  const due = (uid: string, dueDate: string, value: string) =>
+    titleText({ date, uid, dueDate, value });
+  // 2 January 2027 is a Saturday and 4 January a Monday; 31 December has no service.
+  world.sandbox.setDayTexts(date, [
+    due('a', '2026-12-30', '1'),
+    due('b', '2026-12-31', '10'),
+    due('c', '2027-01-01', '100'),
+    due('d', '2027-01-03', '1000'),
+    due('e', '2027-01-04', '10000'),
+    due('f', '2027-01-05', '100000'),
+  ]);
+  await world.pull(date, { withdrawalLimitPercent: 100 });
+  await world.database.prisma.$transaction((tx) => ensureCalendar(tx));
+  const paid = async (from: CivilDate, to: CivilDate) => {
+    const range = { from, to };
+    const place = { offset: 0, limit: 10 };
+    return (await readSchedule(world.database.prisma, range, place)).paid;
+  };
+  const monday = '2027-01-04' as CivilDate;
+  expect(await paid(monday, monday)).toEqual({ titles: 4, originalValue: '11110' });
+  expect(await paid('2026-12-01' as CivilDate, '2026-12-31' as CivilDate)).toEqual({
+    titles: 1,
+    originalValue: '1',
+  });
+  expect(await paid('2027-01-01' as CivilDate, '2027-01-31' as CivilDate)).toEqual({
+    titles: 5,
+    originalValue: '111110',
+  });
 });

@@ -109,7 +109,7 @@ function Span(props: {
   const { range, hrefOf, figures } = props;
   const context = usePage();
   const { text, formats } = context;
-  const { overall, changed, undated } = figures;
+  const { overall, paid, changed, undated } = figures;
   const isAlarming = (titles: number) => (titles > 0 ? 'is-warning' : '');
   const title =
     range.from === range.to ? formats.longDate(range.from) : formats.month(range.from.slice(0, 7));
@@ -129,6 +129,10 @@ function Span(props: {
           label={text('schedule.value')}
           value={figure(context, overall.titles, overall.originalValue)}
           {...(overall.titles > 0 && { href: titlesHref(range, null) })}
+        />
+        <Metric
+          label={text('schedule.paid')}
+          value={figure(context, paid.titles, paid.originalValue)}
         />
         <Metric
           label={text('schedule.onChanged')}
