@@ -251,6 +251,9 @@ const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
        : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
    })`;
 
+/** Instalments of an order that is paid in months have due dates farther apart. A due date that is restated moves less. */
+const FAR_DUE_DAYS = Prisma.sql`20`;
+
 const IS_NEAR_DUE = Prisma.sql`(days <= ${DUE_DAYS} OR same_due)`;
 /** The same due date, or one within the tolerance; of one order also a due date that the ERP does not state. */
 const IS_NEAR = Prisma.sql`(${IS_NEAR_DUE} OR days IS NULL AND same_order)`;
@@ -524,6 +527,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
            title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
            ${IS_BOOKED} AS is_booked, ${BUSINESS_DAY} AS title_due_date,
            payable.settled_on, payable.changed_at,
+           source = 2 AND place IN (3, 4) AND pair.days > ${FAR_DUE_DAYS} AND payable.instalment IS NOT NULL AS is_far,
            ${STATED_AT} AS stated_at,
            ${situationOf(
              Prisma.sql`named.identities`,
@@ -542,28 +546,33 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     LEFT JOIN (SELECT name || ':' || occurrence AS booking, posted_at FROM booking WHERE is_undone) AS undone
       ON undone.booking = ${SETTLING_BOOKING}
   ), judged AS MATERIALIZED (
-    -- Where several results are possible, the least severe one counts.
+    -- The far instalment of an order may be that of the title, and is rather another one: the title waits for a person.
     SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
-           -- Without an answer, a booking that no title has any more explains a payment of which the ERP does not state
-           -- the receiver only so far that the payment is not urgent: the ERP may have paid the supplier. Where the ERP
-           -- has no line to answer but a reversal, the booking explains nothing.
-           min(CASE WHEN is_own OR state <> 'released' OR situation NOT IN ('paid', 'gone') THEN ${SEVERITY}
-                    WHEN is_offered AND only_keys IS NOT NULL AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
-                      THEN greatest(1, ${SEVERITY}) END) AS severity
-    FROM run CROSS JOIN situated
-    JOIN (
-      SELECT title_id, state, posted_at, begun_at, is_offered,
-             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own FROM asked
-      UNION ALL
-      SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
-             NULL::timestamptz, NULL::timestamptz, false, NULL::text[], true
-      -- A withdrawn title asks for nothing.
-      FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
-    ) AS status USING (title_id)
-    JOIN ${VERDICTS} USING (is_early, situation, state)
-    -- A booking that no title has any more explains its own payables only.
-    WHERE (only_keys IS NULL OR erp_key = ANY(only_keys))
-    GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
+           CASE WHEN is_far AND severity > 1 THEN 1 ELSE severity END AS severity
+    FROM (
+      -- Where several results are possible, the least severe one counts.
+      SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current, is_far,
+             -- Without an answer, a booking that no title has any more explains a payment of which the ERP does not state
+             -- the receiver only so far that the payment is not urgent: the ERP may have paid the supplier. Where the ERP
+             -- has no line to answer but a reversal, the booking explains nothing.
+             min(CASE WHEN is_own OR state <> 'released' OR situation NOT IN ('paid', 'gone') THEN ${SEVERITY}
+                      WHEN is_offered AND only_keys IS NOT NULL AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+                        THEN greatest(1, ${SEVERITY}) END) AS severity
+      FROM run CROSS JOIN situated
+      JOIN (
+        SELECT title_id, state, posted_at, begun_at, is_offered,
+               CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own FROM asked
+        UNION ALL
+        SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
+               NULL::timestamptz, NULL::timestamptz, false, NULL::text[], true
+        -- A withdrawn title asks for nothing.
+        FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
+      ) AS status USING (title_id)
+      JOIN ${VERDICTS} USING (is_early, situation, state)
+      -- A booking that no title has any more explains its own payables only.
+      WHERE (only_keys IS NULL OR erp_key = ANY(only_keys))
+      GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current, is_far
+    ) AS weighed
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
     SELECT date, name, name || ':' || occurrence AS booking, kind, state, states, original_value, key AS erp_key,

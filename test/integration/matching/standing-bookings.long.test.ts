@@ -271,6 +271,24 @@ test('the booking of another instalment does not settle a title whose payable is
   expect(await breaks()).toEqual(['missing_in_erp m -']);
 });
 
+test.each([
+  ['1/2', '2099-07-30', 'paid', 'paid_to_supplier i k1'],
+  ['1/2', '2099-07-30', 'gone', 'gone_from_erp i k1'],
+  ['1/2', '2099-07-15', 'paid', 'paid_to_supplier! i k1'],
+  ['', '2099-07-30', 'paid', 'paid_to_supplier! i k1'],
+])(
+  'a title without a payable waits where the supplier was paid for a far instalment of the order: %s due %s %s',
+  async (instalment, due, how, found) => {
+    await judged.pull(date, `i ${value}, ${REST}`);
+    const part = instalment === '' ? '' : ` instalment=${instalment}`;
+    await state(`k1 # total=# order=i due=${due}${part}, unrelated 1 code=P-9`, 'snapshot');
+    if (how === 'paid') await state(`k1 0 total=# paid to=${SUPPLIER} order=i due=${due}${part}`);
+    else await state('unrelated 1 code=P-9', 'snapshot');
+    expect(await breaks()).toEqual([found]);
+    expect(await judged.waiting(date)).toEqual(['i']);
+  },
+);
+
 test('a title waits for the reversal of a booking that a person has recorded after a restore', async () => {
   const { database } = world;
   await judged.pull(date, `${title} due=2099-07-02, ${REST}`);
