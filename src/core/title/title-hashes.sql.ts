@@ -78,20 +78,25 @@ export const destinationColumns: Prisma.Sql = Prisma.raw(
    ${destinationOfRow('financial_agent')} AS payment_destination, ${promotedOfRow()} AS promoted`,
 );
 
-/** What `destinationText` adds to the content of a title. */
-const destinationBytes = `CASE WHEN extra IS NULL THEN ''::bytea ELSE ${KINDS.flatMap((kind) =>
-  DESTINATION_MEMBERS.map(
-    (member) =>
-      `coalesce(convert_to('${DESTINATION_PATHS[kind].join('.')}.${member}=' ||
-                           ${destinationMember(kind, member)}, 'UTF8') || '\\x00'::bytea, '')`,
-  ),
-).join(' || ')} END`;
+/** What `destinationText` and `promotedText` add to the content of a title, as an array of texts without their ends. */
+const moreContent = (promoted: string) => `
+  array_remove(ARRAY[${KINDS.flatMap((kind) =>
+    DESTINATION_MEMBERS.map(
+      (member) =>
+        `'${DESTINATION_PATHS[kind].join('.')}.${member}=' || ${destinationMember(kind, member)}`,
+    ),
+  ).join(', ')}], NULL) || ARRAY(
+    SELECT 'promoted.' || name || '=' || value FROM jsonb_each_text(${promoted}) AS stated (name, value)
+    ORDER BY name COLLATE "C")`;
 
-/** What `promotedText` adds to the content of a title. */
-const promotedBytes = (promoted: string) => `
-  coalesce((SELECT string_agg(convert_to('promoted.' || name || '=' || value, 'UTF8') || '\\x00'::bytea, ''::bytea
-                              ORDER BY name COLLATE "C")
-            FROM jsonb_each_text(${promoted}) AS stated (name, value)), '')`;
+/** The undocumented content of a row of `title`, as JSON of `moreContent`; null: none. */
+export const MORE_CONTENT = `
+  (CASE WHEN extra IS NOT NULL THEN nullif(to_jsonb(${moreContent(promotedOfRow())}), '[]') END)`;
+
+const moreBytes = (promoted: string) => `
+  CASE WHEN extra IS NULL THEN ''::bytea ELSE (
+    SELECT coalesce(string_agg(convert_to(text, 'UTF8') || '\\x00'::bytea, ''::bytea ORDER BY place), '')
+    FROM unnest(${moreContent(promoted)}) WITH ORDINALITY AS stated (text, place)) END`;
 
 const canonicalHash = (columns: readonly ValueColumn[], more?: string) => {
   const fields = columns.map(
@@ -106,8 +111,7 @@ const canonicalHash = (columns: readonly ValueColumn[], more?: string) => {
 export const COMPUTED_IDENTITY_HASH = canonicalHash(IDENTITY_COLUMNS);
 
 /** @param promoted the promoted fields of the row, as JSON of texts */
-const computedContentHash = (promoted: string) =>
-  canonicalHash(VALUE_COLUMNS, `${destinationBytes} || ${promotedBytes(promoted)}`);
+const computedContentHash = (promoted: string) => canonicalHash(VALUE_COLUMNS, moreBytes(promoted));
 
 /** The content hash that the columns of a row of `title` have. */
 export const COMPUTED_CONTENT_HASH = computedContentHash(promotedOfRow());

@@ -148,10 +148,10 @@ test('a changed account of a named field is a change with a hold, and its first 
   });
   expect(await world.database.prisma.paymentHold.count()).toBe(1);
   await decideOpenChanges(world.database);
-  // A title of an old date that is restated to the account of before returns to it.
-  const [old = first] = days;
-  await world.serve(old, of(old, 'n@w.com'));
-  expect(await alterationsOf(old)).toEqual([]);
+  // The title is restated to the account that the confirmed one replaced.
+  const [, , replaced = first] = days;
+  expect(await world.serve(replaced, of(replaced, 'a@b.com'))).toMatchObject({ changed: 1 });
+  expect(await alterationsOf(replaced)).toEqual([]);
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(1);
 });
 
