@@ -292,7 +292,7 @@ COMMENT ON COLUMN conciliation.title.extra IS
 COMMENT ON COLUMN conciliation.title.identity_hash IS
   'Hash of the fields that identify an obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
-  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. Fields that are kept in extra are not covered.';
+  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. Of extra it covers the fields that name a destination, and the named fields of the date: see day.content_version.';
 COMMENT ON COLUMN conciliation.title.raw_hash IS
   'Hash of the title''s text in the response that the row was read from, and of the version of the reader. A response that has the same text again need not be read again.';
 COMMENT ON COLUMN conciliation.title.first_pull_id IS
