@@ -62,7 +62,14 @@ const CONTENT_COLUMNS = [
   'platform_commission',
 ];
 /** The columns of the titles. No digest covers the list in `month.json`. */
-const TITLE_COLUMNS = ['id', 'occurrence', ...CONTENT_COLUMNS, 'content_hash', 'is_erased'];
+const TITLE_COLUMNS = [
+  'id',
+  'occurrence',
+  ...CONTENT_COLUMNS,
+  'more_content',
+  'content_hash',
+  'is_erased',
+];
 /** The columns that hold a pseudonym after the personal data of a party was erased. */
 const PARTY_NAMES = [
   'provider_external_id',
@@ -250,6 +257,7 @@ function contentHash(title, columns) {
     const written = AMOUNTS.includes(column) && value !== null ? plain(String(value)) : value;
     content += written === null ? '\u0000' : `=${written}\u0000`;
   }
+  for (const more of JSON.parse(String(title['more_content'] ?? '[]'))) content += `${more}\u0000`;
   return createHash('sha256').update(content).digest('hex').slice(0, 32);
 }
 

@@ -7,6 +7,7 @@ import { bookings } from '../features/bookings/index.ts';
 import { calendar } from '../features/calendar/index.ts';
 import { checks } from '../features/checks/index.ts';
 import { disclosure } from '../features/disclosure/index.ts';
+import { fields } from '../features/fields/index.ts';
 import { home } from '../features/home/index.ts';
 import { matching } from '../features/matching/index.ts';
 import { privacy } from '../features/privacy/index.ts';
@@ -22,6 +23,7 @@ export const FEATURES: readonly Feature[] = [
   home,
   review,
   titles,
+  fields,
   accounts,
   schedule,
   checks,

@@ -17,6 +17,7 @@ import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { type AcceptedTitle, startSyntheticErp, syntheticPayables } from '../demo/synthetic-erp.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
+import { promoteField } from '../features/fields/promoted-fields.sql.ts';
 import { importPayableFile } from '../features/matching/payables/import-payables.ts';
 import { runMatching } from '../features/matching/run-matching.sql.ts';
 import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
@@ -74,6 +75,7 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   const platform = openPlatform(config);
   try {
     const parts = await openPulls(config, run.logger, staging, { platform, features: FEATURES });
+    await nameInvoices(staging.database);
     const pulls = await pullDates(run, parts, datesBetween(from, to));
     // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
     await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
@@ -111,6 +113,13 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
 
 /** No user can have this name. Users make no links for themselves. */
 const DEMO_ACTOR = 'conciliation demo';
+
+/** The sandbox states the invoice of each title without documenting it. The days of the demo have it as content. */
+async function nameInvoices(database: Database): Promise<void> {
+  if ((await database.prisma.promotedField.count()) > 0) return;
+  const field = { name: 'invoice', path: 'documentNumber', role: 'document' } as const;
+  await promoteField(database, field, { by: DEMO_ACTOR, reason: 'the invoice of the title' });
+}
 
 /** @param role also the name of the user */
 async function createDemoLink(database: Database, role: 'reviewer' | 'admin'): Promise<string> {
@@ -186,6 +195,7 @@ function whatToTry(
   return `Sign a day off as the reviewer. The made-up ERP posts the titles of the day, and the page Bookings has the documents.
 A day about which the reviewer decided needs a second reviewer for its sign-off, whom the administrator adds.
 The supplier finance note as of yesterday is at ${consoleUrl}/disclosure?end=${date}
+The sandbox states the invoice of a title without documenting it, and ${consoleUrl}/fields names it.
 Everything runs until Ctrl-C. In another terminal, in this folder:
 
   export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}

@@ -191,6 +191,7 @@ export async function startSandbox(): Promise<Sandbox> {
     seed: 'sandbox',
     titlesPerDay: DEFAULT_TITLES_PER_DAY,
     restate: true,
+    hasDocuments: true,
   });
   const app = createPlatform({
     isAuthorized: (header) => header === `Bearer ${token}`,

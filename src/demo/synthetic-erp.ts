@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays, type CivilDate } from '../base/values/business-day.ts';
 import { hashText } from './seeded-random.ts';
+import { invoiceOf } from './synthetic-titles.ts';
 
 export interface SyntheticErp {
   stop(): Promise<void>;
@@ -134,7 +135,7 @@ function payableOf(title: AcceptedTitle, supplier: string): SyntheticPayable {
     erpKey: `AP-${title.orderUid}-${title.occurrence}`,
     company: '0001',
     supplierExternalId: supplier,
-    document: `NF-${number % 1_000_000}`,
+    document: invoiceOf(title.orderUid),
     instalment: '1/1',
     ...(number % 2 === 0 && { orderUid: title.orderUid }),
     // The ERP lacks the date of some invoices.

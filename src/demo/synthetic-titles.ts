@@ -181,7 +181,13 @@ export interface SyntheticTitlesOptions {
   readonly titlesPerDay: number;
   /** Whether a day is restated with age: see `SyntheticTitles`. */
   readonly restate: boolean;
+  /** Whether each title states the number of its invoice, which the platform does not document. Absent: no. */
+  readonly hasDocuments?: boolean;
 }
+
+/** The invoice of an order. */
+export const invoiceOf = (orderUid: string): string =>
+  `NF-${hashText(`document/${orderUid}`) % 1_000_000}`;
 
 /** The common parts of all titles of one day. */
 interface DayText {
@@ -206,12 +212,14 @@ export class SyntheticTitles {
   readonly #seed: string;
   readonly #titlesPerDay: number;
   readonly #restate: boolean;
+  readonly #hasDocuments: boolean;
   readonly #parties: SyntheticParties;
 
   constructor(options: SyntheticTitlesOptions) {
     this.#seed = options.seed;
     this.#titlesPerDay = options.titlesPerDay;
     this.#restate = options.restate;
+    this.#hasDocuments = options.hasDocuments ?? false;
     this.#parties = createSyntheticParties(options.seed);
   }
 
@@ -288,7 +296,10 @@ export class SyntheticTitles {
     const commission =
       gaps < 24 && gaps >= 16 ? '' : `"platformCommission":"${toAmount(platformCents >> 2, 0)}",`;
 
-    return `{"order":{"uid":"${orderUid(day, index)}"},"financialAgent":${gaps === 399 ? 'null' : agent},"buyerIdentification":"${buyer.identification}","providerExternalId":"${provider.externalId}","platformDiscountedValue":${toAmount(platformCents, style)},"financialDiscountedValue":${toAmount(financialCents, style)},"buyerDiscountedValue":${toAmount(buyerCents, style)},${billingFee}"moneyTransferFee":${transferFee},"originalValue":${toAmount(originalCents, style)},"anticipatedDueDate":"${dueDate}","acceptedDate":"${day.acceptedDate}",${commission}"provider":${provider.provider}}`;
+    const uid = orderUid(day, index);
+    const document = this.#hasDocuments ? `,"documentNumber":"${invoiceOf(uid)}"` : '';
+
+    return `{"order":{"uid":"${uid}"},"financialAgent":${gaps === 399 ? 'null' : agent},"buyerIdentification":"${buyer.identification}","providerExternalId":"${provider.externalId}","platformDiscountedValue":${toAmount(platformCents, style)},"financialDiscountedValue":${toAmount(financialCents, style)},"buyerDiscountedValue":${toAmount(buyerCents, style)},${billingFee}"moneyTransferFee":${transferFee},"originalValue":${toAmount(originalCents, style)},"anticipatedDueDate":"${dueDate}","acceptedDate":"${day.acceptedDate}",${commission}"provider":${provider.provider}${document}}`;
   }
 }
 

@@ -90,6 +90,15 @@ describeInBrowser('the demo in a browser', (browser) => {
     await look(page, address, 'disclosure-demo');
   });
 
+  test('the invoice that the sandbox states without documenting it is a named field', async () => {
+    await page.goto('/fields');
+    expect(await textOf(page.locator('main table'))).toMatch(/1\s+invoice\s+documentNumber/);
+    await page.goto('/titles');
+    const [, invoice = ''] = /invoice (NF-\d+)/.exec(await textOf(page.locator('main'))) ?? [];
+    await page.goto(`/titles?search=${invoice}`);
+    expect(await textOf(page.locator('main table'))).toContain(`invoice ${invoice}`);
+  });
+
   test('the pages of bookings are accessible and fit, in every look', async () => {
     await page.goto('/booking-lines');
     const [line = ''] = await hrefsIn(page.locator('main a[href^="/bookings/"]').first());

@@ -21,7 +21,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/review/months/evidence.sql.ts': 2,
     'features/review/months/month-seal.sql.ts': 4,
     'features/titles/pages/title-detail.sql.ts': 1,
-    'core/title/title-hashes.sql.ts': 3,
+    'core/title/title-hashes.sql.ts': 4,
     'features/titles/export-titles.sql.ts': 2,
     'core/ledger/day-ledger.sql.ts': 2,
     'features/review/ledger-days.sql.ts': 1,

@@ -292,7 +292,7 @@ COMMENT ON COLUMN conciliation.title.extra IS
 COMMENT ON COLUMN conciliation.title.identity_hash IS
   'Hash of the fields that identify an obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
-  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. Fields that are kept in extra are not covered.';
+  'Hash of the columns of documented fields; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. Of extra it covers the fields that name a destination, and the named fields of the date: see day.content_version.';
 COMMENT ON COLUMN conciliation.title.raw_hash IS
   'Hash of the title''s text in the response that the row was read from, and of the version of the reader. A response that has the same text again need not be read again.';
 COMMENT ON COLUMN conciliation.title.first_pull_id IS
@@ -538,6 +538,63 @@ COMMENT ON COLUMN conciliation.program_lock.name IS
 
 -- Days and pulls -------------------------------------------------------------------------------
 
+-- The version is numbered by the program, under a lock: a day that has a version has every earlier row.
+CREATE TABLE conciliation.promoted_field (
+  version     integer     PRIMARY KEY,
+  name        text        NOT NULL,
+  path        text[]      NOT NULL,
+  role        text,
+  recorded_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  recorded_by text        NOT NULL,
+  reason      text        NOT NULL,
+
+  CONSTRAINT promoted_field_name_check CHECK (name ~ '^[a-z][a-z0-9_]{0,39}$'),
+  CONSTRAINT promoted_field_path_check CHECK (cardinality(path) > 0),
+  CONSTRAINT promoted_field_role_check
+    CHECK (role IN ('identifier', 'document', 'provider_account', 'agent_account'))
+);
+
+COMMENT ON TABLE conciliation.promoted_field IS
+  'Undocumented fields of a title to which an administrator gave a name. Append-only: the newest row of a name counts, of a day the newest row of a version up to day.content_version.';
+COMMENT ON COLUMN conciliation.promoted_field.version IS
+  'Numbers the rows from 1.';
+COMMENT ON COLUMN conciliation.promoted_field.name IS
+  'The name of the field on pages and in files.';
+COMMENT ON COLUMN conciliation.promoted_field.path IS
+  'The place of the value in title.extra, such as {payment,reference}.';
+COMMENT ON COLUMN conciliation.promoted_field.role IS
+  'identifier: a value without further use. document: also compared with the document of a payable. provider_account, agent_account: also a part of the bank account of the provider or of the financial agent. Null: the name is no field any more.';
+COMMENT ON COLUMN conciliation.promoted_field.recorded_at IS
+  'When the administrator recorded the row.';
+COMMENT ON COLUMN conciliation.promoted_field.recorded_by IS
+  'The administrator who recorded the row.';
+COMMENT ON COLUMN conciliation.promoted_field.reason IS
+  'The reason of the administrator.';
+
+CREATE TRIGGER promoted_field_append_only
+  BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.promoted_field
+  FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
+
+CREATE FUNCTION conciliation.content_version() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT coalesce(max(version), 0) FROM conciliation.promoted_field);
+COMMENT ON FUNCTION conciliation.content_version() IS
+  'The newest promoted_field.version; 0: no field was ever promoted.';
+
+CREATE FUNCTION conciliation.promoted_fields(of_version integer)
+RETURNS TABLE (name text, path text[], role text) LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT newest.name, newest.path, newest.role
+  FROM (
+    SELECT DISTINCT ON (field.name) field.name, field.path, field.role
+    FROM conciliation.promoted_field AS field WHERE field.version <= of_version
+    ORDER BY field.name, field.version DESC
+  ) AS newest
+  WHERE newest.role IS NOT NULL;
+END;
+COMMENT ON FUNCTION conciliation.promoted_fields(integer) IS
+  'The fields of a version of promoted_field, which are content of the titles of a day with this content_version.';
+
+
 CREATE TABLE conciliation.day (
   date                           date     PRIMARY KEY,
   state                          text     NOT NULL DEFAULT 'pending',
@@ -562,6 +619,7 @@ CREATE TABLE conciliation.day (
   signed_off_by                  text,
   signed_off_digest              text,
   restated_after_sign_off        boolean  NOT NULL DEFAULT false,
+  content_version                integer  NOT NULL DEFAULT conciliation.content_version(),
 
   CONSTRAINT day_state_check
     CHECK (state IN ('pending', 'reconciled', 'attention', 'held', 'failed')),
@@ -629,6 +687,8 @@ COMMENT ON COLUMN conciliation.day.signed_off_digest IS
   'content_digest that was signed off. Null: not signed off.';
 COMMENT ON COLUMN conciliation.day.restated_after_sign_off IS
   'True if the platform restated the date after its sign-off, so that title no longer holds the signed content.';
+COMMENT ON COLUMN conciliation.day.content_version IS
+  'The promoted fields that the content hashes of the date cover: promoted_field.version of the newest one when the row was created. It never changes.';
 
 
 CREATE TABLE conciliation.backfill (
@@ -2961,6 +3021,7 @@ CREATE TABLE conciliation.booking_line (
   platform_commission            text,
   provider_destination           jsonb,
   payment_destination            jsonb,
+  promoted                       jsonb,
 
   CONSTRAINT booking_line_kind_check CHECK (kind IN ('book', 'adjust', 'reverse')),
   CONSTRAINT booking_line_state_check CHECK (state IN ('released', 'posted', 'failed', 'refused', 'superseded')),
@@ -3040,6 +3101,8 @@ COMMENT ON COLUMN conciliation.booking_line.provider_destination IS
   'The undocumented fields of provider.bankAccount that name a destination, such as a Pix key. Null: none. Personal data.';
 COMMENT ON COLUMN conciliation.booking_line.payment_destination IS
   'The undocumented fields of financialAgent.payment that name a destination, such as a Pix key. Null: none. Personal data.';
+COMMENT ON COLUMN conciliation.booking_line.promoted IS
+  'The values of the promoted fields that are content of the date, by name. Null: none. Personal data.';
 
 CREATE TRIGGER booking_line_not_deleted
   BEFORE DELETE OR TRUNCATE ON conciliation.booking_line
@@ -3271,7 +3334,8 @@ SELECT
   line.money_transfer_fee,
   line.platform_commission,
   line.provider_destination,
-  line.payment_destination
+  line.payment_destination,
+  line.promoted
 FROM conciliation.booking_offer AS offer
 JOIN conciliation.booking_line AS line ON line.id = offer.line_id
 WHERE line.consumer = (
@@ -3303,6 +3367,8 @@ COMMENT ON COLUMN conciliation.booking_feed.provider_destination IS
   'booking_line.provider_destination. Personal data.';
 COMMENT ON COLUMN conciliation.booking_feed.payment_destination IS
   'booking_line.payment_destination. Personal data.';
+COMMENT ON COLUMN conciliation.booking_feed.promoted IS
+  'booking_line.promoted. Personal data.';
 
 
 CREATE VIEW conciliation.payables_to_block WITH (security_barrier) AS

@@ -39,6 +39,7 @@ const AUDIT_ACTIONS = {
   'day.sign_off': 'event',
   'drift.acknowledge': 'event',
   export: 'look',
+  'field.promote': 'event',
   'findings.acknowledge': 'decision',
   'findings.resolve': 'decision',
   'key.add': 'event',

@@ -27,8 +27,8 @@ export type Column<Row> = Look<Row> &
   );
 
 interface Look<Row> {
-  /** The heading on pages and in Portuguese files. */
-  readonly head: TextKey;
+  /** The heading on pages and in Portuguese files. Null: the name. */
+  readonly head: TextKey | null;
   /** Of the value. Amounts are exact decimals as text. */
   readonly kind: ColumnKind | 'count' | 'instant';
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
@@ -39,6 +39,11 @@ interface Look<Row> {
   /** Absent: in both. */
   readonly only?: 'page' | 'file';
 }
+
+export const headingOf = (
+  { head, name }: Pick<Look<never>, 'head'> & { readonly name: string },
+  text: Words['text'],
+): string => (head === null ? name : text(head));
 
 export function cellOf<Row>({ name, value }: Column<Row>, row: Row, page: Words): Cell {
   if (value !== undefined) return value(row, page);
@@ -118,7 +123,11 @@ export function ListTable<Row>(props: {
                     {content}
                   </th>
                 ) : (
-                  <td key={column.name} class={classOf(column)} data-label={page.text(column.head)}>
+                  <td
+                    key={column.name}
+                    class={classOf(column)}
+                    data-label={headingOf(column, page.text)}
+                  >
                     {content}
                   </td>
                 );
@@ -130,7 +139,11 @@ export function ListTable<Row>(props: {
           <tfoot>
             <tr>
               {columns.map((column, index) => (
-                <td key={column.name} class={classOf(column)} data-label={page.text(column.head)}>
+                <td
+                  key={column.name}
+                  class={classOf(column)}
+                  data-label={headingOf(column, page.text)}
+                >
                   {index === 0
                     ? page.text('list.sum')
                     : shown(sums[column.name] ?? '', column, page)}
@@ -148,11 +161,11 @@ function Head({
   column,
   order,
 }: {
-  readonly column: Look<never>;
+  readonly column: Look<never> & { readonly name: string };
   readonly order: Order | undefined;
 }) {
   const { text } = usePage();
-  const { head, sort } = column;
+  const { sort } = column;
   const by = sort !== undefined && order?.by.replace('-', '') === sort ? order.by : null;
   return (
     <th
@@ -161,9 +174,11 @@ function Head({
       aria-sort={by === null ? undefined : by === sort ? 'ascending' : 'descending'}
     >
       {order === undefined || sort === undefined ? (
-        text(head)
+        headingOf(column, text)
       ) : (
-        <TargetLink to={order.linkTo(by === sort ? `-${sort}` : sort)}>{text(head)}</TargetLink>
+        <TargetLink to={order.linkTo(by === sort ? `-${sort}` : sort)}>
+          {headingOf(column, text)}
+        </TargetLink>
       )}
       {by !== null && <span aria-hidden="true"> {by === sort ? '↑' : '↓'}</span>}
     </th>

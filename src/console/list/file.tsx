@@ -5,7 +5,7 @@ import { type Sheet, writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, refusal } from '../../base/texts/texts.ts';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { ActionForm } from '../shell/parts.tsx';
-import { type Column, cellOf, type Words } from './columns.tsx';
+import { type Column, cellOf, headingOf, type Words } from './columns.tsx';
 
 const FILE_TYPES = {
   csv: 'text/csv; charset=utf-8',
@@ -88,7 +88,7 @@ function tableOf<Row>(all: readonly Column<Row>[], { language, text, formats }: 
     columns: written.map((column) => ({
       name: column.name,
       kind: kindOf(column),
-      ...(isForPeople && { heading: text(column.head) }),
+      ...(isForPeople && { heading: headingOf(column, text) }),
     })),
     cellsOf: (row: Row) => written.map((column) => cellIn(column, row)),
   };

@@ -92,7 +92,7 @@ const SECTIONS = {
 type Section = keyof typeof SECTIONS;
 
 /** The pages behind the gear. */
-const ADMINISTRATION = ['/alerts', '/audit', '/users', '/backfills'] as const;
+const ADMINISTRATION = ['/alerts', '/audit', '/users', '/backfills', '/fields'] as const;
 
 export type NavigationPath = (typeof SECTIONS)[Section][number] | (typeof ADMINISTRATION)[number];
 

@@ -1,5 +1,6 @@
 import { maySeePersonalData } from '../../base/values/role.ts';
 import type { BankAccount, Destination } from '../../core/title/destination.ts';
+import type { FieldRole } from '../../core/title/promoted-fields.ts';
 import type { TitleColumn } from '../../core/title/title.ts';
 import type { Principal } from './guard.ts';
 
@@ -44,6 +45,14 @@ export function maskColumn(column: string, value: string | null): string | null 
   if (TAX_IDS.has(column)) return maskTaxId(value);
   if (ACCOUNTS.has(column)) return maskAccount(value);
   return TEXTS.has(column) ? MASKED : value;
+}
+
+/** Returns the value of a promoted field for readers without the right to see accounts. */
+export function maskPromoted<T extends { readonly role: FieldRole; readonly value: string }>(
+  field: T,
+): T {
+  const isAccount = field.role === 'provider_account' || field.role === 'agent_account';
+  return isAccount ? { ...field, value: maskAccount(field.value) } : field;
 }
 
 /** Returns a changed column of `title` for readers without the right to see it. */

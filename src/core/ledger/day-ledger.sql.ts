@@ -42,6 +42,7 @@ export interface LockedDay {
   readonly rejected: number;
   /** Whether a person has to resolve a finding of the checks. */
   readonly hasOpenFindings: boolean;
+  readonly contentVersion: number;
   /** Whether a digest of the date was ever computed. */
   readonly hasDigest: boolean;
   /** Fence of the newest fetch merged into the date; null: there was none. */
@@ -107,7 +108,7 @@ export async function readDay(tx: Transaction, date: CivilDate, fence: bigint): 
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
            day.withdrawn_count AS "withdrawnCount",
            EXISTS (SELECT FROM conciliation.title WHERE accepted_date = day.date) AS "hasTitles",
-           day.rejected_count AS rejected, ${HAS_OPEN_FINDINGS} AS "hasOpenFindings", day.content_digest IS NOT NULL AS "hasDigest",
+           day.content_version AS "contentVersion", day.rejected_count AS rejected, ${HAS_OPEN_FINDINGS} AS "hasOpenFindings", day.content_digest IS NOT NULL AS "hasDigest",
            merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence",
            (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int AS "stagedTitles",
            (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS "stagedRejects",

@@ -4,6 +4,7 @@ import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { PullOrigin } from '../planner/pull-plan.ts';
+import type { ContentVersion } from '../title/promoted-fields.ts';
 
 /** The states of a pull. The row in `conciliation.pull` decides, not the queue. */
 export const PULL_STATES = [
@@ -36,7 +37,16 @@ export interface Attempt {
   readonly attemptsAbandoned: number;
   /** Attempts in a row before this one that the loss of the database, or an unknown error, has ended. */
   readonly interruptions: number;
+  /** That of the date or, while the date has no row, the newest one. */
+  readonly content: ContentVersion;
 }
+
+/** `ContentVersion` as JSON. */
+export const contentOf = (version: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (SELECT jsonb_build_object('version', own.version, 'fields', (
+            SELECT coalesce(jsonb_agg(to_jsonb(field) ORDER BY name COLLATE "C"), '[]')
+            FROM conciliation.promoted_fields(own.version) AS field))
+   FROM (SELECT ${version} AS version) AS own)`;
 
 export interface AttemptFailure {
   readonly errorCode: string;
@@ -94,7 +104,10 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
     WHERE id = ${pullId} AND state IN ('queued', 'running')
     RETURNING id AS "pullId", fence, origin, date::text AS date,
               (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun", fetch_started_at AS "startedAt",
-              attempts AS "attemptsSpent", abandoned AS "attemptsAbandoned", interrupted AS interruptions`;
+              attempts AS "attemptsSpent", abandoned AS "attemptsAbandoned", interrupted AS interruptions,
+              ${contentOf(Prisma.sql`coalesce(
+                (SELECT content_version FROM conciliation.day WHERE day.date = pull.date),
+                conciliation.content_version())`)} AS content`;
   if (attempt === undefined) {
     throw new InputError(`pull ${pullId} does not exist or is already finished`, {
       context: { pullId: String(pullId) },

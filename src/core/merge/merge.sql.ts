@@ -101,7 +101,7 @@ export function mergeStaged(
     reachFaultPoint('merge');
     await stageKnown(tx, fence, response.known);
     const day = await readDay(tx, date, fence);
-    verifyStaged(day, response);
+    verifyStaged(day, response, attempt);
     for (const { engine } of features) await engine?.beforePlan?.(tx, staged);
     const end = (decision: MergeEnd) => endAttempt(tx, parts, staged, response, decision);
     if (!isNewest(day, fence)) return end(supersede(day, response));
@@ -209,14 +209,21 @@ function isNewest(day: LockedDay, fence: bigint): boolean {
 
 /**
  * The staging tables are unlogged, so a crash of the database after the COPY empties them. Without this check, the
- * response would look like one without titles.
+ * response would look like one without titles. The row of the date may have been created after the attempt began, with
+ * another version of the content.
  *
- * @throws RowsLostError when rows are missing
+ * @throws RowsLostError when rows are missing, or have hashes of another version
  */
 function verifyStaged(
-  { stagedTitles, stagedRejects }: LockedDay,
+  { stagedTitles, stagedRejects, contentVersion }: LockedDay,
   { accepted, rejected }: Pick<ReadResponse, 'accepted' | 'rejected'>,
+  { content }: Attempt,
 ): void {
+  if (contentVersion !== content.version) {
+    throw new RowsLostError('a field was promoted after the attempt began', {
+      context: { contentVersion, readVersion: content.version },
+    });
+  }
   if (stagedTitles !== accepted || stagedRejects !== rejected) {
     throw new RowsLostError('the staged rows are not the rows that were read', {
       context: { stagedTitles, readTitles: accepted, stagedRejects, readRejects: rejected },

@@ -137,6 +137,7 @@ export async function stageResponse(
     fence,
     window: dayWindow(date),
     known: known.titles,
+    promoted: attempt.content.fields,
     onProgress,
   });
   let storedRejects = 0;

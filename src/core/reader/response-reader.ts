@@ -7,6 +7,7 @@
  */
 import type { PullWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import type { PromotedField } from '../title/promoted-fields.ts';
 import { contentHash, hash128 } from '../title/title.ts';
 import type { TitleCheck } from '../title/title-contract.ts';
 import type { DriftItem } from '../title/title-extra.ts';
@@ -74,6 +75,8 @@ export interface ReadOptions {
   readonly window: PullWindow;
   /** The texts of the date's titles. Reading takes out those that the response has. */
   readonly known: KnownTitles;
+  /** Those of the date. */
+  readonly promoted?: readonly PromotedField[];
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
@@ -148,7 +151,7 @@ export class ResponseReader {
     this.#accepted += 1;
     this.#drift.add(drift);
     if (drift.length > 0) this.#fastReader.admitDrift(title);
-    const content = contentHash(title);
+    const content = contentHash(title, this.#options.promoted);
     this.#folds.at(title.accepted_date).addDigits(content);
     return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
   }

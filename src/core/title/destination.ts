@@ -26,13 +26,15 @@ export const DESTINATION_MEMBERS = [
 
 type DestinationMember = (typeof DESTINATION_MEMBERS)[number];
 
-/** The stated members of `DESTINATION_MEMBERS`. Personal data. */
-export type Destination = Readonly<Partial<Record<DestinationMember, string>>>;
+/** The stated members of `DESTINATION_MEMBERS`, and promoted fields by name. Personal data. */
+export type Destination = Readonly<
+  Partial<Record<DestinationMember, string>> & Record<string, string>
+>;
 
 /** Returns the destination that an object of undocumented members states; null: none of the members has a value. */
 function destinationOf(members: JsonValue | undefined): Destination | null {
   if (members === undefined || !isJsonObject(members)) return null;
-  const stated: Partial<Record<DestinationMember, string>> = {};
+  const stated: Record<string, string> = {};
   let isStated = false;
   for (const name of DESTINATION_MEMBERS) {
     const text = textOf(members[name]);

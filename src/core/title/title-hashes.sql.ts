@@ -5,6 +5,7 @@
 
 import { Prisma } from '../../generated/prisma/client.ts';
 import { DESTINATION_MEMBERS, DESTINATION_PATHS, type PartyKind } from './destination.ts';
+import type { FieldRole } from './promoted-fields.ts';
 import {
   AMOUNT_COLUMNS,
   COLUMN_KINDS,
@@ -35,30 +36,67 @@ const destinationMember = (kind: PartyKind, member: string) => {
 
 const KINDS = ['provider', 'financial_agent'] as const satisfies readonly PartyKind[];
 
-/** The stated members of a kind of party, as JSON of texts; null: none. */
+/** The text of a promoted field `field` of a row; null: not stated. `promotedText` reads the same from a response. */
+const promotedValue = `
+  CASE jsonb_typeof(extra #> field.path) WHEN 'number' THEN trim_scale((extra #>> field.path)::numeric)::text
+                                         ELSE extra #>> field.path END`;
+
+/** The stated promoted fields that are content of a row's date, as JSON of texts; null: none. */
+const promotedOfRow = (role?: FieldRole): string => `
+  (SELECT jsonb_object_agg(field.name, ${promotedValue})
+   FROM conciliation.day AS own CROSS JOIN LATERAL conciliation.promoted_fields(own.content_version) AS field
+   WHERE extra IS NOT NULL AND own.date = accepted_date AND ${promotedValue} IS NOT NULL
+     ${role === undefined ? '' : `AND field.role = '${role}'`})`;
+
+/** Whether a row of `title` states a promoted field that is content of its date. */
+export const HAS_PROMOTED: Prisma.Sql = Prisma.raw(`(${promotedOfRow()} IS NOT NULL)`);
+
+/** By kind of party, the role of the promoted fields that are a part of its account. */
+export const ACCOUNT_ROLES = {
+  provider: 'provider_account',
+  financial_agent: 'agent_account',
+} as const satisfies Record<PartyKind, FieldRole>;
+
+/** The stated members of a kind of party, and its promoted fields, as JSON of texts; null: none. */
 export const destinationOfRow = (kind: PartyKind): string => `
   (CASE WHEN extra IS NOT NULL THEN
     nullif(jsonb_strip_nulls(jsonb_build_object(
-      ${DESTINATION_MEMBERS.map((member) => `'${member}', ${destinationMember(kind, member)}`).join(', ')})),
+      ${DESTINATION_MEMBERS.map((member) => `'${member}', ${destinationMember(kind, member)}`).join(', ')}))
+      || coalesce(${promotedOfRow(ACCOUNT_ROLES[kind])}, '{}'),
       '{}') END)`;
 
-/** The columns of `booking_line` with the destinations of a row of `title`. */
-export const DESTINATION_COLUMNS = ['provider_destination', 'payment_destination'] as const;
+/** The columns of `booking_line` with the destinations and the promoted fields of a row of `title`. */
+export const DESTINATION_COLUMNS = [
+  'provider_destination',
+  'payment_destination',
+  'promoted',
+] as const;
 
-/** The destinations that a row of `title` states, with the names of `DESTINATION_COLUMNS`. */
+/** The destinations and promoted fields that a row of `title` states, with the names of `DESTINATION_COLUMNS`. */
 export const destinationColumns: Prisma.Sql = Prisma.raw(
   `${destinationOfRow('provider')} AS provider_destination,
-   ${destinationOfRow('financial_agent')} AS payment_destination`,
+   ${destinationOfRow('financial_agent')} AS payment_destination, ${promotedOfRow()} AS promoted`,
 );
 
-/** What `destinationText` adds to the content of a title. */
-const destinationBytes = `CASE WHEN extra IS NULL THEN ''::bytea ELSE ${KINDS.flatMap((kind) =>
-  DESTINATION_MEMBERS.map(
-    (member) =>
-      `coalesce(convert_to('${DESTINATION_PATHS[kind].join('.')}.${member}=' ||
-                           ${destinationMember(kind, member)}, 'UTF8') || '\\x00'::bytea, '')`,
-  ),
-).join(' || ')} END`;
+/** What `destinationText` and `promotedText` add to the content of a title, as an array of texts without their ends. */
+const moreContent = (promoted: string) => `
+  array_remove(ARRAY[${KINDS.flatMap((kind) =>
+    DESTINATION_MEMBERS.map(
+      (member) =>
+        `'${DESTINATION_PATHS[kind].join('.')}.${member}=' || ${destinationMember(kind, member)}`,
+    ),
+  ).join(', ')}], NULL) || ARRAY(
+    SELECT 'promoted.' || name || '=' || value FROM jsonb_each_text(${promoted}) AS stated (name, value)
+    ORDER BY name COLLATE "C")`;
+
+/** The undocumented content of a row of `title`, as JSON of `moreContent`; null: none. */
+export const MORE_CONTENT = `
+  (CASE WHEN extra IS NOT NULL THEN nullif(to_jsonb(${moreContent(promotedOfRow())}), '[]') END)`;
+
+const moreBytes = (promoted: string) => `
+  CASE WHEN extra IS NULL THEN ''::bytea ELSE (
+    SELECT coalesce(string_agg(convert_to(text, 'UTF8') || '\\x00'::bytea, ''::bytea ORDER BY place), '')
+    FROM unnest(${moreContent(promoted)}) WITH ORDINALITY AS stated (text, place)) END`;
 
 const canonicalHash = (columns: readonly ValueColumn[], more?: string) => {
   const fields = columns.map(
@@ -72,8 +110,14 @@ const canonicalHash = (columns: readonly ValueColumn[], more?: string) => {
 /** The identity hash that the columns of a row of `title` have. */
 export const COMPUTED_IDENTITY_HASH = canonicalHash(IDENTITY_COLUMNS);
 
+/** @param promoted the promoted fields of the row, as JSON of texts */
+const computedContentHash = (promoted: string) => canonicalHash(VALUE_COLUMNS, moreBytes(promoted));
+
 /** The content hash that the columns of a row of `title` have. */
-export const COMPUTED_CONTENT_HASH = canonicalHash(VALUE_COLUMNS, destinationBytes);
+export const COMPUTED_CONTENT_HASH = computedContentHash(promotedOfRow());
+
+/** The content hash that the columns of a row of `booking_line` have, with those of `title` that it lacks. */
+export const COMPUTED_LINE_HASH = computedContentHash('promoted');
 
 /**
  * The SHA-256 of a row of `title`: what no merge has written is not in it. See `date_digest.digest`. The content hash

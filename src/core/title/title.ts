@@ -4,6 +4,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Decimal } from '../../base/values/decimal.ts';
 import type { JsonObject } from '../../base/values/json-value.ts';
 import { destinationText } from './destination.ts';
+import { type PromotedField, promotedText } from './promoted-fields.ts';
 
 /**
  * The columns of `conciliation.title` with content of the platform, with the kind of a value. The order is that of the
@@ -130,9 +131,14 @@ export function identityHash(title: Title): string {
 
 /**
  * Returns 32 hexadecimal digits, equal exactly for titles with equal values in every column, and in the members of
- * `extra` that name a destination of the payment. Amounts are compared as numbers. A difference in other undocumented
- * fields does not change a title, because their meaning is unknown. One of them may be the time of the response.
+ * `extra` that name a destination of the payment or are promoted. Amounts are compared as numbers. A difference in other
+ * undocumented fields does not change a title, because their meaning is unknown. One of them may be the time of the response.
+ * @param promoted those of the title's date
  */
-export function contentHash(title: Title): string {
-  return hash128(canonicalFields(title, VALUE_COLUMNS) + destinationText(title.extra));
+export function contentHash(title: Title, promoted: readonly PromotedField[] = []): string {
+  return hash128(
+    canonicalFields(title, VALUE_COLUMNS) +
+      destinationText(title.extra) +
+      promotedText(title.extra, promoted),
+  );
 }

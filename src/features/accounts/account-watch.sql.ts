@@ -7,7 +7,11 @@ import {
   DESTINATION_PATHS,
   type PartyKind,
 } from '../../core/title/destination.ts';
-import { destinationColumns, destinationOfRow } from '../../core/title/title-hashes.sql.ts';
+import {
+  ACCOUNT_ROLES,
+  destinationColumns,
+  destinationOfRow,
+} from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { compareAccounts, type KnownAccount, type SeenAccount } from './account-change.ts';
 import { accountHashOf, normalAccount } from './bank-account.ts';
@@ -338,14 +342,20 @@ export const accountHash = Prisma.sql`
 const isRestated = (
   { pullId }: WatchedMerge,
   columns: readonly string[],
-  path: readonly [string, string],
+  kind: PartyKind,
 ) => Prisma.sql`
   CASE WHEN title.first_pull_id = ${pullId} THEN false ELSE EXISTS (
     SELECT FROM conciliation.title_revision revision
     WHERE revision.title_id = title.id AND revision.pull_id + 0 = ${pullId}
       AND (jsonb_exists_any(revision.before, ${columns}::text[])
-           OR revision.before -> 'extra' #> ${path}::text[]
-              IS DISTINCT FROM revision.after -> 'extra' #> ${path}::text[])) END`;
+           OR EXISTS (
+             SELECT FROM (
+               SELECT ${DESTINATION_PATHS[kind]}::text[] AS path
+               UNION ALL
+               SELECT field.path FROM conciliation.day CROSS JOIN LATERAL conciliation.promoted_fields(content_version) AS field
+               WHERE day.date = title.accepted_date AND field.role = ${ACCOUNT_ROLES[kind]}
+             ) AS stated
+             WHERE revision.before -> 'extra' #> path IS DISTINCT FROM revision.after -> 'extra' #> path))) END`;
 
 const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
   conciliation.title title
@@ -385,8 +395,8 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
                                              ELSE ${FINANCIAL_AGENT} END AS kind,
          provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
          CASE grouping(provider_external_id)
-           WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT, DESTINATION_PATHS.provider)})
-           ELSE bool_or(${isRestated(source, AGENT_ACCOUNT, DESTINATION_PATHS.financial_agent)})
+           WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT, 'provider')})
+           ELSE bool_or(${isRestated(source, AGENT_ACCOUNT, 'financial_agent')})
          END AS is_restated, bool_and(erased_at IS NOT NULL) AS is_erased
   FROM (SELECT *, ${destinationColumns} FROM ${writtenTitles(source)}) AS title
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;

@@ -5,7 +5,11 @@
  */
 
 import { parseTaxId } from '../../base/values/tax-id.ts';
-import type { BankAccount, Destination } from '../../core/title/destination.ts';
+import {
+  type BankAccount,
+  DESTINATION_MEMBERS,
+  type Destination,
+} from '../../core/title/destination.ts';
 import { hash128 } from '../../core/title/title.ts';
 
 /**
@@ -45,13 +49,14 @@ type NormalParts = readonly [
   pix: string,
   ispb: string,
   holder: string,
+  promoted: string,
 ];
 
 /** Where the account begins to have parts that may be stated later. */
 const CORE_PARTS = 5;
 
 /** The form of a statement that names no account. */
-export const NO_ACCOUNT_FORM = JSON.stringify(['', '', '', '', '', '', '']);
+export const NO_ACCOUNT_FORM = JSON.stringify(['', '', '', '', '', '', '', '']);
 
 /** Blanks, and characters without width, anywhere in a text. */
 const BLANKS = /[\s\u00ad\u180e\u200b-\u200f\u2060\ufeff]+/gu;
@@ -79,14 +84,22 @@ export function normalAccount(stated: BankAccount): string {
   const { destination } = stated;
   const isKeyInNumber = (stated.account ?? '').includes('@');
   const { bank, ispb } = normalBank(stated.bank, destination?.ispb);
-  const parts: NormalParts = [
+  const account = [
     bank,
     normalBranch(stated.agency, stated.agencyDigit),
     isKeyInNumber ? '' : normalNumber(stated, isCaixa(bank)),
     normalType(destination, isCaixa(bank)),
-    normalPixKeys(isKeyInNumber ? stated.account : null, destination),
+  ] as const;
+  const pix = normalPixKeys(isKeyInNumber ? stated.account : null, destination);
+  const promoted = normalPromoted(destination);
+  // Where nothing else names the account, the promoted fields are the account.
+  const isOnly = [...account, pix].every((part) => part === '');
+  const parts: NormalParts = [
+    ...account,
+    isOnly ? promoted : pix,
     ispb,
     upper(trimmed(destination?.holder)),
+    isOnly ? '' : promoted,
   ];
   return JSON.stringify(parts);
 }
@@ -97,7 +110,7 @@ export function accountHashOf(normalForm: string): string {
 
 /**
  * Whether two normal forms may be those of one account: they agree, except that one of them does not state the ISPB
- * beside the COMPE code, or the holder.
+ * beside the COMPE code, the holder or a promoted field.
  */
 export function mayBeSameAccount(one: string, other: string): boolean {
   const [a, b] = [JSON.parse(one) as NormalParts, JSON.parse(other) as NormalParts];
@@ -106,7 +119,7 @@ export function mayBeSameAccount(one: string, other: string): boolean {
   );
 }
 
-/** Whether two normal forms name one account number and differ in its ISPB or holder. */
+/** Whether two normal forms name one account number and differ in its ISPB, holder or promoted field. */
 export function contradicts(one: string, other: string): boolean {
   const [a, b] = [JSON.parse(one) as NormalParts, JSON.parse(other) as NormalParts];
   return (
@@ -229,6 +242,16 @@ function normalPixKeys(keyInNumber: string | null, destination: Destination | nu
     .filter((stated) => trimmed(stated) !== '')
     .map((stated) => normalPixKey(stated ?? '', destination?.keyType));
   return [...new Set(keys)].sort().join('\n');
+}
+
+/** The promoted fields, each in the form of a Pix key. */
+function normalPromoted(destination: Destination | null): string {
+  const members: readonly string[] = DESTINATION_MEMBERS;
+  return Object.entries(destination ?? {})
+    .filter(([name, value]) => !members.includes(name) && trimmed(value) !== '')
+    .map(([name, value]) => `${name}=${inferredKey(trimmed(value))}`)
+    .sort()
+    .join('\n');
 }
 
 const KEY_TYPES: ReadonlyMap<string, string> = new Map([

@@ -8,8 +8,8 @@ import { titleTotals } from '../../core/ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
   BATCH_DIGEST,
-  COMPUTED_CONTENT_HASH,
   COMPUTED_IDENTITY_HASH,
+  COMPUTED_LINE_HASH,
   DESTINATION_COLUMNS,
   destinationColumns,
 } from '../../core/title/title-hashes.sql.ts';
@@ -28,7 +28,7 @@ const contentsOf = (table: string) =>
  */
 export const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   WITH line AS MATERIALIZED (
-    SELECT title.*, ${COMPUTED_IDENTITY_HASH} AS own_identity, ${COMPUTED_CONTENT_HASH} AS own_content
+    SELECT title.*, ${COMPUTED_IDENTITY_HASH} AS own_identity, ${COMPUTED_LINE_HASH} AS own_content
     -- With the columns that the hashes of a title cover.
     FROM (SELECT line.*, line.date AS accepted_date,
                  jsonb_build_object('provider', jsonb_build_object('bankAccount', provider_destination),

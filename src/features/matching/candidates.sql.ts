@@ -5,7 +5,7 @@ import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import type { CompanyFacts } from './companies.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
-export const RULE_VERSION = 6;
+export const RULE_VERSION = 7;
 
 /** The rules of the program, in their order. */
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
@@ -132,10 +132,22 @@ const IS_SUPPLIER_OF_ORDER = Prisma.sql`
 const NEAR_DUE = Prisma.sql`
   (abs(payable.due_date - title.anticipated_due_date) <= ${DUE_DAYS} OR ${SAME_DUE})`;
 
-/** The pairs of the rule `order`, except for the value. */
-const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql) => Prisma.sql`
+const SAME_ORDER = Prisma.sql`payable.order_uid = title.order_uid`;
+
+/** A document without the blanks around it and the zeros in front. Null: blank. */
+const documentOf = (text: Prisma.Sql) => Prisma.sql`nullif(ltrim(btrim(${text}), '0'), '')`;
+const SAME_DOCUMENT = Prisma.sql`${documentOf(Prisma.sql`payable.document`)} = title.document`;
+
+/** The named field of a title that is the document of its payable. */
+const TITLE_DOCUMENT = Prisma.sql`
+  CASE WHEN extra IS NOT NULL THEN (
+    SELECT ${documentOf(Prisma.sql`extra #>> path`)}
+    FROM conciliation.promoted_fields(conciliation.content_version()) WHERE role = 'document') END`;
+
+/** The pairs of the rule `order`, by the order or by the document, except for the value. */
+const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql, key: Prisma.Sql) => Prisma.sql`
   FROM ${titles} AS title JOIN ${payables} AS payable
-    ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER}
+    ON ${key} AND ${IS_SUPPLIER_OF_ORDER}
    AND (${NEAR_DUE}) IS NOT FALSE
    AND ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}`;
 
@@ -170,7 +182,7 @@ const TITLE_DUE = Prisma.sql`title.anticipated_due_date`;
 const PAYABLE_DUE = Prisma.sql`payable.due_date`;
 
 /** The columns of a title that the rules compare, without surrounding blanks, with `PARTY_NAMES` and `joinClosedDay`. */
-const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, original_value, anticipated_due_date,
+const TITLE_SIDE = Prisma.sql`title.id, ${TITLE_ORDER} AS order_uid, ${TITLE_DOCUMENT} AS document, original_value, anticipated_due_date,
   ${joinedBusinessDay(TITLE_DUE)} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id, agent, buyer, is_claimed`;
 /** What the company of a payable says, with `COMPANY_NAME`. */
 const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company_name.is_named,
@@ -256,8 +268,14 @@ export const CANDIDATES = Prisma.sql`
     WHERE rule IS DISTINCT FROM 'person'
   ), near AS MATERIALIZED (
     ${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR}`, { titles: inSpans(Prisma.sql`open_title`) })}
+  ), of_both AS MATERIALIZED (
+    SELECT title.id AS title_id, payable.erp_key
+    ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`, Prisma.sql`${SAME_ORDER} AND ${SAME_DOCUMENT}`)} AND ${SAME_VALUE}
   ), pair AS MATERIALIZED (
-    SELECT 1 AS place, ${PAIR} ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`)} AND ${SAME_VALUE}
+    SELECT 1 AS place, ${PAIR} ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`, SAME_DOCUMENT)} AND ${SAME_VALUE}
+    -- Among the instalments of an order, the document decides.
+    UNION ALL SELECT 1, ${PAIR} ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`, SAME_ORDER)} AND ${SAME_VALUE}
+      AND title.id NOT IN (SELECT title_id FROM of_both) AND payable.erp_key NOT IN (SELECT erp_key FROM of_both)
     -- Beside a payable of the title's own due date, one of another date with the same business day does not count.
     UNION ALL SELECT 2, near.* FROM near
     WHERE is_due AND (is_day OR title_id NOT IN (SELECT title_id FROM near WHERE is_day))
@@ -359,7 +377,9 @@ export const VETOED = Prisma.sql`
     WHERE status <> 'cancelled' AND ${IS_COMPARED} AND order_uid IS NOT NULL
       AND erp_key NOT IN (SELECT erp_key FROM chosen)
   ), settled_pair AS MATERIALIZED (
-    SELECT 1 AS place, ${SETTLED_PAIR} ${ofOrder(FREE_TITLE, Prisma.sql`settled_payable`)} AND ${HAD_VALUE}
+    SELECT 1 AS place, ${SETTLED_PAIR} ${ofOrder(FREE_TITLE, Prisma.sql`settled_payable`, SAME_ORDER)} AND ${HAD_VALUE}
+    UNION ALL
+    SELECT 1, ${SETTLED_PAIR} ${ofOrder(FREE_TITLE, Prisma.sql`settled_payable`, SAME_DOCUMENT)} AND ${HAD_VALUE}
     UNION ALL
     SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM ${FREE_TITLE} AS title JOIN order_payable AS payable
       ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER} AND (${NEAR_DUE} OR ${HAD_VALUE})

@@ -399,7 +399,7 @@ async function eraseBookings(
   for (const kind of ['provider', 'financial_agent'] as const) {
     const erased = await tx.$queryRaw<{ id: bigint }[]>`
       UPDATE conciliation.booking_line
-      SET ${ASSIGNMENTS[kind]}, provider_destination = NULL, payment_destination = NULL
+      SET ${ASSIGNMENTS[kind]}, provider_destination = NULL, payment_destination = NULL, promoted = NULL
       FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
       WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
       RETURNING id`;

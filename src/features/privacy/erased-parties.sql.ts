@@ -2,6 +2,7 @@ import type { Transaction } from '../../base/database/database.ts';
 import { taxIdOf, taxIdText } from '../../base/database/tax-id.sql.ts';
 import type { StagedResponse } from '../../core/merge/engine-hooks.ts';
 import type { DriftItem } from '../../core/title/title-extra.ts';
+import { HAS_PROMOTED } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { keysOf, type PartyNames } from './party-names.sql.ts';
 
@@ -153,9 +154,10 @@ export async function eraseStaged(tx: Transaction, isStaged: Prisma.Sql): Promis
     WITH named AS MATERIALIZED (${keysOfExtra(isStaged)}),
          erased AS MATERIALIZED (${erasedAmong(Prisma.sql`(SELECT DISTINCT key FROM named)`)})
     UPDATE conciliation.staged_title staged SET extra = NULL,
-        -- The content hash covers a destination that the row has no longer.
+        -- The content hash covers a destination or a promoted field that the row has no longer.
         erased_at = CASE WHEN extra #> '{provider,bankAccount}' IS NOT NULL
                            OR extra #> '{financialAgent,payment}' IS NOT NULL
+                           OR ${HAS_PROMOTED}
                          THEN coalesce(erased_at, now()) ELSE erased_at END
     FROM (SELECT DISTINCT fence, ordinal FROM named JOIN erased USING (key)) AS found
     WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;

@@ -28,6 +28,7 @@ import { TitleFolds } from '../../core/title/title-fold.ts';
 import { type PullParts, toKnownError } from '../../core/work/run-pull.ts';
 import {
   readFirstDate,
+  readPromotedOf,
   recordSweep,
   recordSweepFailure,
   type SweepOrder,
@@ -92,6 +93,7 @@ async function compare(
 ): Promise<SweepReport & SweepRead> {
   const { from } = request;
   const first = await readFirstDate(database, from);
+  const promoted = await readPromotedOf(database, from);
   reachFaultPoint('before-request');
   // The time of the request, not the end of the answer, decides which dates are closed.
   const last = lastClosedDate(timeZone, now());
@@ -99,7 +101,7 @@ async function compare(
   reachFaultPoint('headers');
   request.httpStatus = response.httpStatus;
   const today = () => dateIn(timeZone, now());
-  const read = await readFolds(response, from, today).finally(() => {
+  const read = await readFolds(response, { from, promoted }, today).finally(() => {
     request.responseBytes = response.bytesReceived();
   });
   reachFaultPoint('verify');
@@ -119,7 +121,10 @@ const ANY_DATE: PullWindow = sweepWindow(toCivilDate('0001-01-01'));
  */
 async function readFolds(
   response: ConciliationResponse,
-  from: CivilDate,
+  {
+    from,
+    promoted,
+  }: { readonly from: CivilDate; readonly promoted: Awaited<ReturnType<typeof readPromotedOf>> },
   today: () => CivilDate,
 ): Promise<SweepRead> {
   const folds = new TitleFolds();
@@ -143,7 +148,7 @@ async function readFolds(
     else if (date < from) outside.early += 1;
     else if (isFuture(date)) outside.future += 1;
     else if (check.ok) {
-      folds.at(date).addDigits(contentHash(check.title));
+      folds.at(date).addDigits(contentHash(check.title, promoted.get(date)));
       if (check.drift.length > 0) fastReader.admitDrift(check.title);
     }
   };

@@ -2,7 +2,9 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
+import { contentOf } from '../../core/ledger/pull-ledger.sql.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/pull-plan.ts';
+import type { ContentVersion, PromotedField } from '../../core/title/promoted-fields.ts';
 import type { TitleFolds } from '../../core/title/title-fold.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
@@ -70,6 +72,19 @@ export interface SweepRequest extends SweepOrder {
   /** Null: the platform did not answer. */
   readonly httpStatus: number | null;
   readonly responseBytes: number;
+}
+
+/** Returns the promoted fields that are content of each date from `from` on. A date that is absent has none. */
+export async function readPromotedOf(
+  { prisma }: Database,
+  from: CivilDate,
+): Promise<ReadonlyMap<string, readonly PromotedField[]>> {
+  const versions = await prisma.$queryRaw<{ dates: string[]; content: ContentVersion }[]>`
+    SELECT array_agg(date::text) AS dates, ${contentOf(Prisma.sql`content_version`)} AS content
+    FROM conciliation.day WHERE date >= ${from}::date AND content_version > 0 GROUP BY content_version`;
+  return new Map(
+    versions.flatMap(({ dates, content }) => dates.map((date) => [date, content.fields] as const)),
+  );
 }
 
 export type SweepReport = Awaited<ReturnType<typeof recordSweep>>;

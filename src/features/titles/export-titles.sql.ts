@@ -4,6 +4,7 @@ import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import type { DayState } from '../../core/ledger/day-ledger.sql.ts';
+import type { PromotedField } from '../../core/title/promoted-fields.ts';
 import {
   AMOUNT_COLUMNS,
   type AmountColumn,
@@ -11,6 +12,7 @@ import {
   TITLE_COLUMNS,
 } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { PROMOTED_NOW } from '../fields/promoted-fields.sql.ts';
 
 /** The columns of an exported title: its key and state, then the platform's columns. */
 export const TITLE_EXPORT_COLUMNS: readonly ExportColumn[] = [
@@ -63,6 +65,8 @@ export interface ExportedDay {
 }
 
 export interface TitleSnapshot {
+  /** The promoted fields, each of them a further column after those of `titles`. */
+  readonly promoted: readonly PromotedField[];
   readonly overall: TitleTotals;
   readonly ledger: readonly ExportedDay[];
   readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
@@ -81,9 +85,10 @@ const within = ({ from, to }: TitleSelection, column: Prisma.Sql) =>
  * the table, because a bare name would mean the text column of the result. Ordered by bytes, so
  * that every server has the same order.
  */
-const titlesOf = (selection: TitleSelection) => Prisma.sql`
+const titlesOf = (selection: TitleSelection, promoted: readonly PromotedField[]) => Prisma.sql`
   SELECT ${Prisma.raw(TITLE_EXPORT_COLUMNS.map(({ name }) => `title.${name}::text`).join(', '))},
          (held.title_id IS NOT NULL)::text AS payment_hold, found.codes AS open_findings
+         ${Prisma.join([Prisma.empty, ...promoted.map(({ path }) => Prisma.sql`title.extra #>> ${path}::text[]`)])}
   FROM conciliation.title
   LEFT JOIN (
     SELECT DISTINCT hold.title_id, hold.pull_id
@@ -142,8 +147,10 @@ export function readTitleSnapshot<T>(
     // The first row is that of all dates.
     const [overall, ...days] = totals as [TitleTotals, ...TitleSnapshot['days']];
     const ledger = await query<ExportedDay>(ledgerOf(selection));
-    const { text, values } = titlesOf(selection);
+    const promoted = await query<PromotedField>(PROMOTED_NOW);
+    const { text, values } = titlesOf(selection, promoted);
     return read({
+      promoted,
       ledger,
       overall,
       days,

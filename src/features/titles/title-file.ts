@@ -5,6 +5,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Column, Words } from '../../console/list/columns.tsx';
 import { encodeList } from '../../console/list/file.tsx';
 import { wordsOf } from '../../console/shell/page-context.ts';
+import type { PromotedField } from '../../core/title/promoted-fields.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import {
   type ExportedDay,
@@ -24,7 +25,7 @@ interface Line {
 const headOf = (column: string) => `headings.${column}` as TextKey;
 
 /** The open decisions about a title: whether its payment is held, and the checks with open findings. */
-const NOTE_COLUMNS: readonly ExportColumn[] = [
+export const NOTE_COLUMNS: readonly ExportColumn[] = [
   { name: 'payment_hold', kind: 'boolean' },
   { name: 'open_findings', kind: 'text' },
 ];
@@ -39,6 +40,13 @@ const TITLE_COLUMNS = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS].map(
         : ({ cells }) => cells[index] ?? null,
   }),
 );
+
+const promotedColumn = ({ name }: PromotedField, index: number): Column<Line> => ({
+  name,
+  head: null,
+  kind: 'text',
+  value: ({ cells }) => cells[TITLE_COLUMNS.length + index] ?? null,
+});
 
 /** English files, which are for programs, have an instant as it is. */
 const signedAt = (day: ExportedDay | undefined, { language, formats }: Words) => {
@@ -117,7 +125,7 @@ const DATE_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'accept
  * @param locale the separators of cells and decimals, for CSV only
  */
 export function encodeTitles(
-  { titles, overall, days, ledger }: TitleSnapshot,
+  { titles, promoted, overall, days, ledger }: TitleSnapshot,
   format: ExportFormat,
   page: Words,
   locale?: Language,
@@ -129,7 +137,11 @@ export function encodeTitles(
   const words = format === 'jsonl' ? wordsOf('en', 'UTC') : page;
   return encodeList(
     {
-      columns: format === 'xlsx' ? TITLE_COLUMNS : [...TITLE_COLUMNS, ...DAY_COLUMNS],
+      columns: [
+        ...TITLE_COLUMNS,
+        ...promoted.map(promotedColumn),
+        ...(format === 'xlsx' ? [] : DAY_COLUMNS),
+      ],
       rows: (async function* () {
         for await (const rows of titles) {
           yield rows.map((cells) => ({ cells, day: dayOf.get(cells[DATE_INDEX] ?? null) }));

@@ -7,6 +7,7 @@ import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
@@ -35,6 +36,8 @@ const reviewer = forFile(() => console.as('reviewer', 'rita'));
 let archive: Buffer;
 let digest: string;
 beforeAll(async () => {
+  const field = { name: 'reference', path: 'undocumented', role: 'identifier' } as const;
+  await promoteField(world.database, field, { by: 'adm', reason: 'agreed' });
   const title = (uid: string, value: string, more = {}) =>
     titleText({ uid, date: FIRST, value, ...more });
   await pull(
@@ -44,7 +47,11 @@ beforeAll(async () => {
     title('a', '100.10'),
     title('=1+1', '1e2'),
     title('b;"c"', '0.050', { name: 'Érica\u2028d’Ávila; "Ltda"' }),
-    title('d', '12345678901234567890.12', { more: ',"undocumented":"x"' }),
+    // With a named field, and a field that names a destination.
+    title('d', '12345678901234567890.12', { more: ',"undocumented":"x"' }).replace(
+      '"accountDigit":"8"',
+      '"accountDigit":"8","keyType":"EMAIL"',
+    ),
     titleText({ uid: 'e', date: FIRST, value: '-3.00' }).replace('"0.5%"', '"0.17"'),
     title('f', '7').replaceAll('"billingFee":0,', ''),
   );
@@ -249,6 +256,12 @@ describe('the verifier', () => {
         /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/,
         /original_value_sum: sealed/,
       ],
+    ],
+    [
+      'an altered named field',
+      jsonl,
+      to('promoted.reference=x', 'promoted.reference=y'),
+      [/the content of d \(id \d+\) does not have its recorded hash/],
     ],
     [
       'an altered digit with a hash that fits it',

@@ -10,6 +10,7 @@ import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
 import { refusal } from '../../../base/texts/texts.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { VALUE_COLUMNS } from '../../../core/title/title.ts';
+import { MORE_CONTENT } from '../../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PARTY_COLUMNS } from '../../privacy/erased-parties.sql.ts';
 import { TITLE_EXPORT_COLUMNS } from '../../titles/export-titles.sql.ts';
@@ -68,13 +69,14 @@ const AUDIT_SQL = `
 const VALUES: ReadonlySet<string> = new Set(VALUE_COLUMNS);
 
 /**
- * The columns of a title in the evidence. Undocumented fields are left out: the digest does not cover
- * them, and their former values are not kept.
+ * The columns of a title in the evidence. Undocumented fields that are no content are left out: the digest does not
+ * cover them, and their former values are not kept.
  */
 export const EVIDENCE_COLUMNS: readonly ExportColumn[] = [
   ...TITLE_EXPORT_COLUMNS.filter(
     ({ name }) => name === 'id' || name === 'occurrence' || VALUES.has(name),
   ),
+  { name: 'more_content', kind: 'text' },
   { name: 'content_hash', kind: 'text' },
   { name: 'is_erased', kind: 'boolean' },
 ];
@@ -92,6 +94,9 @@ const IS_ERASED = [
 
 const cells = Prisma.raw(
   EVIDENCE_COLUMNS.map(({ name }) => {
+    if (name === 'more_content') {
+      return `(SELECT ${MORE_CONTENT}::text FROM (SELECT past.extra, past.accepted_date) AS stated)`;
+    }
     if (name === 'content_hash') return `replace(past.content_hash::text, '-', '')`;
     return name === 'is_erased' ? `(${IS_ERASED})::text` : `past.${name}::text`;
   }).join(', '),

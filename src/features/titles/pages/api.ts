@@ -3,7 +3,7 @@ import { InputError } from '../../../base/runtime/errors.ts';
 import { declareOperation } from '../../../console/api/api-request.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { fileTypeOf } from '../../../console/list/file.tsx';
-import { maskChange, maskColumn } from '../../../console/shell/masking.ts';
+import { maskChange, maskColumn, maskPromoted } from '../../../console/shell/masking.ts';
 import { titlesAccepted } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../title-file.ts';
 import { readTitleDetail, Title } from './title-detail.sql.ts';
@@ -30,6 +30,7 @@ export const TITLES_API = [
             maskColumn(column, value),
           ]),
         ),
+        promoted: title.promoted.map(maskPromoted),
         revisions: title.revisions.map(({ revision, kind, changedAt, pullId, fields }) => ({
           revision,
           kind,

@@ -15,6 +15,7 @@ import { TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../../accounts/payment-holds.sql.ts';
 import { businessDayOf } from '../../calendar/business-days.sql.ts';
+import { PROMOTED_VALUES, PromotedValue } from '../../fields/promoted-fields.sql.ts';
 
 /** A pull that changed a title, and the time of its request. */
 export interface ChangingPull {
@@ -51,6 +52,7 @@ export const Title = Type.Object({
     >,
     { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
   ),
+  promoted: Type.Array(PromotedValue),
   businessDay: dateOrNull,
   predecessor: relatedTitle(
     'The withdrawn title of the same order, buyer and provider that this one replaces.',
@@ -85,7 +87,7 @@ export async function readTitleDetail(database: Database, id: bigint): Promise<T
   const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
     SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
            ${businessDayOf(Prisma.sql`title.anticipated_due_date`)}::text AS "businessDay",
-           ${fields} AS fields, content_hash::text AS "contentHash",
+           ${fields} AS fields, ${PROMOTED_VALUES} AS promoted, content_hash::text AS "contentHash",
            EXISTS (SELECT FROM (${OPEN_HOLDS}) AS held WHERE held.title_id = title.id) AS "isPaymentHeld",
            ${related(Prisma.sql`id = (SELECT predecessor_id FROM conciliation.title_succession WHERE title_id = title.id)`)} AS predecessor,
            ${related(Prisma.sql`id = (SELECT title_id FROM conciliation.title_succession WHERE predecessor_id = title.id

@@ -5,7 +5,7 @@ import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { FileFormat } from '../../../console/list/file.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
-import { maskColumn } from '../../../console/shell/masking.ts';
+import { maskColumn, maskPromoted } from '../../../console/shell/masking.ts';
 import { pageContext, wordsOf } from '../../../console/shell/page-context.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import {
@@ -14,8 +14,9 @@ import {
   recordExport,
   TITLE_EXPORT_COLUMNS,
   type TitleSelection,
+  type TitleSnapshot,
 } from '../export-titles.sql.ts';
-import { encodeTitles } from '../title-file.ts';
+import { encodeTitles, NOTE_COLUMNS } from '../title-file.ts';
 
 /**
  * Streams titles as a file. The audit log records the export before the first byte. Readers without
@@ -46,7 +47,7 @@ export async function sendTitleFile(
       const today = todayOf(parts);
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
       await recordExport(database, actorOf(request), { from, to, format, rows, ...file.noted });
-      const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
+      const titles = isMasked ? maskRows(snapshot) : snapshot.titles;
       const content = { ...snapshot, titles, ledger: daysUntil(snapshot.ledger, today) };
       const dates = [from, to].filter((date) => date !== null).join('-') || today;
       await send({
@@ -57,10 +58,12 @@ export async function sendTitleFile(
   );
 }
 
-async function* maskRows(batches: RowBatches): RowBatches {
-  for await (const rows of batches) {
+async function* maskRows({ titles, promoted }: TitleSnapshot): RowBatches {
+  for await (const rows of titles) {
     yield rows.map((row) =>
       row.map((cell, index) => {
+        const field = promoted[index - TITLE_EXPORT_COLUMNS.length - NOTE_COLUMNS.length];
+        if (field !== undefined) return cell && maskPromoted({ ...field, value: cell }).value;
         const { name = '', kind } = TITLE_EXPORT_COLUMNS[index] ?? {};
         const masked = maskColumn(name, cell);
         return kind === 'json' && masked !== null ? JSON.stringify(masked) : masked;

@@ -15,6 +15,7 @@ import {
 } from '../../../console/list/filter.tsx';
 import { bareTaxId, folded, inEachCase } from '../../../console/shell/search.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
+import { hasPromotedValue } from '../../fields/promoted-fields.sql.ts';
 import { acceptedDatesOf, type GroupFilter, hasPayeeOf } from '../../schedule/read-schedule.sql.ts';
 
 /** An amount as decimal text, and as a person wrote it. */
@@ -154,7 +155,7 @@ function parseAmount(written: string, language: Language): string | null {
   return null;
 }
 
-/** The one search box: an order, a provider's code, a name, a value or a tax identifier, as a person writes them. */
+/** The one search box: an order, a provider's code, a name, a promoted field, a value or a tax identifier, as a person writes them. */
 async function searchCondition(written: string, tx: QueryClient): Promise<Prisma.Sql> {
   const values = (['pt-BR', 'en'] as const).map((language) => parseAmount(written, language));
   const taxIds = readTaxIds(written);
@@ -162,6 +163,7 @@ async function searchCondition(written: string, tx: QueryClient): Promise<Prisma
     await orderCondition(written.replace(/\s/g, ''), tx),
     providerCondition(written),
     agentCondition(written),
+    hasPromotedValue(written),
     Prisma.sql`original_value = ANY(${values.filter((value) => value !== null)}::numeric[])`,
     ...taxIds.map(({ digits }) => partyCondition(digits)),
   ];

@@ -12,6 +12,7 @@ import {
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { businessDayOf } from '../../calendar/business-days.sql.ts';
+import { PROMOTED_VALUES, PromotedValue } from '../../fields/promoted-fields.sql.ts';
 import { readGroupTotals } from '../../schedule/read-schedule.sql.ts';
 import { groupOf, type TitleFilter, type TitleSort, whereOf } from './title-filters.sql.ts';
 
@@ -25,6 +26,7 @@ export const TitleRow = Type.Object({
   agent: orNull('string'),
   dueDate: dateOrNull,
   businessDay: dateOrNull,
+  promoted: Type.Array(PromotedValue),
   originalValue: amount,
   changedAt: instant,
 });
@@ -58,7 +60,7 @@ export async function readTitles(
            order_uid AS "orderUid", occurrence, provider_external_id AS provider,
            financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
            ${businessDayOf(Prisma.sql`anticipated_due_date`)}::text AS "businessDay",
-           original_value::text AS "originalValue", changed_at AS "changedAt"
+           ${PROMOTED_VALUES} AS promoted, original_value::text AS "originalValue", changed_at AS "changedAt"
     FROM conciliation.title WHERE ${await whereOf(tx, filter)}
     ORDER BY ${Prisma.join(keys.map((key) => Prisma.sql`${key} ${direction}`))}
     LIMIT ${limit} OFFSET ${offset}`;

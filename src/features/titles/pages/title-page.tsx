@@ -1,8 +1,9 @@
+import { Fragment } from 'preact';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { type ChangedField, id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
-import { isSensitive, maskColumn } from '../../../console/shell/masking.ts';
+import { isSensitive, maskColumn, maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
   Author,
@@ -152,6 +153,22 @@ function TitlePageBody(props: {
             </dl>
           </Card>
         ))}
+        {title.promoted.length > 0 && (
+          <Card title={text('fields.title')}>
+            <dl class="fields">
+              {title.promoted
+                .map((field) => (isRevealed ? field : maskPromoted(field)))
+                .map(({ name, value }) => (
+                  <Fragment key={name}>
+                    <dt>{name}</dt>
+                    <dd>
+                      <PlatformValue value={value} />
+                    </dd>
+                  </Fragment>
+                ))}
+            </dl>
+          </Card>
+        )}
       </div>
       <TitleFindings findings={findings} />
       {matches !== null && (

@@ -2,6 +2,7 @@ import { dateIn, lastClosedDate } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
+import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { DayLink } from '../../../console/shell/parts.tsx';
 import type { DayState } from '../../../core/ledger/day-ledger.sql.ts';
@@ -22,7 +23,7 @@ const COLUMNS: readonly Column<TitleRow>[] = [
     head: 'titles.order',
     kind: 'text',
     sort: 'order',
-    cell: ({ id, orderUid, occurrence }, { text, formats }) => (
+    cell: ({ id, orderUid, occurrence, promoted }, { text, formats }) => (
       <>
         <a href={`/titles/${id}`}>{orderUid}</a>
         {occurrence > 1 && (
@@ -31,6 +32,12 @@ const COLUMNS: readonly Column<TitleRow>[] = [
             {text('title.copy', { number: formats.count(occurrence) })}
           </span>
         )}
+        {promoted.map(({ name, value }) => (
+          <span key={name} class="quiet small">
+            <br />
+            {name} {value}
+          </span>
+        ))}
       </>
     ),
     isHead: true,
@@ -90,6 +97,7 @@ export const TITLES = declareList(TitleRow, {
   order: titleOrder,
   total: countTitles,
   read: readTitles,
+  mask: (title) => ({ ...title, promoted: title.promoted.map(maskPromoted) }),
   api: { tag: 'titles', operationId: 'listTitles', summary: 'Titles that a filter selects' },
   file: {
     formats: EXPORT_FORMATS,

@@ -1,0 +1,122 @@
+import { Type } from 'typebox';
+import type { Database } from '../../../base/database/database.ts';
+import { words } from '../../../console/api/schema-parts.ts';
+import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { Field } from '../../../console/shell/layout.tsx';
+import { usePage } from '../../../console/shell/page-context.ts';
+import { Author, Card } from '../../../console/shell/parts.tsx';
+import { ADMINISTER } from '../../../console/shell/route-access.ts';
+import { FIELD_ROLES, type FieldRole } from '../../../core/title/promoted-fields.ts';
+import { promoteField } from '../promoted-fields.sql.ts';
+
+const PATH = '/fields';
+const ENDED = 'ended';
+
+export const PROMOTE = declareAction({
+  path: PATH,
+  who: ADMINISTER,
+  input: {
+    name: Type.String(),
+    path: Type.String(),
+    role: words([...FIELD_ROLES, ENDED]),
+    reason,
+  },
+  deed: ({ database }, { name, path, role, reason }, by) =>
+    promoteField(database, { name, path, role: role === ENDED ? null : role }, { by, reason }),
+  next: () => PATH,
+  notice: 'field_promoted',
+});
+
+const readRows = ({ prisma }: Database) =>
+  prisma.promotedField.findMany({ orderBy: { version: 'desc' } });
+type Row = Awaited<ReturnType<typeof readRows>>[number];
+
+/** Undocumented fields that titles have had. */
+const readUnknownPaths = async ({ prisma }: Database): Promise<string[]> => {
+  const rows = await prisma.drift.findMany({
+    where: { kind: 'unknown_field', path: { startsWith: 'titles[].' } },
+    select: { path: true },
+    distinct: ['path'],
+    orderBy: { path: 'asc' },
+  });
+  return rows.map(({ path }) => path.replace('titles[].', ''));
+};
+
+const COLUMNS: readonly Column<Row>[] = [
+  { name: 'version', head: 'fields.version', kind: 'count' },
+  { name: 'name', head: 'fields.name', kind: 'text', isHead: true },
+  { name: 'path', head: 'fields.path', kind: 'text', value: ({ path }) => path.join('.') },
+  {
+    name: 'role',
+    head: 'fields.role',
+    kind: 'text',
+    value: ({ role }, { text }) => text(`fields.roles.${(role as FieldRole | null) ?? ENDED}`),
+  },
+  { name: 'recorded_at', head: 'fields.recordedAt', kind: 'instant' },
+  {
+    name: 'recorded_by',
+    head: 'fields.recordedBy',
+    kind: 'text',
+    cell: ({ recordedBy }) => <Author name={recordedBy} />,
+  },
+  { name: 'reason', head: 'day.reason', kind: 'text' },
+];
+
+/** Every promotion, the newest first, and the form for another one. */
+export const FIELDS = declarePage({
+  path: PATH,
+  active: PATH,
+  input: {},
+  read: async ({ database }) => ({
+    rows: await readRows(database),
+    paths: await readUnknownPaths(database),
+  }),
+  title: ({ text }) => text('fields.title'),
+  body: (data) => <FieldsBody {...data} />,
+});
+
+function FieldsBody(props: { readonly rows: readonly Row[]; readonly paths: readonly string[] }) {
+  const page = usePage();
+  const { text } = page;
+  return (
+    <>
+      <div>
+        <h1>{text('fields.title')}</h1>
+        <p class="quiet">{text('fields.intro')}</p>
+      </div>
+      {props.rows.length > 0 && (
+        <Card title={text('fields.title')}>
+          <ListTable label={text('fields.title')} columns={COLUMNS} rows={props.rows} />
+        </Card>
+      )}
+      {PROMOTE.isOffered(page) && (
+        <Card title={text('fields.promote')}>
+          <p class="quiet">{text('fields.help')}</p>
+          <PROMOTE.Form values={{}} button={text('fields.promote')} look="primary" class="filters">
+            <Field label={text('fields.name')}>
+              <input name="name" required pattern="[a-z][a-z0-9_]*" maxLength={40} />
+            </Field>
+            <Field label={text('fields.path')}>
+              <input name="path" required list="unknown-paths" />
+            </Field>
+            <datalist id="unknown-paths">
+              {props.paths.map((path) => (
+                <option key={path} value={path} />
+              ))}
+            </datalist>
+            <Field label={text('fields.role')}>
+              <select name="role">
+                {[...FIELD_ROLES, ENDED].map((role) => (
+                  <option key={role} value={role}>
+                    {text(`fields.roles.${role as FieldRole}`)}
+                  </option>
+                ))}
+              </select>
+            </Field>
+          </PROMOTE.Form>
+        </Card>
+      )}
+    </>
+  );
+}

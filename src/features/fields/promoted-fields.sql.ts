@@ -1,0 +1,92 @@
+/** The undocumented fields of titles to which an administrator gave a name. */
+import { type Static, Type } from 'typebox';
+import { type Decision, recordAudit } from '../../base/audit/audit.ts';
+import type { Database, QueryClient } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { namesIn, refusal } from '../../base/texts/texts.ts';
+import { words } from '../../console/api/schema-parts.ts';
+import { DESTINATION_MEMBERS } from '../../core/title/destination.ts';
+import {
+  FIELD_ROLES,
+  type FieldRole,
+  type PromotedField,
+} from '../../core/title/promoted-fields.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { forgetBreaks } from '../matching/match-decisions.sql.ts';
+
+/** The value of a promoted field of a title. */
+export const PromotedValue = Type.Object({
+  name: Type.String(),
+  role: words(FIELD_ROLES),
+  value: Type.String({ description: 'Masked where the role is an account.' }),
+});
+export type PromotedValue = Readonly<Static<typeof PromotedValue>>;
+
+/** The fields that are promoted now. They are shown, written and searched for titles of all dates. */
+const NOW = Prisma.sql`conciliation.promoted_fields(conciliation.content_version()) AS field`;
+
+/** The values of a row of `title`, as JSON of `PromotedValue`, by name. */
+export const PROMOTED_VALUES = Prisma.sql`
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'role', role, 'value', extra #>> path)
+                             ORDER BY name COLLATE "C"), '[]')
+   FROM ${NOW} WHERE extra #>> path IS NOT NULL)`;
+
+/** Whether a row of `title` has a field with the value, in either case. */
+export const hasPromotedValue = (value: string): Prisma.Sql => Prisma.sql`
+  (extra IS NOT NULL AND EXISTS (
+    SELECT FROM ${NOW} WHERE lower(extra #>> path) = lower(${value}::text)))`;
+
+export const PROMOTED_NOW = Prisma.sql`SELECT * FROM ${NOW} ORDER BY name COLLATE "C"`;
+
+const readPromotedFields = (tx: QueryClient): Promise<PromotedField[]> =>
+  tx.$queryRaw<PromotedField[]>(PROMOTED_NOW);
+
+const NAME = /^[a-z][a-z0-9_]{0,39}$/;
+/** Neither a number, which would be a place in a list, nor with a point. */
+const PATH = /^(?:titles\[\]\.|extra\.)?([^.\s\d][^.]{0,199}(?:\.[^.\s\d][^.]{0,199}){0,7})$/;
+const isTaken = (name: string) =>
+  namesIn('headings').includes(name) || (DESTINATION_MEMBERS as readonly string[]).includes(name);
+
+/** @param field.role null: the name is no field any more */
+interface Promotion {
+  readonly name: string;
+  readonly path: string;
+  readonly role: FieldRole | null;
+}
+
+/**
+ * Records a promoted field, or its end. It is content of the titles of the dates whose row is created afterwards, and of
+ * no other date.
+ * @throws InputError for a name or a path that does not fit, and for a second document
+ */
+export async function promoteField(
+  { prisma }: Database,
+  { name, path: written, role }: Promotion,
+  { by, reason }: Decision,
+): Promise<void> {
+  const path = PATH.exec(written)?.[1]?.split('.');
+  if (!NAME.test(name) || isTaken(name)) throw refusal('field_name');
+  if (path === undefined) throw refusal('field_path');
+  await prisma.$transaction(async (tx) => {
+    // One promotion after the other: a day has a version only when all earlier ones are committed.
+    await takeLock(tx, 'matching');
+    const present = await readPromotedFields(tx);
+    if (
+      role === 'document' &&
+      present.some((field) => field.role === role && field.name !== name)
+    ) {
+      throw refusal('field_document');
+    }
+    const { _max } = await tx.promotedField.aggregate({ _max: { version: true } });
+    const version = (_max.version ?? 0) + 1;
+    await tx.promotedField.create({
+      data: { version, name, path, role, recordedBy: by, reason },
+    });
+    // A run of the matching is due.
+    await forgetBreaks(tx);
+    await recordAudit(tx, {
+      ...{ actor: by, action: 'field.promote', reason },
+      details: { name, path: path.join('.'), role, version },
+    });
+  });
+}

@@ -1,0 +1,111 @@
+import { beforeAll, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { DAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const { world, console, viewer, reviewer } = pagesForFile();
+const admin = forFile(() => console.as('admin', 'adm'));
+
+const more = (id: string, key: string) => `,"duplicata":{"id":"${id}"},"pix":"${key}"`;
+beforeAll(async () => {
+  await world.serve(DAY, [
+    titleText({ uid: 'one', more: more('DUP-<1>', 'secret@key.com') }),
+    titleText({ uid: 'two', more: more('00012', 'other@key.com') }),
+    titleText({ uid: 'three' }),
+  ]);
+  for (const [name, path, role] of [
+    ['duplicata', 'titles[].duplicata.id', 'identifier'],
+    ['chave_pix', 'pix', 'provider_account'],
+  ] as const) {
+    const { location } = await admin.post('/fields', { name, path, role, reason: 'agreed' });
+    expect(location).toBe('/fields?notice=field_promoted');
+  }
+});
+
+const titleId = async (orderUid: string) =>
+  (await world.database.prisma.title.findFirstOrThrow({ where: { orderUid } })).id;
+
+test('an administrator names a field, of those that titles have had, with an entry of the audit log', async () => {
+  const { text } = await admin.get('/fields');
+  expect(text).toContain('<option value="duplicata">');
+  expect(text).toContain('duplicata.id');
+  expect((await reviewer.get('/fields')).text).not.toContain(
+    '<form method="post" action="/fields"',
+  );
+  const form = { name: 'x', path: 'x', role: 'identifier', reason: 'r' };
+  expect((await reviewer.post('/fields', form)).status).toBe(403);
+  const refused = await admin.post('/fields', { ...form, name: 'ç' });
+  expect([refused.status, refused.text.includes('Choose another name')]).toEqual([400, true]);
+  const entries = await world.database.prisma.auditEntry.findMany({
+    where: { action: 'field.promote' },
+    orderBy: { id: 'asc' },
+    select: { actor: true, reason: true, details: true },
+  });
+  expect(entries).toEqual([
+    {
+      ...{ actor: 'adm', reason: 'agreed' },
+      details: { name: 'duplicata', path: 'duplicata.id', role: 'identifier', version: 1 },
+    },
+    {
+      ...{ actor: 'adm', reason: 'agreed' },
+      details: { name: 'chave_pix', path: 'pix', role: 'provider_account', version: 2 },
+    },
+  ]);
+  expect((await admin.get('/audit')).text).toContain('place duplicata.id');
+});
+
+test('the page of a title, the list and the API show the fields, an account masked', async () => {
+  const id = await titleId('one');
+  const page = await viewer.get(`/titles/${id}`);
+  expect(page.text).toContain('DUP-&lt;1>');
+  expect(page.text).not.toContain('secret@key.com');
+  expect((await reviewer.post(`/titles/${id}`)).text).toContain('secret@key.com');
+  const list = await reviewer.get('/titles');
+  expect(list.text).toContain('duplicata 00012');
+  expect(list.text).not.toContain('other@key.com');
+  const { key } = await createApiKey(world.database, {
+    ...{ name: 'reader', user: 'rita', role: 'reviewer', scopes: ['read'], validDays: 1 },
+    by: 'test',
+  });
+  const title = await viewer.get(`/api/titles/${id}`, { authorization: `Bearer ${key}` });
+  const promoted = [
+    { name: 'chave_pix', role: 'provider_account', value: '••••om' },
+    { name: 'duplicata', role: 'identifier', value: 'DUP-<1>' },
+  ];
+  expect(title.json().promoted).toEqual(promoted);
+});
+
+test('the one search box finds a value, in either case, and nothing else', async () => {
+  const found = async (search: string) => {
+    const { text } = await viewer.get(`/titles?search=${encodeURIComponent(search)}`);
+    return ['one', 'two', 'three'].filter((uid) => text.includes(`>${uid}</a>`));
+  };
+  expect(await found('dup-<1>')).toEqual(['one']);
+  expect(await found('00012')).toEqual(['two']);
+  expect(await found('DUP')).toEqual([]);
+});
+
+test('files have a column for each field, an account masked for viewers', async () => {
+  const lines = async (client: typeof viewer) => {
+    const { text } = await client.post('/titles/file', { format: 'jsonl' });
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .map(({ order_uid, duplicata, chave_pix }) => [order_uid, duplicata, chave_pix]);
+  };
+  expect(await lines(reviewer)).toEqual([
+    ['one', 'DUP-<1>', 'secret@key.com'],
+    ['three', null, null],
+    ['two', '00012', 'other@key.com'],
+  ]);
+  expect(await lines(viewer)).toEqual([
+    ['one', 'DUP-<1>', '••••om'],
+    ['three', null, null],
+    ['two', '00012', '••••om'],
+  ]);
+  const csv = await reviewer.post('/titles/file', { format: 'csv' });
+  expect(csv.text.split('\n')[0]).toContain('duplicata');
+});

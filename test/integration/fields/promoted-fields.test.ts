@@ -1,0 +1,221 @@
+/**
+ * A named field of titles: content of the dates that are pulled for the first time afterwards, and of no other date. The
+ * scenario has two titles of 1,000.00 and 250.50 on each date, with the identifiers of their duplicatas.
+ */
+import { inspect } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
+import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
+import { readPromotedOf } from '../../../src/features/sweep/sweeps.sql.ts';
+import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
+import { signDay } from '../../support/days.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom, freshDays } from '../../support/pull-world.ts';
+import { sweep } from '../../support/sweeps.ts';
+import { titleText } from '../../support/titles.ts';
+
+const world = worldOfFile();
+const nextDay = freshDays();
+const BEFORE = daysFrom(0);
+
+const duplicata = (number: string, more = '') =>
+  `,"duplicata":{"id":"${number}","series":1.50},"sentAt":"x"${more}`;
+const texts = (date: CivilDate, first = 'D-1', second = 'D-2', more = '') => [
+  titleText({ date, uid: 'one', value: '1000.00', more: duplicata(first, more) }),
+  titleText({ date, uid: 'two', value: '250.50', more: duplicata(second, more) }),
+];
+const promote = (
+  name: string,
+  path: string,
+  role: Parameters<typeof promoteField>[1]['role'] = 'identifier',
+) => promoteField(world.database, { name, path, role }, { by: 'adm', reason: 'agreed' });
+const dayOf = (date: CivilDate) =>
+  world.database.prisma.day.findUniqueOrThrow({ where: { date: new Date(date) } });
+const alterationsOf = async (date: CivilDate) =>
+  (await verifyDate(world.database, date, new AbortController().signal)).alterations;
+
+let sealed: Awaited<ReturnType<typeof dayOf>>;
+beforeAll(async () => {
+  await world.serve(BEFORE, texts(BEFORE));
+  await signDay(world.database, BEFORE);
+  sealed = await dayOf(BEFORE);
+  await promote('duplicata', 'extra.duplicata.id');
+});
+
+test('a date that was pulled before keeps its hashes and its seal, and a changed value is no change of it', async () => {
+  expect(inspect(await dayOf(BEFORE))).toBe(inspect(sealed));
+  expect(sealed.contentVersion).toBe(0);
+  expect(await alterationsOf(BEFORE)).toEqual([]);
+  expect(await world.serve(BEFORE, texts(BEFORE, 'D-9'))).toMatchObject({
+    ...{ state: 'unchanged', changed: 0, unchanged: 2 },
+  });
+  const { contentDigest, restatedAfterSignOff } = await dayOf(BEFORE);
+  expect({ contentDigest, restatedAfterSignOff }).toEqual({
+    contentDigest: sealed.contentDigest,
+    restatedAfterSignOff: false,
+  });
+});
+
+test('a changed value restates a date that is pulled for the first time afterwards, and the line of the ERP has it', async () => {
+  const date = nextDay();
+  await world.serve(date, texts(date));
+  expect(await dayOf(date)).toMatchObject({ contentVersion: 1 });
+  await signDay(world.database, date, { bookingsFrom: date });
+  // Another field, and another writing of the JSON, are no change.
+  const stamped = texts(date).map((text) => text.replace('"x"', '"y"'));
+  expect(await world.serve(date, stamped)).toMatchObject({ changed: 0, unchanged: 2 });
+  expect(await world.serve(date, texts(date, 'D-1', 'D-3'))).toMatchObject({
+    ...{ changed: 1, unchanged: 1, inserted: 0, withdrawn: 0 },
+  });
+  expect(await dayOf(date)).toMatchObject({ restatedAfterSignOff: true });
+  expect(String((await dayOf(date)).originalValueSum)).toBe('1250.5');
+  expect(await alterationsOf(date)).toEqual([]);
+  await signDay(world.database, date, { bookingsFrom: date });
+  const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 10 });
+  expect(
+    lines
+      .filter((line) => line.date === date)
+      .map(({ kind, title }) => [kind, title['original_value'], title['promoted']])
+      .sort(),
+  ).toEqual([
+    ['adjust', '250.50', { duplicata: 'D-3' }],
+    ['book', '1000.00', { duplicata: 'D-1' }],
+    ['book', '250.50', { duplicata: 'D-2' }],
+  ]);
+  expect(await alterationsOf(date)).toEqual([]);
+});
+
+test('numbers are compared as numbers, and other values as their text', async () => {
+  await promote('series', 'duplicata.series');
+  const date = nextDay();
+  const of = (series: string) => [titleText({ date, more: `,"duplicata":{"series":${series}}` })];
+  await world.serve(date, of('1.50'));
+  const changes = [];
+  for (const series of ['15e-1', '1.5', '"1.5"', '1.51', 'true', 'null', '{"b":1,"a":[2.0]}']) {
+    changes.push((await world.serve(date, of(series))).changed);
+    // The database computes the same content hash.
+    expect(await alterationsOf(date), series).toEqual([]);
+  }
+  expect(changes).toEqual([0, 0, 0, 1, 1, 1, 1]);
+  await promote('series', 'duplicata.series', null);
+  const later = nextDay();
+  await world.serve(later, [titleText({ date: later, more: ',"duplicata":{"series":1}' })]);
+  const report = await world.serve(later, [
+    titleText({ date: later, more: ',"duplicata":{"series":2}' }),
+  ]);
+  expect(report).toMatchObject({ changed: 0 });
+});
+
+test('a field that is named while the first response arrives is content of the second attempt', async () => {
+  const date = nextDay();
+  const name = 'meanwhile';
+  world.sandbox.setDayTexts(date, texts(date));
+  const pullId = await world.newPull(date);
+  const promoting = world.meanwhile(() => promote(name, 'sentAt'));
+  expect(await world.run(pullId, promoting)).toMatchObject({ kind: 'retry' });
+  expect(await world.run(pullId)).toMatchObject({ kind: 'done', report: { inserted: 2 } });
+  expect(await alterationsOf(date)).toEqual([]);
+  const fields = await readPromotedOf(world.database, date);
+  expect(fields.get(date)?.map((field) => field.name)).toEqual(['duplicata', name]);
+  await promote(name, 'sentAt', null);
+});
+
+test('a changed account of a named field is a change with a hold, and its first appearance is none', async () => {
+  const first = nextDay();
+  const of = (date: CivilDate, key: string) => [
+    titleText({ date, uid: `${date}`, code: 'P-key', more: `,"payout":{"chave":"${key}"}` }),
+  ];
+  await world.serve(first, of(first, 'a@b.com'));
+  await promote('chave_pix', 'payout.chave', 'provider_account');
+  const changesOn: number[] = [];
+  const days: CivilDate[] = [];
+  for (const key of ['a@b.com', 'A@B.com', 'x@y.com', 'a@b.com']) {
+    const date = nextDay();
+    days.push(date);
+    await world.serve(date, of(date, key));
+    changesOn.push(
+      await world.database.prisma.accountChange.count({ where: { acceptedDate: new Date(date) } }),
+    );
+  }
+  expect(changesOn).toEqual([0, 0, 1, 0]);
+  const change = await world.database.prisma.accountChange.findFirstOrThrow();
+  expect(change).toMatchObject({
+    ...{ kind: 'provider', partyKey: 'P-key', state: 'open' },
+    after: { account: '7654321', destination: { chave_pix: 'x@y.com' } },
+  });
+  expect(await world.database.prisma.paymentHold.count()).toBe(1);
+  await decideOpenChanges(world.database);
+  // The title is restated to the account that the confirmed one replaced.
+  const [, , replaced = first] = days;
+  expect(await world.serve(replaced, of(replaced, 'a@b.com'))).toMatchObject({ changed: 1 });
+  expect(await alterationsOf(replaced)).toEqual([]);
+  expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(1);
+});
+
+test.for([
+  ['title', 'duplicata.id', 'field_name'],
+  ['order_uid', 'duplicata.id', 'field_name'],
+  ['holder', 'duplicata.id', 'field_name'],
+  ['Name', 'duplicata.id', 'field_name'],
+  ['other', 'items.0', 'field_path'],
+  ['other', '', 'field_path'],
+] as const)('the name %s of %s is refused', async ([name, path, fault]) => {
+  const refused = promote(name, path);
+  if (name === 'title') return expect(await refused).toBeUndefined();
+  await expect(refused).rejects.toMatchObject({ context: { fault } });
+});
+
+test('a sweep compares each date with its own fields', async () => {
+  const [old, young] = [nextDay(), nextDay()];
+  await world.serve(old, texts(old));
+  await promote('series', 'duplicata.series');
+  await world.serve(young, texts(young));
+  const { differences } = await sweep(world, BEFORE);
+  const dates = differences.map(({ date }) => date);
+  expect(dates.filter((date) => date === BEFORE || date === old || date === young)).toEqual([]);
+  world.sandbox.setDayTexts(
+    young,
+    texts(young).map((text) => text.replace('1.50', '1.51')),
+  );
+  world.sandbox.setDayTexts(
+    old,
+    texts(old).map((text) => text.replace('1.50', '1.51')),
+  );
+  const again = (await sweep(world, BEFORE)).differences.map(({ date }) => date);
+  expect(again.filter((date) => date === old || date === young)).toEqual([young]);
+});
+
+test('an erasure takes the values away, and what remains is no alteration', async () => {
+  const date = nextDay();
+  const erased = `,"duplicata":{"id":"of 111.444.777-35"}`;
+  const other = { code: 'P-other', taxId: '11144477735' };
+  await world.serve(date, [
+    titleText({ date, uid: 'own', more: duplicata('D-1') }),
+    titleText({ date, uid: 'of the other', ...other }),
+  ]);
+  await signDay(world.database, date);
+  await eraseParty(world.database, {
+    party: { taxId: '52998224725', externalId: null },
+    ...{ by: 'test', reason: 'a test', isDryRun: false },
+  });
+  const lines = await world.database.prisma.bookingLine.findMany({
+    where: { date: new Date(date) },
+  });
+  expect(lines.map(({ promoted }) => promoted)).toEqual([null, null]);
+  expect(await alterationsOf(date)).toEqual([]);
+  // A title of another party that names an erased one.
+  const later = nextDay();
+  await eraseParty(world.database, {
+    party: { taxId: '11144477735', externalId: null },
+    ...{ by: 'test', reason: 'a test', isDryRun: false },
+  });
+  const third = { date: later, code: 'P-third', taxId: '39053344705', uid: 'names it' };
+  await world.serve(later, [titleText({ ...third, more: erased })]);
+  expect(
+    await world.database.prisma.title.findFirst({ where: { orderUid: 'names it' } }),
+  ).toMatchObject({ extra: null });
+  expect(await alterationsOf(later)).toEqual([]);
+});
