@@ -130,7 +130,7 @@ const readDue = (
  */
 export const startWorkers = (engine: Engine, metrics: Metrics, overrides: EngineOverrides) =>
   startKinds(engine, overrides, {
-    onOutcome: (observed) => observePull(metrics, observed),
+    onOutcome: metrics.observeAttempt,
     others: [
       ['sweep', sweepHandler(engine, metrics)],
       ['push', pushHandler(engine, metrics)],
@@ -277,26 +277,4 @@ export function ofPush(report: PushReport): Attempted {
   }
   const isRefused = kind === 'unauthorized' && report.error instanceof PlatformAuthError;
   return { isRefused, retryInMs: report.delayMs };
-}
-
-function observePull(
-  metrics: Metrics,
-  { attempt, outcome, durationMs, httpStatus }: ObservedAttempt,
-): void {
-  metrics.observePlatformResponse(httpStatus);
-  if (outcome.kind !== 'done') {
-    metrics.observePull(attempt.origin, outcome.kind, durationMs, null);
-    return;
-  }
-  const { report } = outcome;
-  const isMerged = report.state === 'merged' || report.state === 'unchanged';
-  const count = (titles: number) => (isMerged ? titles : 0);
-  metrics.observePull(attempt.origin, report.state, durationMs, {
-    inserted: count(report.inserted),
-    changed: count(report.changed),
-    withdrawn: count(report.withdrawn),
-    restored: count(report.restored),
-    unchanged: count(report.unchanged),
-    rejected: report.rejected,
-  });
 }

@@ -3,7 +3,8 @@ import type { Database } from '../../base/database/database.ts';
 import { boundedRun } from '../../base/runtime/within.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { DAY_STATES } from '../../core/ledger/day-ledger.sql.ts';
-import { PULL_ORIGINS, type PullOrigin } from '../../core/planner/pull-plan.ts';
+import { PULL_ORIGINS } from '../../core/planner/pull-plan.ts';
+import type { ObservedAttempt } from '../../core/work/run-pull.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { SYNC_STATES } from '../providers/provider.ts';
 import { ALERT_KINDS } from './alerts.ts';
@@ -18,7 +19,6 @@ const PULL_OUTCOMES = [
   'retry',
   'unauthorized',
 ] as const;
-type PullOutcome = (typeof PULL_OUTCOMES)[number];
 
 const TITLE_CHANGES = [
   'inserted',
@@ -28,9 +28,6 @@ const TITLE_CHANGES = [
   'unchanged',
   'rejected',
 ] as const;
-
-/** The effects of a pull on the titles of merged dates. Held and superseded dates are not included. */
-type TitleCounts = Readonly<Record<(typeof TITLE_CHANGES)[number], number>>;
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -184,23 +181,29 @@ export function createMetrics(
   }
   for (const change of TITLE_CHANGES) titles.inc({ change }, 0);
 
+  /** @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer */
+  const observePlatformResponse = (status: number | null) =>
+    responses.inc({ status: status === null ? 'none' : String(status) });
   return {
     registry,
-    /** @param counts null: nothing was merged */
-    observePull(
-      origin: PullOrigin,
-      outcome: PullOutcome,
-      durationMs: number,
-      counts: TitleCounts | null,
-    ): void {
-      pulls.inc({ origin, outcome });
+    observePlatformResponse,
+    observeAttempt({
+      attempt: { origin },
+      outcome,
+      durationMs,
+      httpStatus,
+    }: ObservedAttempt): void {
+      observePlatformResponse(httpStatus);
+      const report = outcome.kind === 'done' ? outcome.report : null;
+      pulls.inc({ origin, outcome: report?.state ?? outcome.kind });
       durations.observe({ origin }, durationMs / 1000);
-      if (counts === null) return;
-      for (const change of TITLE_CHANGES) titles.inc({ change }, counts[change]);
+      if (report === null) return;
+      // A held or superseded response has changed no title. Its rejected titles are kept.
+      const isMerged = report.state === 'merged' || report.state === 'unchanged';
+      for (const change of isMerged ? TITLE_CHANGES : (['rejected'] as const)) {
+        titles.inc({ change }, report[change]);
+      }
     },
-    /** @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer */
-    observePlatformResponse: (status: number | null) =>
-      responses.inc({ status: status === null ? 'none' : String(status) }),
   };
 }
 
