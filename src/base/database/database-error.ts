@@ -65,7 +65,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   '25006': 'the database takes no writes: it is a standby, or default_transaction_read_only is on',
   '53100': 'the disk of the server is full',
   '53300': 'the server has no free connection; max_connections is its limit',
-  '55P03': 'another session has kept a lock for too long',
+  '55P03': 'another session has kept a lock for too long; end that session',
 };
 
 /** Whether the same work may succeed later without a change by a person. */

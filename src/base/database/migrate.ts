@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import { ConfigError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { checkSession, toStagingError, withSessionSettings } from './database.ts';
@@ -28,24 +28,24 @@ export const DATABASE_ROLES = {
  * locks from all other logins.
  * @returns whether every login may still take advisory locks
  */
-async function grantRoles(client: pg.Client): Promise<{ advisoryLocksArePublic: boolean }> {
+async function grantRoles(client: pg.Client): Promise<boolean> {
   await client.query(await readFile(ROLES_FILE, 'utf8'));
   const { rows } = await client.query<{ mayRevoke: boolean; isPublic: boolean }>(
     `SELECT current_setting('is_superuser') = 'on' AS "mayRevoke",
             has_function_privilege('public', 'pg_advisory_lock(bigint)', 'EXECUTE') AS "isPublic"`,
   );
-  if (rows[0]?.mayRevoke !== true) return { advisoryLocksArePublic: rows[0]?.isPublic !== false };
-  await client.query(await readFile(ADVISORY_LOCKS_FILE, 'utf8'));
-  return { advisoryLocksArePublic: false };
+  const mayRevoke = rows[0]?.mayRevoke === true;
+  if (mayRevoke) await client.query(await readFile(ADVISORY_LOCKS_FILE, 'utf8'));
+  return !mayRevoke && rows[0]?.isPublic !== false;
 }
 
 /** Whether the roles have rights on this database's schema. Roles belong to the whole server. */
-async function hasRolesInUse(client: pg.Client, schemaName: string): Promise<boolean> {
+async function hasRolesInUse(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query(
     `SELECT FROM pg_roles
      WHERE rolname = $1 AND has_schema_privilege(pg_roles.oid, to_regnamespace($2), 'USAGE')
        AND NOT rolsuper`,
-    [DATABASE_ROLES.worker, schemaName],
+    [DATABASE_ROLES.worker, SCHEMA_NAME],
   );
   return rows.length > 0;
 }
@@ -62,7 +62,6 @@ const CONNECTION_TIMEOUT_MS = 10_000;
 
 /** The longest wait for a lock, so that another session cannot keep a process from starting without a word. */
 const LOCK_TIMEOUT_MS = 60_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The same relative path from src/database and from dist/database. */
 const MIGRATIONS_FOLDER = new URL('../../../prisma/migrations/', import.meta.url);
@@ -112,14 +111,7 @@ export async function migrate(options: {
   return withConnection(options.databaseUrl, async (client) => {
     await client.query('BEGIN');
     await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeoutMs)]);
-    try {
-      return await migrateInTransaction(client, migrations, options);
-    } catch (error) {
-      if (databaseErrorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
-      throw new StagingUnavailableError(
-        `the database was not migrated, because after ${lockTimeoutMs / 1000} s another session still had a lock; end that session and run the command again`,
-      );
-    }
+    return migrateInTransaction(client, migrations, options);
   });
 }
 
@@ -144,13 +136,12 @@ async function migrateInTransaction(
   const pending = pendingOf(migrations, history);
   if (pending.length > 0) await applyPending(client, pending);
   const applied = pending.map(({ name }) => name);
-  const roles =
-    options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
+  const roles = options.roles === true || (applied.length > 0 && (await hasRolesInUse(client)));
   let advisoryLocksArePublic = false;
   if (roles) {
     // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
     await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
-    ({ advisoryLocksArePublic } = await grantRoles(client));
+    advisoryLocksArePublic = await grantRoles(client);
     await refuseSharedSchema(client);
   }
   await client.query('COMMIT');

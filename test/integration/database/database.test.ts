@@ -341,7 +341,7 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
   test.each([
     ['53100', 'the disk of the server is full'],
     ['53300', 'the server has no free connection; max_connections is its limit'],
-    ['55P03', 'another session has kept a lock for too long'],
+    ['55P03', 'another session has kept a lock for too long; end that session'],
   ])('SQLSTATE %s is named by its cause', async (sqlState, cause) => {
     const statement = `DO $$ BEGIN RAISE SQLSTATE '${sqlState}'; END $$`;
     for (const work of [
