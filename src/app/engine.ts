@@ -25,11 +25,7 @@ import {
   startJobWorker,
   UnrecordedJobs,
 } from '../core/work/job-worker.ts';
-import {
-  type AttemptOutcome,
-  type PullParts,
-  runPull,
-} from '../core/work/run-pull.ts';
+import { type AttemptOutcome, type PullParts, runPull } from '../core/work/run-pull.ts';
 import type { Metrics } from '../features/alerts/metrics.sql.ts';
 import { readPushDelayMs } from '../features/providers/providers.sql.ts';
 import { type PushParts, type PushReport, pushOnce } from '../features/providers/push-providers.ts';
