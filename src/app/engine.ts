@@ -25,12 +25,7 @@ import {
   startJobWorker,
   UnrecordedJobs,
 } from '../core/work/job-worker.ts';
-import {
-  type AttemptOutcome,
-  type ObservedAttempt,
-  type PullParts,
-  runPull,
-} from '../core/work/run-pull.ts';
+import { type AttemptOutcome, type PullParts, runPull } from '../core/work/run-pull.ts';
 import type { Metrics } from '../features/alerts/metrics.sql.ts';
 import { readPushDelayMs } from '../features/providers/providers.sql.ts';
 import { type PushParts, type PushReport, pushOnce } from '../features/providers/push-providers.ts';
@@ -125,37 +120,28 @@ const readDue = (
 
 /**
  * Starts the worker of each kind. A kind that hangs delays no other.
+ * @param metrics null: the process has none, and makes pulls only
  * @returns a function that closes all workers at the same time, see `JobWorker.close`
  * @throws StagingUnavailableError when the queue is no longer available
  */
-export const startWorkers = (engine: Engine, metrics: Metrics, overrides: EngineOverrides) =>
-  startKinds(engine, overrides, {
-    onOutcome: (observed) => observePull(metrics, observed),
-    others: [
-      ['sweep', sweepHandler(engine, metrics)],
-      ['push', pushHandler(engine, metrics)],
-    ],
-  });
-
-interface Kinds {
-  readonly onOutcome: (observed: ObservedAttempt) => void;
-  /** The kinds beside pulls: one job at a time. */
-  readonly others: readonly (readonly [JobKind, JobHandler])[];
-}
-
-async function startKinds(
+export async function startWorkers(
   engine: Engine,
+  metrics: Metrics | null,
   overrides: EngineOverrides,
-  { onOutcome, others }: Kinds,
 ): Promise<JobWorker> {
   const { config, queues, planner, logger, unrecorded } = engine;
   // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
   const planning = loop({ run: () => planner.runOnce() });
-  // More workers of pulls than concurrent requests would only wait.
   const kinds: [JobKind, concurrency: number, JobHandler][] = [
-    ['pull', config.platformConcurrency, pullHandler(engine, onOutcome, planning)],
-    ...others.map(([kind, handle]): [JobKind, number, JobHandler] => [kind, 1, handle]),
+    // More workers of pulls than concurrent requests would only wait.
+    ['pull', config.platformConcurrency, pullHandler(engine, metrics, planning)],
   ];
+  if (metrics !== null) {
+    kinds.push(
+      ['sweep', 1, sweepHandler(engine, metrics)],
+      ['push', 1, pushHandler(engine, metrics)],
+    );
+  }
   const started: JobWorker[] = [];
   const close = async (graceMs: number) => {
     await Promise.all(started.map((worker) => worker.close(graceMs)));
@@ -186,7 +172,7 @@ export async function withBackfillEngine<T>(
   const stops: Stop[] = [];
   try {
     const engine = await openEngine({ ...options, onlyBackfills: true }, staging, stops, {});
-    const worker = await startKinds(engine, {}, { onOutcome: () => {}, others: [] });
+    const worker = await startWorkers(engine, null, {});
     stops.push((graceMs) => worker.close(graceMs));
     const ticker = startTicker(engine.planner);
     stops.push(() => ticker.stop());
@@ -200,15 +186,11 @@ export async function withBackfillEngine<T>(
 export const STOP_GRACE_MS = 30_000;
 
 /** A stop aborts requests immediately. A merge does not listen to the signal and may use the grace period. */
-function pullHandler(
-  { gate, pulls }: Engine,
-  onOutcome: Kinds['onOutcome'],
-  planning: Loop,
-): JobHandler {
+function pullHandler({ gate, pulls }: Engine, metrics: Metrics | null, planning: Loop): JobHandler {
   const observed: PullParts = {
     ...pulls,
     onOutcome: (outcome) => {
-      onOutcome(outcome);
+      metrics?.observeAttempt(outcome);
       if (outcome.attempt.origin === 'backfill') planning.notify();
     },
   };
@@ -277,26 +259,4 @@ export function ofPush(report: PushReport): Attempted {
   }
   const isRefused = kind === 'unauthorized' && report.error instanceof PlatformAuthError;
   return { isRefused, retryInMs: report.delayMs };
-}
-
-function observePull(
-  metrics: Metrics,
-  { attempt, outcome, durationMs, httpStatus }: ObservedAttempt,
-): void {
-  metrics.observePlatformResponse(httpStatus);
-  if (outcome.kind !== 'done') {
-    metrics.observePull(attempt.origin, outcome.kind, durationMs, null);
-    return;
-  }
-  const { report } = outcome;
-  const isMerged = report.state === 'merged' || report.state === 'unchanged';
-  const count = (titles: number) => (isMerged ? titles : 0);
-  metrics.observePull(attempt.origin, report.state, durationMs, {
-    inserted: count(report.inserted),
-    changed: count(report.changed),
-    withdrawn: count(report.withdrawn),
-    restored: count(report.restored),
-    unchanged: count(report.unchanged),
-    rejected: report.rejected,
-  });
 }

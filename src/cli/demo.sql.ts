@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FEATURES } from '../app/features.ts';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
@@ -96,14 +96,32 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const erpKey = await createDemoConsumer(staging.database, 'admin');
     await platform.close();
     await staging.close();
-    await serve(run, { config: { ...config, bookingsFrom }, erpKey }, (consoleUrl) => {
-      const tokenFile = writeToken(config.dataDir, sandbox.token);
-      const console = `The console, signed in by links that work once. Open the second link in another browser or a private window:
+    const { dataDir } = config;
+    const tokenFile = join(dataDir, 'sandbox-token');
+    writeFileSync(tokenFile, sandbox.token, { mode: 0o600 });
+    await serve(
+      run,
+      { ...config, bookingsFrom },
+      erpKey,
+      (consoleUrl) => `${result.text}
+
+The console, signed in by links that work once. Open the second link in another browser or a private window:
 
   reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}
-  administrator of users and keys            ${consoleUrl}/link/${adminToken}`;
-      return `${result.text}\n\n${console}\n\n${whatToTry(sandbox, { dataDir: config.dataDir, tokenFile, consoleUrl, date: to })}\n`;
-    });
+  administrator of users and keys            ${consoleUrl}/link/${adminToken}
+
+Sign a day off as the reviewer. The made-up ERP posts the titles of the day, and the page Bookings has the documents.
+A day about which the reviewer decided needs a second reviewer for its sign-off, whom the administrator adds.
+The supplier finance note as of yesterday is at ${consoleUrl}/disclosure?end=${to}
+The sandbox states the invoice of a title without documenting it, and ${consoleUrl}/fields names it.
+Everything runs until Ctrl-C. In another terminal, in this folder:
+
+  export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}
+  node bin/conciliation.js pull ${to}       # again: nothing changes
+  node bin/conciliation.js status
+  node bin/conciliation.js export --from ${to} --to ${to} --format csv --out titles.csv
+`,
+    );
     return { ...result, text: '' };
   } finally {
     await platform.close();
@@ -138,7 +156,8 @@ async function createDemoLink(database: Database, role: 'reviewer' | 'admin'): P
 /** Runs the complete service and the made-up ERP, so that every button of the console works. */
 async function serve(
   run: CommandRun,
-  { config, erpKey }: { readonly config: Config; readonly erpKey: string },
+  config: Config,
+  erpKey: string,
   announce: (consoleUrl: string) => string,
 ): Promise<void> {
   const service = await startService({
@@ -173,35 +192,6 @@ async function pullDates(
     reports.push(outcome.report);
   }
   return reports;
-}
-
-function writeToken(dataDir: string, token: string): string {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const path = join(dataDir, 'sandbox-token');
-  writeFileSync(path, token, { mode: 0o600 });
-  return path;
-}
-
-function whatToTry(
-  sandbox: Sandbox,
-  demo: {
-    readonly dataDir: string;
-    readonly tokenFile: string;
-    readonly consoleUrl: string;
-    readonly date: CivilDate;
-  },
-): string {
-  const { dataDir, tokenFile, consoleUrl, date } = demo;
-  return `Sign a day off as the reviewer. The made-up ERP posts the titles of the day, and the page Bookings has the documents.
-A day about which the reviewer decided needs a second reviewer for its sign-off, whom the administrator adds.
-The supplier finance note as of yesterday is at ${consoleUrl}/disclosure?end=${date}
-The sandbox states the invoice of a title without documenting it, and ${consoleUrl}/fields names it.
-Everything runs until Ctrl-C. In another terminal, in this folder:
-
-  export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}
-  node bin/conciliation.js pull ${date}       # again: nothing changes
-  node bin/conciliation.js status
-  node bin/conciliation.js export --from ${date} --to ${date} --format csv --out titles.csv`;
 }
 
 /** Imports a snapshot of the made-up ERP for all titles, and matches the titles with the payables. */

@@ -35,29 +35,10 @@ interface BuyerText {
 const PROVIDERS = 384;
 const BANK_AGENTS = 14;
 
-const BANKS = [
-  '001',
-  '033',
-  '077',
-  '104',
-  '208',
-  '237',
-  '260',
-  '336',
-  '341',
-  '748',
-  '756',
-] as const;
+const BANKS = ['001', '033', '077', '104', '237', '260', '341', '756'] as const;
 const GIVEN_NAMES = ['Antônio', 'Conceição', 'Érica', 'Fabrício', 'Inês', 'João', 'Luís', 'Márcia'];
 const SURNAMES = ["d'Ávila", 'Araújo', 'Falcão', 'Gonçalves', 'Magalhães', 'Müller', 'Simões'];
-const TRADES = [
-  'Capital',
-  'Crédito',
-  'Fomento Mercantil',
-  'Recebíveis',
-  'Securitizadora',
-  'Factoring',
-];
+const TRADES = ['Capital', 'Crédito', 'Fomento Mercantil', 'Recebíveis', 'Securitizadora'];
 const COMPANY_FORMS = ['Ltda.', 'S.A.', 'S/A', 'EIRELI', '& Filhos', '"Matriz"'];
 const ALPHANUMERICS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
@@ -171,9 +152,6 @@ const WITHDRAWN_FROM_AGE_DAYS = 4;
 const DUPLICATES_PERCENT = 3;
 const SHORTEST_TERM_DAYS = 15;
 const LONGEST_TERM_DAYS = 120;
-
-const HEX = Array.from({ length: 65_536 }, (_, bits) => bits.toString(16).padStart(4, '0'));
-const CENTS = Array.from({ length: 100 }, (_, cents) => String(cents).padStart(2, '0'));
 
 export interface SyntheticTitlesOptions {
   readonly seed: string;
@@ -322,15 +300,16 @@ function originalOf(day: DayText, index: number): number {
   return original;
 }
 
-/** Distinct for every title: 32 bits are a bijection of its number, and 64 more distinguish the days. */
+/** Distinct for every title: 32 bits are a bijection of its number, and the others distinguish the days. */
 function orderUid(day: DayText, index: number): string {
   const own = mixBits(day.laneA + Math.imul(index, GOLDEN_RATIO));
   const other = mixBits(day.laneB ^ mixBits(own + day.laneB));
-  return `${hex(own >>> 16)}${hex(own)}-${hex(other)}-4${hex(other >>> 16).slice(1)}-a${hex(day.laneB).slice(1)}-${hex(day.laneA)}${hex(day.laneA >>> 16)}${hex(day.laneB >>> 16)}`;
+  const [first, second, lanes] = [hex(own), hex(other), hex(day.laneA) + hex(day.laneB)];
+  return `${first}-${second.slice(0, 4)}-4${second.slice(5)}-a${lanes.slice(1, 4)}-${lanes.slice(4)}`;
 }
 
 function hex(bits: number): string {
-  return HEX[bits & 0xffff] ?? '';
+  return (bits >>> 0).toString(16).padStart(8, '0');
 }
 
 /**
@@ -339,6 +318,6 @@ function hex(bits: number): string {
  */
 function toAmount(cents: number, style: number): string {
   const choice = style & 63;
-  if (choice < 52) return `${Math.floor(cents / 100)}.${CENTS[cents % 100]}`;
+  if (choice < 52) return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
   return choice < 63 ? String(cents / 100) : `${cents}e-2`;
 }

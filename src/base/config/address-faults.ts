@@ -3,27 +3,19 @@
  * value, or null. An address may hold a password or a token, so a fault names at most the host.
  */
 import { readFileSync } from 'node:fs';
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
+import { isIPv4 } from 'node:net';
 
 /** Whether a host, from the configuration or from a request's `Host` without the port, is this machine. */
 export function isLoopback(host: string): boolean {
-  const address = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
-  if (isIPv4(address)) return LOOPBACK.check(address, 'ipv4');
-  if (isIPv6(address)) return LOOPBACK.check(address, 'ipv6');
-  return address.toLowerCase() === 'localhost';
+  const name = withoutBrackets(host);
+  return isIPv4(name) ? name.startsWith('127.') : /^(localhost|::1)$/i.test(name);
 }
 
 /** Hosts to which connections may be unencrypted, as `ALLOW_PLAINTEXT` lists them. */
 export type PlaintextHosts = ReadonlySet<string>;
 
-const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /** The modes of pg 8. Each of them except `disable` checks the certificate and the host name. */
-const SSL_MODES = new Set(['disable', 'prefer', 'require', 'verify-ca', 'verify-full']);
+const SSL_MODE = /^(disable|prefer|require|verify-ca|verify-full)$/;
 
 /**
  * Checks the address of a remote service: https, or http on this machine alone. Secrets are sent to
@@ -42,7 +34,7 @@ export function secureAddressFault(text: string, whyHttps: string): string | nul
   if (host.toLowerCase().replace(/:\d*$/, '') !== url.hostname) {
     return 'an address whose host is written out as https://name/ or https://192.0.2.1/';
   }
-  if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return `https (http only to localhost): ${whyHttps}`;
   }
   return null;
@@ -113,7 +105,7 @@ export function databaseAddressFault(text: string, allowed: PlaintextHosts): str
   const parameter = (name: string) => searchParams.getAll(name).at(-1) ?? null;
   const mode = parameter('sslmode');
   if (
-    (mode !== null && !SSL_MODES.has(mode)) ||
+    (mode !== null && !SSL_MODE.test(mode)) ||
     parameter('ssl') === 'no-verify' ||
     searchParams.has('uselibpqcompat')
   ) {

@@ -97,8 +97,8 @@ export function readConfig(
   ]);
   const settings = Object.fromEntries(values) as Settings;
   problems.push(...conflicts(given, needs));
-  const withPassword = (service: 'DATABASE' | 'REDIS' | 'SMTP', address: string | null) =>
-    addPassword(service, { address, path: given(`${service}_PASSWORD_FILE`), given, problems });
+  const withPassword = (service: string, address: string | null) =>
+    addPassword(service, address, { given, problems });
   const { trustedProxies } = settings;
   const config: Config = {
     ...settings,
@@ -233,25 +233,21 @@ function conflicts(
   return rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
 }
 
-/** @param address null: not set, or invalid. Returned with the password of the file at `path` */
+/**
+ * Returns the address with the password of the file that `<service>_PASSWORD_FILE` names.
+ * @param address null: not set, or invalid
+ */
 function addPassword(
-  service: 'DATABASE' | 'REDIS' | 'SMTP',
-  {
-    address,
-    path,
-    given,
-    problems,
-  }: Pick<Reading, 'given' | 'problems'> & {
-    readonly address: string | null;
-    readonly path: string | null;
-  },
+  service: string,
+  address: string | null,
+  { given, problems }: Pick<Reading, 'given' | 'problems'>,
 ): string | null {
   const [variable, urlVariable] = [`${service}_PASSWORD_FILE`, `${service}_URL`];
-  if (path === null) return address;
-  if (address === null) {
-    if (given(urlVariable) === null) problems.push(`${variable}: set, and ${urlVariable} is not`);
-    return null;
+  const path = given(variable);
+  if (path !== null && given(urlVariable) === null) {
+    problems.push(`${variable}: set, and ${urlVariable} is not`);
   }
+  if (path === null || address === null) return address;
   const url = new URL(address);
   if (url.password !== '' || url.searchParams.has('password')) {
     problems.push(

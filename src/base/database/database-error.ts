@@ -4,7 +4,7 @@ import { DescribedError } from '../runtime/logger.ts';
 
 /**
  * Reads the errors of PostgreSQL, `pg`, Prisma and sockets. Their messages, details and metadata
- * quote rows. Only names are passed on: codes, and the schema, table, column or constraint.
+ * quote rows. Only names are passed on: codes, and the table, column or constraint.
  */
 interface ErrorFacts {
   /** The five characters of the SQLSTATE, if PostgreSQL itself answered. */
@@ -16,18 +16,8 @@ interface ErrorFacts {
   readonly code: string | null;
   /** The address that a failed connection was meant for, such as `127.0.0.1:5432`. */
   readonly address: string | null;
-  /** `conciliation.title`, `column status`, `constraint title_identity_key`. */
+  /** `table title`, `column status`, `constraint title_identity_key`. */
   readonly concerns: readonly string[];
-}
-
-/** The driver's error behind an error of Prisma. Its fields differ by `kind`. */
-interface DriverCause {
-  readonly kind?: unknown;
-  readonly originalCode?: unknown;
-  readonly originalMessage?: unknown;
-  readonly table?: unknown;
-  readonly column?: unknown;
-  readonly constraint?: unknown;
 }
 
 /**
@@ -75,7 +65,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   '25006': 'the database takes no writes: it is a standby, or default_transaction_read_only is on',
   '53100': 'the disk of the server is full',
   '53300': 'the server has no free connection; max_connections is its limit',
-  '55P03': 'another session has kept a lock for too long',
+  '55P03': 'another session has kept a lock for too long; end that session',
 };
 
 /** Whether the same work may succeed later without a change by a person. */
@@ -96,19 +86,6 @@ export function isUntrusted(error: unknown): boolean {
   return code === null ? NO_TLS_MESSAGE.test(error.message) : UNTRUSTED_CODE.test(code);
 }
 
-/** Whether the error comes from the database or the connection to it, so that its text may quote a row. */
-export function isDatabaseError(error: unknown): boolean {
-  return (
-    error instanceof pg.DatabaseError ||
-    driverCauseOf(error) !== null ||
-    error instanceof Prisma.PrismaClientKnownRequestError ||
-    error instanceof Prisma.PrismaClientUnknownRequestError ||
-    error instanceof Prisma.PrismaClientInitializationError ||
-    error instanceof Prisma.PrismaClientValidationError ||
-    error instanceof Prisma.PrismaClientRustPanicError
-  );
-}
-
 /** Returns the SQLSTATE, otherwise the code of the socket or of Prisma; null: there is none. */
 export function databaseErrorCode(error: unknown): string | null {
   const { sqlState, code } = readFacts(error);
@@ -116,7 +93,7 @@ export function databaseErrorCode(error: unknown): string | null {
 }
 
 /**
- * Returns one line that is safe to log, store and show, such as `SQLSTATE 23505, conciliation.title,
+ * Returns one line that is safe to log, store and show, such as `SQLSTATE 23505,
  * constraint title_identity_key` or `ECONNREFUSED at 127.0.0.1:5432`. It never includes a message, a detail or a value.
  */
 export function describeDatabaseError(error: unknown): string {
@@ -133,68 +110,40 @@ export function describeDatabaseError(error: unknown): string {
   return known?.[0] ?? error.name;
 }
 
-/** Returns an error with the name and the frames of the original, and with its description and code. */
-export function withoutRowValues(error: Error): Error {
+/**
+ * Returns an error with the name and the frames of the original, and with its description and code, in place of an error
+ * of the database or of the connection to it, whose text may quote a row. Other errors are returned unchanged.
+ */
+export function withoutRowValues(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DescribedError) return error;
+  const isOfDatabase =
+    error instanceof pg.DatabaseError || /^(PrismaClient|DriverAdapterError)/.test(error.name);
+  if (!isOfDatabase) return error;
   return new DescribedError(error, describeDatabaseError(error), databaseErrorCode(error));
 }
 
 function readFacts(error: unknown): ErrorFacts {
-  if (error instanceof pg.DatabaseError) {
-    const table = [error.schema, error.table].filter((name) => name !== undefined).join('.');
-    return {
-      sqlState: error.code ?? null,
-      code: null,
-      address: null,
-      concerns: concernsOf(table, error.column, error.constraint),
-    };
-  }
   const cause = driverCauseOf(error);
-  const sqlState = textOf(cause, 'originalCode');
-  if (sqlState === null) {
-    const code = textOf(cause, 'kind') ?? textOf(error, 'code') ?? textOf(error, 'errorCode');
-    return { sqlState, code, address: addressOf(cause) ?? addressOf(error), concerns: [] };
+  const isAnswer = error instanceof pg.DatabaseError;
+  const sqlState = textOf(cause, 'originalCode') ?? (isAnswer ? (error.code ?? null) : null);
+  if (sqlState !== null) {
+    const message = textOf(cause, 'originalMessage') ?? textOf(error, 'message') ?? '';
+    return { sqlState, code: null, address: null, concerns: namesIn(sqlState, message) };
   }
-  const named = namesInMessage(sqlState, textOf(cause, 'originalMessage'));
-  return {
-    sqlState,
-    code: null,
-    address: null,
-    concerns: concernsOf(
-      textOf(cause, 'table') ?? named.table,
-      textOf(cause, 'column') ?? named.column,
-      textOf(cause?.constraint, 'index') ?? named.constraint,
-    ),
-  };
+  const code = textOf(cause, 'kind') ?? textOf(error, 'code') ?? textOf(error, 'errorCode');
+  return { sqlState, code, address: addressOf(cause) ?? addressOf(error), concerns: [] };
 }
 
-/**
- * Prisma's adapter drops most names that PostgreSQL sends beside the message. The message of a
- * violated constraint (class 23) holds only names; the row is in the detail.
- */
-function namesInMessage(sqlState: string, message: string | null) {
-  const text = sqlState.startsWith('23') && message !== null ? message : '';
-  const nameAfter = (word: string) => new RegExp(`${word} "(\\w+)"`).exec(text)?.[1];
-  return {
-    table: nameAfter('relation') ?? nameAfter('table'),
-    column: nameAfter('column'),
-    constraint: nameAfter('constraint'),
-  };
-}
-
-function concernsOf(
-  table: string | undefined,
-  column: string | undefined,
-  constraint: string | undefined,
-): string[] {
-  const concerns = [];
-  if (table) concerns.push(table);
-  if (column) concerns.push(`column ${column}`);
-  if (constraint) concerns.push(`constraint ${constraint}`);
-  return concerns;
+/** The message of a violated constraint (class 23) holds only names. The row is in the detail. */
+function namesIn(sqlState: string, message: string): string[] {
+  if (!sqlState.startsWith('23')) return [];
+  return [...message.matchAll(/\b(relation|table|column|constraint) "(\w+)"/g)].map(
+    ([, kind, name]) => `${kind === 'relation' ? 'table' : kind} ${name}`,
+  );
 }
 
 /** Prisma keeps the driver's error in `meta`. The adapter's own errors have it as their cause. */
-function driverCauseOf(error: unknown): DriverCause | null {
+function driverCauseOf(error: unknown): object | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof Prisma.PrismaClientKnownRequestError) {
     return driverCauseOf(error.meta?.['driverAdapterError']);

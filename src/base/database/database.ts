@@ -16,7 +16,6 @@ import { type CivilDate, parseCivilDate } from '../values/business-day.ts';
 import {
   databaseErrorCode,
   describeDatabaseError,
-  isDatabaseError,
   isUnavailable,
   withoutRowValues,
 } from './database-error.ts';
@@ -312,5 +311,5 @@ export function toStagingError(error: unknown): unknown {
       { cause: error, context: code === null ? {} : { code } },
     );
   }
-  return error instanceof Error && isDatabaseError(error) ? withoutRowValues(error) : error;
+  return withoutRowValues(error);
 }

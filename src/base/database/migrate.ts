@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import { ConfigError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { checkSession, toStagingError, withSessionSettings } from './database.ts';
@@ -28,24 +28,24 @@ export const DATABASE_ROLES = {
  * locks from all other logins.
  * @returns whether every login may still take advisory locks
  */
-async function grantRoles(client: pg.Client): Promise<{ advisoryLocksArePublic: boolean }> {
+async function grantRoles(client: pg.Client): Promise<boolean> {
   await client.query(await readFile(ROLES_FILE, 'utf8'));
   const { rows } = await client.query<{ mayRevoke: boolean; isPublic: boolean }>(
     `SELECT current_setting('is_superuser') = 'on' AS "mayRevoke",
             has_function_privilege('public', 'pg_advisory_lock(bigint)', 'EXECUTE') AS "isPublic"`,
   );
-  if (rows[0]?.mayRevoke !== true) return { advisoryLocksArePublic: rows[0]?.isPublic !== false };
-  await client.query(await readFile(ADVISORY_LOCKS_FILE, 'utf8'));
-  return { advisoryLocksArePublic: false };
+  const mayRevoke = rows[0]?.mayRevoke === true;
+  if (mayRevoke) await client.query(await readFile(ADVISORY_LOCKS_FILE, 'utf8'));
+  return !mayRevoke && rows[0]?.isPublic !== false;
 }
 
 /** Whether the roles have rights on this database's schema. Roles belong to the whole server. */
-async function hasRolesInUse(client: pg.Client, schemaName: string): Promise<boolean> {
+async function hasRolesInUse(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query(
     `SELECT FROM pg_roles
      WHERE rolname = $1 AND has_schema_privilege(pg_roles.oid, to_regnamespace($2), 'USAGE')
        AND NOT rolsuper`,
-    [DATABASE_ROLES.worker, schemaName],
+    [DATABASE_ROLES.worker, SCHEMA_NAME],
   );
   return rows.length > 0;
 }
@@ -62,7 +62,6 @@ const CONNECTION_TIMEOUT_MS = 10_000;
 
 /** The longest wait for a lock, so that another session cannot keep a process from starting without a word. */
 const LOCK_TIMEOUT_MS = 60_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The same relative path from src/database and from dist/database. */
 const MIGRATIONS_FOLDER = new URL('../../../prisma/migrations/', import.meta.url);
@@ -80,11 +79,10 @@ interface Migrated {
   readonly advisoryLocksArePublic: boolean;
 }
 
-/** A row of `_prisma_migrations` that is not marked as rolled back. */
+/** A row of `_prisma_migrations`. */
 interface RecordedMigration {
   readonly name: string;
   readonly checksum: string;
-  readonly finished: boolean;
 }
 
 /**
@@ -93,8 +91,8 @@ interface RecordedMigration {
  * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
  * call this function at the same time: the first one migrates, the others wait. Where nothing is missing,
  * the call takes no lock that a reader of the database can hold.
- * @throws ConfigError when a migration fails, was edited after it was applied, or was left
- * unfinished by another tool; when the server is too old or refuses the user or the database
+ * @throws ConfigError when a migration fails or was edited after it was applied; when the server is too old or refuses
+ * the user or the database
  * @throws StagingUnavailableError when the database is not available, or when another session keeps a lock
  * for longer than `lockTimeoutMs`; nothing was changed
  */
@@ -113,14 +111,7 @@ export async function migrate(options: {
   return withConnection(options.databaseUrl, async (client) => {
     await client.query('BEGIN');
     await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeoutMs)]);
-    try {
-      return await migrateInTransaction(client, migrations, options);
-    } catch (error) {
-      if (databaseErrorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
-      throw new StagingUnavailableError(
-        `the database was not migrated, because after ${lockTimeoutMs / 1000} s another session still had a lock; end that session and run the command again`,
-      );
-    }
+    return migrateInTransaction(client, migrations, options);
   });
 }
 
@@ -135,7 +126,7 @@ async function migrateInTransaction(
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   }
   const history = await readHistory(client);
-  refuseBrokenHistory(migrations, history);
+  refuseEdited(migrations, history);
   const known = new Set(migrations.map(({ name }) => name));
   const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
   if (newer.length > 0) {
@@ -145,13 +136,12 @@ async function migrateInTransaction(
   const pending = pendingOf(migrations, history);
   if (pending.length > 0) await applyPending(client, pending);
   const applied = pending.map(({ name }) => name);
-  const roles =
-    options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
+  const roles = options.roles === true || (applied.length > 0 && (await hasRolesInUse(client)));
   let advisoryLocksArePublic = false;
   if (roles) {
     // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
     await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
-    ({ advisoryLocksArePublic } = await grantRoles(client));
+    advisoryLocksArePublic = await grantRoles(client);
     await refuseSharedSchema(client);
   }
   await client.query('COMMIT');
@@ -259,8 +249,8 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
   if (rows.length === 0) return [];
   const history = await client
     .query<RecordedMigration>(
-      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
-       FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+      `SELECT migration_name AS name, checksum
+       FROM ${SCHEMA_NAME}._prisma_migrations ORDER BY started_at`,
     )
     .catch((error: unknown) => {
       if (databaseErrorCode(error) !== '42501') throw error;
@@ -275,30 +265,26 @@ function pendingOf(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
 ): Migration[] {
-  const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
+  const applied = new Set(history.map(({ name }) => name));
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-function refuseBrokenHistory(
+function refuseEdited(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
 ): void {
-  const problems = history.flatMap(({ name, checksum, finished }) => {
-    if (!finished) {
-      return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
-    }
-    const script = migrations.find((migration) => migration.name === name)?.script;
-    return script === undefined || checksumsOf(script).includes(checksum)
-      ? []
-      : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
+  const checksums = new Map(migrations.map(({ name, script }) => [name, checksumOf(script)]));
+  const edited = history.filter(({ name, checksum }) => {
+    const own = checksums.get(name);
+    return own !== undefined && own !== checksum;
   });
-  if (problems.length > 0) throw new ConfigError(problems);
-}
-
-/** A checkout may have changed the line ends of a script after its migration was applied. */
-function checksumsOf(script: string): string[] {
-  const unix = script.replaceAll('\r\n', '\n');
-  return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
+  if (edited.length === 0) return;
+  throw new ConfigError(
+    edited.map(
+      ({ name }) =>
+        `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`,
+    ),
+  );
 }
 
 const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');

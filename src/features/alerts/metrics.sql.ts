@@ -3,7 +3,9 @@ import type { Database } from '../../base/database/database.ts';
 import { boundedRun } from '../../base/runtime/within.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { DAY_STATES } from '../../core/ledger/day-ledger.sql.ts';
-import { PULL_ORIGINS, type PullOrigin } from '../../core/planner/pull-plan.ts';
+import { PULL_ORIGINS } from '../../core/planner/pull-plan.ts';
+import type { QueueCounts } from '../../core/work/job-queue.ts';
+import type { ObservedAttempt } from '../../core/work/run-pull.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { SYNC_STATES } from '../providers/provider.ts';
 import { ALERT_KINDS } from './alerts.ts';
@@ -18,7 +20,6 @@ const PULL_OUTCOMES = [
   'retry',
   'unauthorized',
 ] as const;
-type PullOutcome = (typeof PULL_OUTCOMES)[number];
 
 const TITLE_CHANGES = [
   'inserted',
@@ -28,9 +29,6 @@ const TITLE_CHANGES = [
   'unchanged',
   'rejected',
 ] as const;
-
-/** The effects of a pull on the titles of merged dates. Held and superseded dates are not included. */
-type TitleCounts = Readonly<Record<(typeof TITLE_CHANGES)[number], number>>;
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -114,16 +112,10 @@ export function readLedgerGauges(
   return prisma.$queryRaw(Prisma.join(queries, ' UNION ALL '));
 }
 
-interface JobCounts {
-  readonly waiting: number;
-  readonly active: number;
-  readonly delayed: number;
-}
-
 export interface MetricSources {
   readonly readLedger: () => Promise<readonly Sample[]>;
   /** By queue name. */
-  readonly countJobs: () => Promise<Readonly<Record<string, JobCounts>>>;
+  readonly countJobs: () => Promise<Readonly<Record<string, QueueCounts>>>;
 }
 
 /** Concurrent and frequent scrapes share one read within this time, in milliseconds. */
@@ -184,23 +176,25 @@ export function createMetrics(
   }
   for (const change of TITLE_CHANGES) titles.inc({ change }, 0);
 
+  /** @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer */
+  const observePlatformResponse = (status: number | null) =>
+    responses.inc({ status: status === null ? 'none' : String(status) });
   return {
     registry,
-    /** @param counts null: nothing was merged */
-    observePull(
-      origin: PullOrigin,
-      outcome: PullOutcome,
-      durationMs: number,
-      counts: TitleCounts | null,
-    ): void {
-      pulls.inc({ origin, outcome });
+    observePlatformResponse,
+    observeAttempt({ attempt, outcome, durationMs, httpStatus }: ObservedAttempt): void {
+      const { origin } = attempt;
+      observePlatformResponse(httpStatus);
+      const report = outcome.kind === 'done' ? outcome.report : null;
+      pulls.inc({ origin, outcome: report?.state ?? outcome.kind });
       durations.observe({ origin }, durationMs / 1000);
-      if (counts === null) return;
-      for (const change of TITLE_CHANGES) titles.inc({ change }, counts[change]);
+      if (report === null) return;
+      // A held or superseded response has changed no title. Its rejected titles are kept.
+      const isMerged = report.state === 'merged' || report.state === 'unchanged';
+      for (const change of isMerged ? TITLE_CHANGES : (['rejected'] as const)) {
+        titles.inc({ change }, report[change]);
+      }
     },
-    /** @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer */
-    observePlatformResponse: (status: number | null) =>
-      responses.inc({ status: status === null ? 'none' : String(status) }),
   };
 }
 
@@ -214,7 +208,9 @@ function registerSources(
 
   type Labelled = readonly [labels: Readonly<Record<string, string>>, value: number];
   const gauge = (
-    { name, help, labelNames }: { name: string; help: string; labelNames: readonly string[] },
+    name: string,
+    help: string,
+    labelNames: readonly string[],
     read: () => Promise<readonly Labelled[]>,
   ) =>
     new Gauge({
@@ -232,7 +228,7 @@ function registerSources(
     });
 
   for (const { name, help, label, known = [] } of GAUGES) {
-    gauge({ name, help, labelNames: label === undefined ? [] : [label] }, async () => {
+    gauge(name, help, label === undefined ? [] : [label], async () => {
       const ledger = await readLedger();
       if (ledger === null) return [];
       const found = ledger.filter((sample) => sample.gauge === name);
@@ -246,28 +242,16 @@ function registerSources(
       ]);
     });
   }
-  gauge(
-    {
-      name: 'conciliation_queue_jobs',
-      help: 'Jobs by queue and state.',
-      labelNames: ['queue', 'state'],
-    },
-    async () =>
-      Object.entries((await countJobs()) ?? {}).flatMap(([queue, counts]) =>
-        Object.entries(counts).map(([state, jobs]) => [{ queue, state }, jobs] as const),
-      ),
+  gauge('conciliation_queue_jobs', 'Jobs by queue and state.', ['queue', 'state'], async () =>
+    Object.entries((await countJobs()) ?? {}).flatMap(([queue, counts]) =>
+      Object.entries(counts).map(([state, jobs]) => [{ queue, state }, jobs] as const),
+    ),
   );
-  gauge(
-    {
-      name: 'conciliation_source_up',
-      help: 'Whether the source of the gauges answered.',
-      labelNames: ['source'],
-    },
-    async () => [
-      [{ source: 'ledger' }, (await readLedger()) === null ? 0 : 1],
-      [{ source: 'queue' }, (await countJobs()) === null ? 0 : 1],
-    ],
-  );
+  const help = 'Whether the source of the gauges answered.';
+  gauge('conciliation_source_up', help, ['source'], async () => [
+    [{ source: 'ledger' }, (await readLedger()) === null ? 0 : 1],
+    [{ source: 'queue' }, (await countJobs()) === null ? 0 : 1],
+  ]);
 }
 
 /** The scrape reports that a source is not available. The readiness check and the log report the reason. */

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { ensureCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
+import type { ObservedAttempt } from '../../../src/core/work/run-pull.ts';
 import { createMetrics, readLedgerGauges } from '../../../src/features/alerts/metrics.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -18,6 +19,11 @@ const JOBS = {
   sweeps: { waiting: 0, active: 0, delayed: 1 },
   pushes: { waiting: 0, active: 1, delayed: 0 },
 };
+
+/** An attempt, as far as it is counted. */
+const observed = (
+  ...[origin, outcome, durationMs, httpStatus]: [string, object, number, number | null]
+) => ({ attempt: { origin }, outcome, durationMs, httpStatus }) as unknown as ObservedAttempt;
 
 const readLedger = () => readLedgerGauges(world.database, CLOSED);
 
@@ -52,12 +58,10 @@ test('the reports of the worker are counted, and all counters start at zero', as
   expect(before.get('conciliation_titles_total{change="withdrawn"}')).toBe(0);
 
   const counts = { inserted: 5, changed: 4, withdrawn: 3, restored: 2, unchanged: 1, rejected: 6 };
-  metrics.observePull('daily', 'merged', 2_500, counts);
-  metrics.observePull('daily', 'merged', 500, counts);
-  metrics.observePull('sweep', 'retry', 40, null);
-  metrics.observePlatformResponse(200);
-  metrics.observePlatformResponse(503);
-  metrics.observePlatformResponse(null);
+  const outcome = { kind: 'done', report: { state: 'merged', ...counts } };
+  metrics.observeAttempt(observed('daily', outcome, 2_500, 200));
+  metrics.observeAttempt(observed('daily', outcome, 500, 503));
+  metrics.observeAttempt(observed('sweep', { kind: 'retry' }, 40, null));
 
   const after = await scrape();
   expect(Object.fromEntries(after)).toMatchObject({
@@ -158,7 +162,7 @@ test.each(['fails', 'hangs'])(
     const { metrics, scrape } = await open(() => (isDown ? broken : readLedger()), limits);
     const lag = async () => (await scrape()).get('conciliation_checkpoint_lag_dates');
     await expect.poll(lag).toBe(3);
-    metrics.observePull('manual', 'retry', 10, null);
+    metrics.observeAttempt(observed('manual', { kind: 'retry' }, 10, null));
     isDown = true;
     const samples = await scrape();
     const ofLedger = [...samples.keys()].filter((series) =>

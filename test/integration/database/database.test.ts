@@ -283,19 +283,19 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
     [
       'a duplicate, by the pool',
       ({ pool }) => pool.query(`${insert}; ${insert}`),
-      'SQLSTATE 23505, conciliation.provider, constraint provider_pkey',
+      'SQLSTATE 23505, constraint provider_pkey',
     ],
     [
       'a violated check, by the pool',
       ({ pool }) =>
         pool.query(`INSERT INTO conciliation.day (date, state) VALUES (now(), '${SECRET}')`),
-      'SQLSTATE 23514, conciliation.day, constraint day_state_check',
+      'SQLSTATE 23514, table day, constraint day_state_check',
     ],
     [
       'a violated check, by SQL through Prisma',
       ({ prisma }) =>
         prisma.$executeRaw`INSERT INTO conciliation.day (date, state) VALUES (now(), ${SECRET})`,
-      'SQLSTATE 23514, day, constraint day_state_check',
+      'SQLSTATE 23514, table day, constraint day_state_check',
     ],
     [
       'a value that is no number, by SQL through Prisma',
@@ -341,7 +341,7 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
   test.each([
     ['53100', 'the disk of the server is full'],
     ['53300', 'the server has no free connection; max_connections is its limit'],
-    ['55P03', 'another session has kept a lock for too long'],
+    ['55P03', 'another session has kept a lock for too long; end that session'],
   ])('SQLSTATE %s is named by its cause', async (sqlState, cause) => {
     const statement = `DO $$ BEGIN RAISE SQLSTATE '${sqlState}'; END $$`;
     for (const work of [

@@ -66,7 +66,9 @@ describe('applying migrations', () => {
     await client.query('SELECT pg_advisory_lock(72707369)');
     const failure = await short().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StagingUnavailableError);
-    expect(String(failure)).toContain('after 0.2 s another session still had a lock; end that');
+    expect(String(failure)).toContain(
+      'another session has kept a lock for too long; end that session',
+    );
     expect(await tableNames()).toEqual([]);
     await client.query('SELECT pg_advisory_unlock(72707369)');
     expect(await short()).toMatchObject({ applied: ALL });
@@ -75,7 +77,7 @@ describe('applying migrations', () => {
     await client.query('BEGIN; LOCK TABLE conciliation._prisma_migrations');
     await expect(
       migrate({ databaseUrl: database.url, logger, roles: true, lockTimeoutMs: 200 }),
-    ).rejects.toThrow('another session still had a lock');
+    ).rejects.toThrow('another session has kept a lock for too long');
     await client.query('ROLLBACK');
   });
 
@@ -167,12 +169,6 @@ describe('a migrated database', () => {
     await client.query(`UPDATE conciliation._prisma_migrations SET checksum = repeat('0', 64)`);
     await expect(run()).rejects.toThrow(`migration ${INIT} was edited after it was applied`);
     await expect(run()).rejects.toBeInstanceOf(ConfigError);
-  });
-
-  test('a migration that another tool left unfinished is refused until it is resolved', async () => {
-    await client.query(`UPDATE conciliation._prisma_migrations SET finished_at = NULL`);
-    await expect(run()).rejects.toThrow(/did not finish/);
-    expect(await pendingMigrations(database.url)).toEqual(ALL);
   });
 
   test('a migration of a newer version is no reason to stop', async () => {

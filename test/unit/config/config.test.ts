@@ -7,18 +7,11 @@ import {
 } from '../../../src/base/config/config.ts';
 import { Refusal, SECTIONS, type Variable } from '../../../src/base/config/variables.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
+import { problemsOf as problemsIn } from './problems.ts';
 
 const GOOD = { PLATFORM_BASE_URL: 'https://platform.example/v1', PLATFORM_TOKEN: 'secret-token' };
 
-function problemsOf(environment: Environment): readonly string[] {
-  try {
-    readConfig(environment, { platform: true });
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (environment: Environment) => problemsIn(environment, { platform: true });
 
 test('the configuration cannot be changed', () => {
   const config = readConfig(GOOD, { platform: true });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/base/config/config.ts';
-import { ConfigError } from '../../../src/base/runtime/errors.ts';
+import { problemsOf } from './problems.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conciliation-passwords-'));
 const path = join(folder, 'password');
@@ -16,17 +16,8 @@ function writePassword(text: string, mode = 0o600): void {
   chmodSync(path, mode);
 }
 
-function problemsOf(work: () => unknown): readonly string[] {
-  try {
-    work();
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-}
-
-const read = (environment: Record<string, string>) => readConfig(environment, { platform: false });
+const NO_PLATFORM = { platform: false };
+const read = (environment: Record<string, string>) => readConfig(environment, NO_PLATFORM);
 
 test.each([
   ['postgresql://worker@localhost/erp', 'postgresql://worker:s3cret@localhost/erp'],
@@ -69,7 +60,7 @@ describe.each([
 ])('$variable', ({ variable, urlVariable, scheme, withPassword }) => {
   const url = `${scheme}://worker@localhost/1`;
   const problems = (address = url) =>
-    problemsOf(() => read({ [urlVariable]: address, [variable]: path }));
+    problemsOf({ [urlVariable]: address, [variable]: path }, NO_PLATFORM);
 
   test('needs the address', () => {
     expect(problems('')).toEqual([`${variable}: set, and ${urlVariable} is not`]);
@@ -91,7 +82,7 @@ test('the secret of company accounts follows the rules of the other secret files
   };
   expect(read(oidc).oidc?.clientSecret).toBe('s3cret');
   writePassword('s3cret', 0o644);
-  expect(problemsOf(() => read(oidc))).toEqual([
+  expect(problemsOf(oidc, NO_PLATFORM)).toEqual([
     `OIDC_CLIENT_SECRET_FILE: ${path} can be read by everybody on this machine; run chmod 600 on it`,
   ]);
 });

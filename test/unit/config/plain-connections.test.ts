@@ -3,17 +3,9 @@ import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type Environment, readConfig } from '../../../src/base/config/config.ts';
 import { withSessionSettings } from '../../../src/base/database/database.ts';
-import { ConfigError } from '../../../src/base/runtime/errors.ts';
+import { problemsOf as problemsIn } from './problems.ts';
 
-function problemsOf(environment: Environment): readonly string[] {
-  try {
-    readConfig(environment, { platform: false });
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (environment: Environment) => problemsIn(environment, { platform: false });
 
 /** A plain address of each variable with the host HOST, and what would be encrypted. */
 const VARIABLES = [

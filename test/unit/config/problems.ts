@@ -1,0 +1,16 @@
+import { type Environment, readConfig } from '../../../src/base/config/config.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
+
+/** Returns the problems for which the configuration is refused; none: it is taken. */
+export function problemsOf(
+  environment: Environment,
+  needs: { readonly platform: boolean },
+): readonly string[] {
+  try {
+    readConfig(environment, needs);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
