@@ -79,10 +79,11 @@ interface Migrated {
   readonly advisoryLocksArePublic: boolean;
 }
 
-/** A row of `_prisma_migrations`. */
+/** A row of `_prisma_migrations` that is not marked as rolled back. */
 interface RecordedMigration {
   readonly name: string;
   readonly checksum: string;
+  readonly finished: boolean;
 }
 
 /**
@@ -91,8 +92,8 @@ interface RecordedMigration {
  * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
  * call this function at the same time: the first one migrates, the others wait. Where nothing is missing,
  * the call takes no lock that a reader of the database can hold.
- * @throws ConfigError when a migration fails or was edited after it was applied; when the server is too old or refuses
- * the user or the database
+ * @throws ConfigError when a migration fails, was edited after it was applied, or was left
+ * unfinished by another tool; when the server is too old or refuses the user or the database
  * @throws StagingUnavailableError when the database is not available, or when another session keeps a lock
  * for longer than `lockTimeoutMs`; nothing was changed
  */
@@ -126,7 +127,7 @@ async function migrateInTransaction(
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   }
   const history = await readHistory(client);
-  refuseEdited(migrations, history);
+  refuseBrokenHistory(migrations, history);
   const known = new Set(migrations.map(({ name }) => name));
   const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
   if (newer.length > 0) {
@@ -249,8 +250,8 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
   if (rows.length === 0) return [];
   const history = await client
     .query<RecordedMigration>(
-      `SELECT migration_name AS name, checksum
-       FROM ${SCHEMA_NAME}._prisma_migrations ORDER BY started_at`,
+      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+       FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
     )
     .catch((error: unknown) => {
       if (databaseErrorCode(error) !== '42501') throw error;
@@ -265,26 +266,30 @@ function pendingOf(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
 ): Migration[] {
-  const applied = new Set(history.map(({ name }) => name));
+  const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-function refuseEdited(
+function refuseBrokenHistory(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
 ): void {
-  const checksums = new Map(migrations.map(({ name, script }) => [name, checksumOf(script)]));
-  const edited = history.filter(({ name, checksum }) => {
-    const own = checksums.get(name);
-    return own !== undefined && own !== checksum;
+  const problems = history.flatMap(({ name, checksum, finished }) => {
+    if (!finished) {
+      return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
+    }
+    const script = migrations.find((migration) => migration.name === name)?.script;
+    return script === undefined || checksumsOf(script).includes(checksum)
+      ? []
+      : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
   });
-  if (edited.length === 0) return;
-  throw new ConfigError(
-    edited.map(
-      ({ name }) =>
-        `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`,
-    ),
-  );
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** A checkout may have changed the line ends of a script after its migration was applied. */
+function checksumsOf(script: string): string[] {
+  const unix = script.replaceAll('\r\n', '\n');
+  return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
 }
 
 const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');

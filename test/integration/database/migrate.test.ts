@@ -171,6 +171,12 @@ describe('a migrated database', () => {
     await expect(run()).rejects.toBeInstanceOf(ConfigError);
   });
 
+  test('a migration that another tool left unfinished is refused until it is resolved', async () => {
+    await client.query(`UPDATE conciliation._prisma_migrations SET finished_at = NULL`);
+    await expect(run()).rejects.toThrow(/did not finish/);
+    expect(await pendingMigrations(database.url)).toEqual(ALL);
+  });
+
   test('a migration of a newer version is no reason to stop', async () => {
     await client.query(
       `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
