@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
@@ -20,6 +19,7 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
+import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import { sendMoved } from '../../review/pages/restated-export.ts';
 import { readMoved } from '../../review/restated-days.sql.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
