@@ -3472,6 +3472,23 @@ $$;
 COMMENT ON FUNCTION conciliation.require_position(text, bigint) IS
   'Raises an error that names the safe position where safe_position differs from the given one.';
 
+CREATE FUNCTION conciliation.check_booking_position() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM conciliation.require_position('booking_feed', NEW.last_seq);
+  RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.check_booking_position() IS
+  'Refuses a position that the feed does not have.';
+
+REVOKE ALL ON FUNCTION conciliation.check_booking_position() FROM PUBLIC;
+
+CREATE TRIGGER booking_position_checked
+  BEFORE UPDATE OF last_seq ON conciliation.booking_position
+  FOR EACH ROW EXECUTE FUNCTION conciliation.check_booking_position();
+
 CREATE FUNCTION conciliation.booking_feed_after(place bigint, max_lines integer)
 RETURNS SETOF conciliation.booking_feed
 LANGUAGE plpgsql STABLE ROWS 1000 SET search_path = pg_catalog, pg_temp AS $$

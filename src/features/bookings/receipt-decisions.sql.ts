@@ -1,12 +1,12 @@
 /** The answers of a person to receipts that name an unknown line or another content. */
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { requireOtherSigner } from '../../base/database/own-seal.sql.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { settleReceipts, supersede } from './receipts.sql.ts';
 import {

@@ -1,10 +1,10 @@
 /** Dates before BOOKINGS_FROM that were signed off again with another content: the ERP lacks the difference. */
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, QueryClient } from '../../base/database/database.ts';
-import { requireOtherSigner } from '../../base/database/own-seal.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import { lockDay } from './release.sql.ts';
 
 export interface UnbookedChange {

@@ -1,11 +1,11 @@
 /** What people confirm for the matching: the buyers of companies, and the tax identifiers of financial agents. */
 import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { hasConfirmed, requireOtherSigner } from '../../base/database/own-seal.sql.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { hasConfirmed, requireOtherSigner } from '../review/own-seal.sql.ts';
 import { cnpjOf, readCompanyFacts } from './companies.sql.ts';
 import { forgetBreaks, type MatchDecision, WAITS } from './match-decisions.sql.ts';
 

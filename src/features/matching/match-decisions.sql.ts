@@ -1,10 +1,10 @@
 import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { readOwnSeals, requireOtherSigner } from '../../base/database/own-seal.sql.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { readOwnSeals, requireOtherSigner } from '../review/own-seal.sql.ts';
 import {
   type BreakCode,
   type BreakFilter,

@@ -2,7 +2,6 @@
 import { type Static, Type } from 'typebox';
 import { actionsOf } from '../../base/audit/audit.ts';
 import type { QueryClient } from '../../base/database/database.ts';
-import { hasConfirmed } from '../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { orNull, words } from '../../console/api/schema-parts.ts';
 import type { DayObstacle, KeptStep, ObstacleRules } from '../../console/day-obstacle.ts';
@@ -14,6 +13,7 @@ import { checkObstacles } from '../checks/findings.sql.ts';
 import { matchingObstacles } from '../matching/break-list.sql.ts';
 import { verifyObstacles } from '../verify/verify.sql.ts';
 import { LedgerDay, selectDays } from './ledger-days.sql.ts';
+import { hasConfirmed } from './own-seal.sql.ts';
 
 const where = (condition: Prisma.Sql) =>
   Prisma.sql`SELECT NULL, NULL, NULL, NULL WHERE ${condition}`;

@@ -66,6 +66,9 @@ test('a consumer moves its own position, and changes nothing else', async () => 
   expect(await read(other, 'SELECT consumer, last_seq FROM conciliation.booking_position')).toEqual(
     [{ consumer: 'south', last_seq: '0' }],
   );
+  await expect(read(own, move.replace('1', '999'))).rejects.toThrow(
+    'position: booking_feed does not have the position 999',
+  );
   for (const forged of [
     `UPDATE conciliation.booking_consumer SET database_role = 'x'`,
     `UPDATE conciliation.booking_receipt SET outcome = 'accepted', settled_at = now()`,

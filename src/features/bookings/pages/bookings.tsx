@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
@@ -20,6 +19,7 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
+import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import { sendMoved } from '../../review/pages/restated-export.ts';
 import { readMoved } from '../../review/restated-days.sql.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
@@ -91,12 +91,11 @@ const DATES_SHOWN = 20;
 
 export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
   dayColumn('bookings.date'),
-  { name: 'order_uid', head: 'bookings.order', kind: 'text', value: ({ orderUid }) => orderUid },
+  { name: 'order_uid', head: 'bookings.order', kind: 'text' },
   {
     name: 'key',
     head: 'bookings.version',
     kind: 'text',
-    value: ({ key }) => key,
     cell: ({ id, key }) => (
       <a href={`/bookings/${id}`} title={key}>
         {key.slice(key.lastIndexOf(':') + 1)}
@@ -114,7 +113,6 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     name: 'original_value',
     head: 'bookings.value',
     kind: 'amount',
-    value: ({ originalValue }) => originalValue,
     cell: ({ originalValue, postingValue }, { text, formats }) =>
       postingValue !== null &&
       originalValue !== null &&
@@ -152,7 +150,6 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     name: 'accounting_date',
     head: 'bookings.accountingDate',
     kind: 'date',
-    value: ({ accountingDate }) => accountingDate,
     cell: ({ accountingDate, accountingBasis }, { text, formats }) => (
       <>
         {formats.date(accountingDate)}
@@ -160,13 +157,8 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
       </>
     ),
   },
-  {
-    name: 'released_at',
-    head: 'bookings.releasedAt',
-    kind: 'instant',
-    value: ({ releasedAt }) => releasedAt,
-  },
-  { name: 'consumer', head: 'bookings.consumer', kind: 'text', value: ({ consumer }) => consumer },
+  { name: 'released_at', head: 'bookings.releasedAt', kind: 'instant' },
+  { name: 'consumer', head: 'bookings.consumer', kind: 'text' },
   {
     name: 'provider_external_id',
     head: 'title.fields.provider_external_id',
@@ -174,20 +166,8 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     value: ({ supplier }) => supplier,
     only: 'file',
   },
-  {
-    name: 'due_date',
-    head: 'title.fields.anticipated_due_date',
-    kind: 'date',
-    value: ({ dueDate }) => dueDate,
-    only: 'file',
-  },
-  {
-    name: 'erp_key',
-    head: 'matching.key',
-    kind: 'text',
-    value: ({ erpKey }) => erpKey,
-    only: 'file',
-  },
+  { name: 'due_date', head: 'title.fields.anticipated_due_date', kind: 'date', only: 'file' },
+  { name: 'erp_key', head: 'matching.key', kind: 'text', only: 'file' },
 ];
 
 /** The released lines, and what waits or has to be decided before lines are released. */
@@ -268,7 +248,7 @@ const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
     value: ({ fault }, { text }) => text(`bookings.waitingReasons.${fault ?? 'none'}`),
     isHead: true,
   },
-  { name: 'days', head: 'bookings.waitingCount', kind: 'count', value: ({ days }) => days },
+  { name: 'days', head: 'bookings.waitingCount', kind: 'count' },
   {
     name: 'titles',
     head: 'bookings.waitingTitles',
@@ -420,7 +400,7 @@ function Kept(props: {
 
 const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
   dayColumn('bookings.date'),
-  { name: 'key', head: 'bookings.key', kind: 'text', value: ({ key }) => key },
+  { name: 'key', head: 'bookings.key', kind: 'text' },
   {
     name: 'state',
     head: 'bookings.state',
@@ -440,13 +420,8 @@ const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
     kind: 'text',
     value: ({ outcome }, { text }) => text(`bookings.outcomes.${outcome ?? 'none'}`),
   },
-  {
-    name: 'received_at',
-    head: 'bookings.receivedAt',
-    kind: 'instant',
-    value: (row) => row.receivedAt,
-  },
-  { name: 'consumer', head: 'bookings.consumer', kind: 'text', value: ({ consumer }) => consumer },
+  { name: 'received_at', head: 'bookings.receivedAt', kind: 'instant' },
+  { name: 'consumer', head: 'bookings.consumer', kind: 'text' },
 ];
 
 export function ReceiptsTable({ receipts }: { readonly receipts: readonly ListedReceipt[] }) {
@@ -463,7 +438,7 @@ const CONSUMER_COLUMNS: readonly Column<ConsumerLag>[] = [
     isHead: true,
   },
   { name: 'position', head: 'bookings.position', kind: 'text', value: (row) => row.lastSeq },
-  { name: 'behind', head: 'bookings.behind', kind: 'count', value: (row) => row.behind },
+  { name: 'behind', head: 'bookings.behind', kind: 'count' },
   { name: 'since', head: 'bookings.behindSince', kind: 'instant', value: (row) => row.behindSince },
   {
     name: 'at',

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { Type } from 'typebox';
-import { readOwnSeals } from '../../../base/database/own-seal.sql.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
@@ -9,6 +8,7 @@ import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink, Options, OwnSeal } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
+import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import {
   BREAK_CODES,
   type Break,

@@ -1,8 +1,8 @@
+import type { QueryClient, Transaction } from '../../base/database/database.ts';
+import { companyIdOf, taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { InputError } from '../runtime/errors.ts';
-import type { CivilDate } from '../values/business-day.ts';
-import type { QueryClient, Transaction } from './database.ts';
-import { companyIdOf, taxIdOf } from './tax-id.sql.ts';
 
 /**
  * Whether a confirmation of the person, of the buyer of a company or of an agent, is in force and concerns a current
