@@ -2,25 +2,20 @@
  * npm run bench:console -- [--days 1000] [--titles-per-day 10000] [--large-day 100000] [--rounds 40]: the time of the
  * console's pages over ten million titles.
  *
- * Pulls the titles into an embedded PostgreSQL (minutes, about 10 GB), serves the console from a process of its own and
- * asks it over HTTP, one request after another. Exits with 1 where a median is over its limit.
+ * Pulls the titles into an embedded PostgreSQL (minutes, about 10 GB). Exits with 1 where a median is over its limit.
+ * `bench:matching` has the pages about payables.
  */
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
-import { request } from 'undici';
 import { addDays, dateIn, datesBetween } from '#dist/base/values/business-day.js';
-import { startChild } from './child.ts';
-import type { ConsoleProgram } from './console-process.ts';
 import { pullLedger } from './ledger.ts';
-import { itemAt, median, toCount } from './numbers.ts';
+import { itemAt, toCount } from './numbers.ts';
+import { measurePages, type Page } from './pages.ts';
 import { withServer } from './server.ts';
 
 const PAGE_LIMIT_MS = 100;
 const LIST_LIMIT_MS = 200;
-const WARM_UP_ROUNDS = 3;
 const DATABASE = 'bench_console';
-
-type Page = [name: string, path: string, limitMs: number];
 
 const { values } = parseArgs({
   options: {
@@ -35,34 +30,12 @@ const titlesPerDay = toCount(values['titles-per-day']);
 const largeDay = toCount(values['large-day']);
 const rounds = toCount(values.rounds);
 
-const tell = (line: string) => process.stdout.write(`${line}\n`);
-
 await withServer(async (server) => {
   const today = dateIn('America/Sao_Paulo', new Date());
   const dates = datesBetween(addDays(today, -days), addDays(today, -1));
   const { databaseUrl } = await pullLedger(server, DATABASE, dates, titlesPerDay, largeDay);
   const pages = await server.inDatabase(DATABASE, planPages);
-  const web = startChild<ConsoleProgram>('console-process');
-  const { url, cookie } = await web.call('open', { databaseUrl });
-  tell(`${'page'.padEnd(36)} median ms   p95 ms   limit`);
-  for (const [name, path, limitMs] of pages) {
-    const times: number[] = [];
-    for (let round = -WARM_UP_ROUNDS; round < rounds; round += 1) {
-      const startedMs = performance.now();
-      const answer = await request(url + path, { headers: { cookie, accept: 'text/html' } });
-      await answer.body.text();
-      if (answer.statusCode !== 200) throw new Error(`${path} answered ${answer.statusCode}`);
-      if (round >= 0) times.push(performance.now() - startedMs);
-    }
-    times.sort((a, b) => a - b);
-    const p95 = itemAt(times, Math.floor(times.length * 0.95));
-    const isOver = median(times) > limitMs;
-    if (isOver) process.exitCode = 1;
-    const cells = [median(times).toFixed(1).padStart(9), p95.toFixed(1).padStart(8)];
-    const end = `${String(limitMs).padStart(7)}${isOver ? '  OVER' : ''}`;
-    tell(`${name.padEnd(36)} ${cells.join(' ')} ${end}`);
-  }
-  await web.stop();
+  await measurePages(databaseUrl, pages, rounds);
 });
 
 async function planPages(client: pg.Client): Promise<Page[]> {
@@ -78,7 +51,7 @@ async function planPages(client: pg.Client): Promise<Page[]> {
   );
   const { provider, order, agent } = itemAt(titles, 0);
   const dayOf = (date: string) => `/titles?from=${date}&to=${date}`;
-  const ofAgent = new URLSearchParams({ agent });
+  const searchFor = (search: string) => new URLSearchParams({ search });
   const many = `/titles?from=${from}&to=${usual}`;
   const all = `/titles?from=2020-01-01&to=${large}`;
   return [
@@ -87,7 +60,7 @@ async function planPages(client: pg.Client): Promise<Page[]> {
     ['Day', `/days/${usual}`, PAGE_LIMIT_MS],
     ['Titles of a day', dayOf(usual), LIST_LIMIT_MS],
     ['… by value', `${dayOf(usual)}&sort=-value`, LIST_LIMIT_MS],
-    ['… of an agent', `${dayOf(usual)}&${ofAgent}`, LIST_LIMIT_MS],
+    ['… of an agent', `${dayOf(usual)}&${searchFor(agent)}`, LIST_LIMIT_MS],
     [`Titles of a day of ${largeDay}`, dayOf(large), LIST_LIMIT_MS],
     ['… page 1,000', `${dayOf(large)}&page=1000`, LIST_LIMIT_MS],
     ['… by value', `${dayOf(large)}&sort=value`, LIST_LIMIT_MS],
@@ -95,8 +68,9 @@ async function planPages(client: pg.Client): Promise<Page[]> {
     ['… filtered', `${dayOf(large)}&status=current&minValue=50000`, LIST_LIMIT_MS],
     ['Titles of 31 days', many, LIST_LIMIT_MS],
     ['… page 1,000', `${many}&page=600`, LIST_LIMIT_MS],
-    ['… filtered', `${many}&${ofAgent}`, LIST_LIMIT_MS],
-    ['Titles of a provider, all dates', `${all}&provider=${provider}`, LIST_LIMIT_MS],
-    ['Titles of an order, all dates', `${all}&order=${order}`, LIST_LIMIT_MS],
+    ['… filtered', `${many}&${searchFor(agent)}`, LIST_LIMIT_MS],
+    ['Titles of a provider, all dates', `${all}&${searchFor(provider)}`, LIST_LIMIT_MS],
+    ['Schedule of a month', `/schedule?date=${usual}`, LIST_LIMIT_MS],
+    ['Titles of an order, all dates', `${all}&${searchFor(order)}`, LIST_LIMIT_MS],
   ];
 }

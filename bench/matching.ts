@@ -8,7 +8,7 @@
  * another document is near. A decoy is counted apart, because no rule can tell the decoy from the missing payable. The
  * memory is that of the process; PostgreSQL has its own. Exits with 1 where a match joins a title with the payable of
  * another one, where fewer than 98 % of the payables without a decoy are matched, where a second run changes something,
- * or where 100,000 take longer than 60 seconds or 300 MB.
+ * or where 100,000 take longer than 60 seconds or 300 MB, or a page of the console about them longer than 200 ms.
  */
 import { parseArgs } from 'node:util';
 import { type Database, openDatabase } from '#dist/base/database/database.js';
@@ -16,6 +16,7 @@ import { listBreaks } from '#dist/features/matching/break-list.sql.js';
 import { runMatching } from '#dist/features/matching/run-matching.sql.js';
 import { peakMemoryBytes } from './meter.ts';
 import { toCount } from './numbers.ts';
+import { measurePages, type Page } from './pages.ts';
 import { logger, type Server, withServer } from './server.ts';
 
 const { values } = parseArgs({
@@ -24,6 +25,12 @@ const { values } = parseArgs({
 const LIMIT_TITLES = 100_000;
 const LIMIT_SECONDS = 60;
 const LIMIT_MB = 300;
+const ROUNDS = 20;
+const PAGES: readonly Page[] = [
+  ['Breaks', '/breaks', 200],
+  ['… of a kind', '/breaks?kind=value_differs', 200],
+  ['Proposals', '/proposals', 200],
+];
 
 const VALUE = 'number / 3000 * 13 + 10 + number % 97 / 100.0';
 const DUE_DATE = `DATE '2026-07-01' + (number + number / 3000) % 60`;
@@ -81,8 +88,9 @@ await withServer(async (server) => {
 });
 
 async function measure(server: Server, size: number): Promise<boolean> {
+  const databaseUrl = await server.createDatabase(`bench_matching_${size}`);
   const database = openDatabase({
-    databaseUrl: await server.createDatabase(`bench_matching_${size}`),
+    databaseUrl,
     applicationName: 'bench',
     statementTimeoutMs: 900_000,
     logger,
@@ -107,6 +115,7 @@ async function measure(server: Server, size: number): Promise<boolean> {
       matches - trueOnes - wrong,
       `${(100 * share).toFixed(2)} %`,
     ]);
+    if (size <= LIMIT_TITLES) await measurePages(databaseUrl, PAGES, ROUNDS);
     const isFast = size > LIMIT_TITLES || (first.seconds <= LIMIT_SECONDS && peakMb <= LIMIT_MB);
     const isStable = second.result.matched === 0 && second.result.reopened === 0;
     return wrong === 0 && share >= 0.98 && isStable && isFast;

@@ -61,7 +61,9 @@ function checked(
     attachValidation: true,
     preValidation: async (request: FastifyRequest) => {
       request.query = cleaned(request.query, input);
-      request.body = cleaned(request.body, input);
+      const form = Object.entries(cleaned(request.body, input));
+      // A deed may pass its whole input on.
+      request.body = Object.fromEntries(form.filter(([name]) => name in others));
     },
     schema: { params: Type.Object(inPath), [part]: Type.Object(others) },
   };

@@ -40,13 +40,14 @@ export const LOGIN = declarePage({
   body: (data) => <LoginPage {...data} />,
 });
 
+const optional = Type.Optional(text);
 const written = asWritten(Type.Optional(text));
 
 const SIGN_IN = declareAction({
   path: '/login',
   who: 'visitor',
   page: LOGIN,
-  input: { name: Type.Optional(text), password: written, next: Type.Optional(text) },
+  input: { name: optional, password: written, code: optional, next: optional },
   answer: async (request, reply, parts, { name = '' }) => {
     const known = parseUserName(name) ?? '';
     const { user, proof } = await checkSignIn(parts, reply, known, 'wrong_sign_in');
@@ -110,11 +111,10 @@ const USE_LINK = declareAction({
 const CHOOSE_LANGUAGE = declareAction({
   path: '/preferences',
   who: 'visitor',
-  input: {},
-  answer: async (request, reply, { publicUrl, timeZone }) => {
+  input: { language: optional, next: optional },
+  answer: async (request, reply, { publicUrl, timeZone }, { language: chosen }) => {
     const options = { ...cookiesOf(publicUrl).options, maxAge: PREFERENCE_SECONDS };
     const { language: current } = pageContext(request, timeZone);
-    const chosen = textParameter(request.body, 'language');
     const language = LANGUAGES.find((known) => known === chosen) ?? current;
     return reply.setCookie(LANGUAGE_COOKIE, language, options).redirect(nextOf(request), 303);
   },

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ColumnKind } from '../../base/export/table.ts';
 import type { TextKey } from '../../base/texts/texts.ts';
-import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { parseCivilDate } from '../../base/values/business-day.ts';
 import { type PageContext, textParameter, usePage } from '../shell/page-context.ts';
 import { ActionForm, DayLink, Instant } from '../shell/parts.tsx';
 
@@ -29,8 +29,8 @@ export type Column<Row> = Look<Row> &
 interface Look<Row> {
   /** The heading on pages and in Portuguese files. Null: the name. */
   readonly head: TextKey | null;
-  /** Of the value. Amounts are exact decimals as text. */
-  readonly kind: ColumnKind | 'count' | 'instant';
+  /** Of the value. Amounts are exact decimals as text. day: an accepted date, which links to its day. */
+  readonly kind: ColumnKind | 'count' | 'instant' | 'day';
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
   /** Whether the column names the row. */
   readonly isHead?: true;
@@ -53,28 +53,6 @@ export function cellOf<Row>({ name, value }: Column<Row>, row: Row, page: Words)
 
 /** What a value may be written with. */
 export type Words = Pick<PageContext, 'text' | 'formats' | 'language'>;
-
-/** The accepted date of a row, which links to its day. */
-export const dayColumn = <Row extends { readonly date: CivilDate | null }>(
-  head: TextKey,
-): Column<Row> => ({
-  name: 'date',
-  head,
-  kind: 'date',
-  value: ({ date }) => date,
-  cell: ({ date }) => <DayLink date={date} />,
-});
-
-/** The same of a row whose own date is another one. */
-export const acceptedDateColumn = <Row extends { readonly acceptedDate: CivilDate | null }>(
-  head: TextKey,
-): Column<Row> => ({
-  name: 'accepted_date',
-  head,
-  kind: 'date',
-  value: ({ acceptedDate }) => acceptedDate,
-  cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
-});
 
 /** The sums of amounts and counts over all rows that the filter selects, by the name of the column. */
 export type Sums = Readonly<Record<string, string | number>>;
@@ -195,8 +173,9 @@ function shown(
   if (typeof value === 'number') return formats.count(value);
   if (value === '') return '';
   if (kind === 'amount') return formats.amount(value);
-  const date = kind === 'date' ? parseCivilDate(value) : null;
-  return date === null ? value : formats.date(date);
+  const date = kind === 'date' || kind === 'day' ? parseCivilDate(value) : null;
+  if (date === null) return value;
+  return kind === 'day' ? <DayLink date={date} /> : formats.date(date);
 }
 
 /** An address, or a form for parameters that must not get into one. */

@@ -75,6 +75,7 @@ function tableOf<Row>(all: readonly Column<Row>[], { language, text, formats }: 
   const written = all.filter(({ only }) => only !== 'page');
   const kindOf = ({ kind }: Column<Row>): ColumnKind => {
     if (kind === 'count') return 'integer';
+    if (kind === 'day') return 'date';
     return kind === 'instant' || (kind === 'boolean' && isForPeople) ? 'text' : kind;
   };
   const cellIn = (column: Column<Row>, row: Row) => {

@@ -68,7 +68,9 @@ test('a link never has the host that the request names', async () => {
 test('another role and being disabled end the sessions at once, and a new link replaces the old', async () => {
   const caio = await console.as('viewer', 'caio');
   expect((await caio.get('/')).status).toBe(200);
-  const changed = await admin.post('/users/caio/role', { role: 'reviewer' });
+  // The field is that of another form.
+  const forged = { role: 'reviewer', isDisabled: 'true' };
+  const changed = await admin.post('/users/caio/role', forged);
   expect(changed.location).toBe('/users?notice=user_changed');
   expect((await caio.get('/')).status).toBe(303);
   const link = await admin.post('/users/caio/link');

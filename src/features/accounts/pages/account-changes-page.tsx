@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { acceptedDateColumn, type Column } from '../../../console/list/columns.tsx';
+import type { Column } from '../../../console/list/columns.tsx';
 import { asHidden, asTabs, choice, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
@@ -114,7 +114,7 @@ function Decided({ change }: { readonly change: AccountChange }) {
 }
 
 const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
-  acceptedDateColumn('days.date'),
+  { name: 'accepted_date', head: 'days.date', kind: 'day' },
   {
     name: 'kind',
     head: 'providers.partyKind',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<AlertRow>[] = [
       );
     },
   },
-  dayColumn('alerts.date'),
+  { name: 'date', head: 'alerts.date', kind: 'day' },
   { name: 'raised_at', head: 'alerts.raised', kind: 'instant' },
   { name: 'resolved_at', head: 'alerts.resolved', kind: 'instant' },
 ];

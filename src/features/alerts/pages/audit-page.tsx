@@ -4,7 +4,7 @@ import type { Transaction } from '../../../base/database/database.ts';
 import { namesIn } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { dateOrNull, id, instant, orNull } from '../../../console/api/schema-parts.ts';
-import { type Column, dayColumn, type Words } from '../../../console/list/columns.tsx';
+import type { Column, Words } from '../../../console/list/columns.tsx';
 import { dateField, type FilterField, type FilterOf } from '../../../console/list/filter.tsx';
 import { declareList, type Place } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -63,7 +63,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     },
   },
   { name: 'details', head: 'audit.values', kind: 'text', value: detailsText, only: 'file' },
-  dayColumn('audit.date'),
+  { name: 'date', head: 'audit.date', kind: 'day' },
   {
     name: 'pull',
     head: 'audit.pull',

@@ -113,10 +113,7 @@ const CANCEL = declareAction({
   path: '/backfills/:id/cancel',
   who: OPERATE,
   input: { id },
-  deed: async ({ database, plan }, { id }, by) => {
-    await cancelBackfill(database, BigInt(id), by);
-    plan();
-  },
+  deed: cancel,
   next: () => '/backfills',
   notice: 'backfill_cancelled',
 });
@@ -204,6 +201,16 @@ async function startBackfill(
   return id;
 }
 
+/** The planner gives the places of the cancelled pulls to other pulls. */
+async function cancel(
+  { database, plan }: ConsoleParts,
+  { id }: { readonly id: number },
+  by: string,
+): Promise<void> {
+  await cancelBackfill(database, BigInt(id), by);
+  plan();
+}
+
 export const BACKFILLS_API = [
   declareOperation({
     path: '/backfills/:id',
@@ -241,9 +248,9 @@ export const BACKFILLS_API = [
     summary: 'Stop a backfill; pulled dates stay',
     input: { id },
     answer: Backfill,
-    run: async ({ database }, { id }, request) => {
-      await cancelBackfill(database, BigInt(id), actorOf(request));
-      return readBackfillProgress(database, BigInt(id));
+    run: async (parts, { id }, request) => {
+      await cancel(parts, { id }, actorOf(request));
+      return readBackfillProgress(parts.database, BigInt(id));
     },
   }),
 ];

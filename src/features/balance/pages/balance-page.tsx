@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { declareOperation } from '../../../console/api/api-request.ts';
 import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
-import { acceptedDateColumn, type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<Row>[] = [
     value: ({ titleId }) => titleId && String(titleId),
     cell: ({ titleId }) => titleId && <a href={`/titles/${titleId}`}>{titleId}</a>,
   },
-  acceptedDateColumn('balance.date'),
+  { name: 'accepted_date', head: 'balance.date', kind: 'day' },
   { name: 'order_uid', head: 'balance.order', kind: 'text' },
   { name: 'erp_keys', head: 'balance.keys', kind: 'text' },
   ...VALUES,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField, numberField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
@@ -90,7 +90,7 @@ const KEPT_SHOWN = 50;
 const DATES_SHOWN = 20;
 
 export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
-  dayColumn('bookings.date'),
+  { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'order_uid', head: 'bookings.order', kind: 'text' },
   {
     name: 'key',
@@ -289,7 +289,7 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
 }
 
 const differenceColumns = (own: readonly CivilDate[]): readonly Column<UnbookedChange>[] => [
-  dayColumn('bookings.date'),
+  { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'signed_off_at', head: 'bookings.signedOffAt', kind: 'instant' },
   {
     name: 'signed_off_by',
@@ -399,7 +399,7 @@ function Kept(props: {
 }
 
 const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
-  dayColumn('bookings.date'),
+  { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'key', head: 'bookings.key', kind: 'text' },
   {
     name: 'state',

@@ -4,7 +4,7 @@ import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { CHECK_CODES } from '../../../base/values/checks.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, dayColumn, ListTable, type Words } from '../../../console/list/columns.tsx';
+import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<Finding>[] = [
 ];
 
 const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
-  { ...dayColumn('days.date'), isHead: true },
+  { name: 'date', head: 'days.date', kind: 'day', isHead: true },
   {
     name: 'check',
     head: 'findings.check',

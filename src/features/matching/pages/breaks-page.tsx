@@ -4,7 +4,6 @@ import { anyOf, asTabs, choice, dateField, textField } from '../../../console/li
 import { declareList } from '../../../console/list/list.tsx';
 import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { DayLink } from '../../../console/shell/parts.tsx';
 import {
   BREAK_STATES,
   type BreakCount,
@@ -77,9 +76,8 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
   {
     name: 'accepted_date',
     head: 'matching.date',
-    kind: 'date',
+    kind: 'day',
     value: ({ title }) => title?.acceptedDate ?? null,
-    cell: ({ title }) => title && <DayLink date={title.acceptedDate} />,
   },
   { name: 'age', head: 'matching.age', kind: 'count' },
   {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { acceptedDateColumn, type Column } from '../../../console/list/columns.tsx';
+import type { Column } from '../../../console/list/columns.tsx';
 import {
   anyOf,
   asHidden,
@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<Proposal>[] = [
       ].join('; '),
     isHead: true,
   },
-  acceptedDateColumn('matching.date'),
+  { name: 'accepted_date', head: 'matching.date', kind: 'day' },
   {
     name: 'order_uid',
     head: 'matching.order',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
-import { acceptedDateColumn, type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -69,7 +69,7 @@ const COLUMNS: readonly Column<RuleEffect>[] = [
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
     isHead: true,
   },
-  acceptedDateColumn('matching.date'),
+  { name: 'accepted_date', head: 'matching.date', kind: 'day' },
   { name: 'value', head: 'matching.value', kind: 'amount' },
 ];
 

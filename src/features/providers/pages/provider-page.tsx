@@ -4,14 +4,7 @@ import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import {
-  Card,
-  DayLink,
-  Fields,
-  Instant,
-  PlatformValue,
-  RevealForm,
-} from '../../../console/shell/parts.tsx';
+import { Card, Fields, Instant, PlatformValue, RevealForm } from '../../../console/shell/parts.tsx';
 import { STAFF } from '../../../console/shell/route-access.ts';
 import { ACCOUNT_CHANGES } from '../../accounts/pages/account-changes-page.tsx';
 import { AccountText, accountNumber } from '../../accounts/pages/account-text.tsx';
@@ -227,8 +220,7 @@ const ACCOUNT_COLUMNS: readonly Column<SeenAccount>[] = [
   {
     name: 'last_accepted_date',
     head: 'providers.lastTitle',
-    kind: 'date',
-    cell: ({ lastAcceptedDate }) => <DayLink date={lastAcceptedDate} />,
+    kind: 'day',
   },
   { name: 'first_seen_at', head: 'providers.firstSeen', kind: 'instant' },
 ];

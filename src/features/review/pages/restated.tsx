@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import { declareAction } from '../../../console/declare.tsx';
-import { type Column, dayColumn } from '../../../console/list/columns.tsx';
+import type { Column } from '../../../console/list/columns.tsx';
 import { readFilter, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
@@ -20,7 +20,7 @@ import { sendMoved } from './restated-export.ts';
 const FILTER = { by: textField('months.daySignedBy') };
 
 const COLUMNS: readonly Column<RestatedDay>[] = [
-  { ...dayColumn('days.date'), isHead: true },
+  { name: 'date', head: 'days.date', kind: 'day', isHead: true },
   {
     name: 'signed_off_by',
     head: 'months.daySignedBy',

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, dayColumn, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { asHidden, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
@@ -31,7 +31,6 @@ import {
 import { obstacleText, Remarks } from './remarks.tsx';
 
 const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
-type SignableDay = Readonly<Static<typeof SignableDay>>;
 
 const FORM = 'days-to-sign';
 
@@ -50,7 +49,9 @@ export const SIGN_OFFS = declareList(SignableDay, {
   },
   columns: [
     {
-      ...dayColumn<SignableDay>('days.date'),
+      name: 'date',
+      head: 'days.date',
+      kind: 'day',
       isHead: true,
       cell: (day, page) => (
         <span class="tight">
@@ -194,7 +195,7 @@ interface ResultPageData {
 }
 
 const SEAL_COLUMNS: readonly Column<SignOff>[] = [
-  { ...dayColumn('days.date'), isHead: true },
+  { name: 'date', head: 'days.date', kind: 'day', isHead: true },
   { name: 'titles', head: 'days.titles', kind: 'count' },
   {
     name: 'original_value',
@@ -248,7 +249,7 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
 }
 
 const REFUSED_COLUMNS: readonly Column<SignOffOutcome>[] = [
-  { ...dayColumn('days.date'), isHead: true },
+  { name: 'date', head: 'days.date', kind: 'day', isHead: true },
   {
     name: 'reason',
     head: 'signOffs.reason',

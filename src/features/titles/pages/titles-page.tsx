@@ -4,7 +4,6 @@ import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { DayLink } from '../../../console/shell/parts.tsx';
 import type { DayState } from '../../../core/ledger/day-ledger.sql.ts';
 import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
@@ -45,9 +44,8 @@ const COLUMNS: readonly Column<TitleRow>[] = [
   {
     name: 'accepted_date',
     head: 'titles.accepted',
-    kind: 'date',
+    kind: 'day',
     sort: 'accepted',
-    cell: ({ acceptedDate }) => <DayLink date={acceptedDate} />,
   },
   {
     name: 'due_date',
