@@ -217,7 +217,7 @@ export const scopeOf = (among: Prisma.Sql): Scope => {
     // The dates of the titles, of titles of the same orders, and of the other titles that the payables have or had.
     dates: Prisma.sql`
       SELECT accepted_date AS date FROM conciliation.title WHERE order_uid = ${chosen(Prisma.sql`order_uid`)}
-      UNION SELECT accepted_date FROM ${titlesOf(Prisma.sql`held`)} AS held_title
+      UNION SELECT accepted_date FROM held
       UNION SELECT accepted_date FROM conciliation.title WHERE id = ANY(ARRAY(
         SELECT title_id FROM conciliation.title_match
         WHERE ended_at IS NOT NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM held))))
@@ -344,19 +344,21 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
            bookings_from,
            (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at
     FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true
+  ), lasting AS NOT MATERIALIZED (
+    SELECT * FROM conciliation.title_match WHERE ended_at IS NULL AND ${scope.matches}
   ), held AS MATERIALIZED (
-    SELECT title_id, erp_key, rule, made_at, erp_value, title_part FROM conciliation.title_match
-    WHERE ended_at IS NULL AND ${scope.matches}
-  ), matched AS MATERIALIZED (
-    SELECT ${SIDE}, rule, made_at, held.erp_key, open_value, ${IS_PLAIN} AS is_plain, document AS own_document,
-           instalment AS own_instalment, abs(payable.due_date - title.anticipated_due_date) AS own_days,
-           ${OWN_DUE} AS own_due,
+    SELECT ${SIDE}, title_id, title.status, title.accepted_date, title.identity_hash, rule, made_at, erp_value, title_part,
+           lasting.erp_key, open_value, payable.status = 'cancelled' AS is_cancelled, ${IS_PLAIN} AS is_plain,
+           document AS own_document, instalment AS own_instalment,
+           abs(payable.due_date - title.anticipated_due_date) AS own_days, ${OWN_DUE} AS own_due,
            CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
-                WHEN ${OWN_DUE} THEN 2 ELSE 3 END AS place
-    FROM held
-    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = title_id ${CLOSED_DAY}
-    JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
-    WHERE title.status = 'current' AND ${scope.unmatched}
+                WHEN ${OWN_DUE} THEN 2 ELSE 3 END AS place,
+           title.status = 'current' AND ${scope.unmatched} AS is_wanted
+    FROM lasting
+    JOIN ${titlesOf(Prisma.sql`lasting`, scope.isWhole)} AS title ON title.id = title_id ${CLOSED_DAY}
+    JOIN ${payablesOf(Prisma.sql`lasting`, scope.isWhole)} AS payable ON payable.erp_key = lasting.erp_key
+  ), matched AS NOT MATERIALIZED (
+    SELECT * FROM held WHERE is_wanted
   ), rival_payable AS MATERIALIZED (
     ${settledPayables(Prisma.sql`(${IS_SETTLED} OR payable.order_uid IS NOT NULL) AND ${scope.rivals}`)}
   ), rival AS MATERIALIZED (
@@ -444,9 +446,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
   ), taken AS (
     SELECT title_id, min(erp_key) AS erp_key FROM taken_pair GROUP BY title_id
   ), pair AS MATERIALIZED (
-    SELECT held.title_id, held.erp_key, 0 AS source, 0 AS place, 0 AS days, rule, erp_value
-    FROM held JOIN ${payablesOf(Prisma.sql`held`, scope.isWhole)} AS payable ON payable.erp_key = held.erp_key
-    WHERE NOT ${IS_PLAIN} OR open_value < erp_value OR title_id IN (SELECT title_id FROM asked)
+    SELECT title_id, erp_key, 0 AS source, 0 AS place, 0 AS days, rule, erp_value FROM held
+    WHERE NOT is_plain OR open_value < erp_value OR title_id IN (SELECT title_id FROM asked)
     UNION ALL
     SELECT title_id, erp_key, 3, place, days, NULL, NULL::numeric FROM rival
     -- A booking of another order explains the payable.
@@ -499,12 +500,16 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     )}) AS gone
     WHERE (same_value OR same_order AND is_empty) AND ${IS_NEAR} AND NOT EXISTS (
       SELECT FROM free WHERE status = 'open' AND ${isEnteredAgain(Prisma.sql`free`)})
+  ), paired AS MATERIALIZED (
+    SELECT id, status, accepted_date, identity_hash, original_value, anticipated_due_date, ${BUSINESS_DAY} AS business_day,
+           buyer_is_financial, financial_agent_identification, provider_identification
+    FROM ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ${CLOSED_DAY} WHERE id IN (SELECT title_id FROM pair)
   ), demand AS MATERIALIZED (
     -- What the titles of a payable still ask for, and their bookings.
     SELECT erp_key, sum(original_value) FILTER (WHERE is_posted IS NOT TRUE) AS value,
            bool_or(is_posted IS FALSE) AS is_awaited
     FROM (SELECT DISTINCT title_id, erp_key FROM pair) AS pair
-    JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
+    JOIN paired ON id = title_id
     LEFT JOIN live USING (title_id)
     GROUP BY erp_key
   ), named AS MATERIALIZED (
@@ -513,7 +518,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       SELECT pair.erp_key, ${SOLE} AS sole, name FROM pair JOIN asked USING (title_id)
       UNION
       SELECT pair.erp_key, ${SOLE}, ${identityOf(Prisma.sql`accepted_date`)}
-      FROM pair JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = title_id
+      FROM pair JOIN paired ON id = title_id
       UNION
       -- The next release reverses a booking that a person recorded after a restore and whose content no title has.
       SELECT pair.erp_key, ${SOLE}, name
@@ -525,7 +530,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
   ), situated AS MATERIALIZED (
     SELECT pair.title_id, pair.erp_key, source, place, pair.days, source = 0 AS is_matched, rule,
            title.buyer_is_financial IS TRUE AS is_early, title.status = 'current' AS is_current,
-           ${IS_BOOKED} AS is_booked, ${BUSINESS_DAY} AS title_due_date,
+           ${IS_BOOKED} AS is_booked, title.business_day AS title_due_date,
            payable.settled_on, payable.changed_at,
            source = 2 AND place IN (3, 4) AND pair.days > ${FAR_DUE_DAYS} AND payable.instalment IS NOT NULL AS is_far,
            ${STATED_AT} AS stated_at,
@@ -539,7 +544,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
              Prisma.sql`undone.posted_at > CASE WHEN payable.closed_at IS NULL THEN ${STATED_AT} ELSE '-infinity' END`,
            )} AS situation
     FROM run CROSS JOIN pair
-    JOIN ${titlesOf(Prisma.sql`pair`, scope.isWhole)} AS title ON title.id = pair.title_id ${CLOSED_DAY}
+    JOIN paired AS title ON title.id = pair.title_id
     JOIN ${payablesOf(Prisma.sql`pair`, scope.isWhole)} AS payable ON payable.erp_key = pair.erp_key
     LEFT JOIN demand ON demand.erp_key = pair.erp_key
     LEFT JOIN named ON named.erp_key = pair.erp_key AND sole = ${SOLE}
@@ -575,7 +580,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     ) AS weighed
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
-    SELECT date, name, name || ':' || occurrence AS booking, kind, state, states, original_value, key AS erp_key,
+    SELECT date, name, name || ':' || occurrence AS booking, kind, state, states, booking.original_value, key AS erp_key,
            own.title_id AS owner, kind = 'reverse' AND state = 'refused' AS is_refused
     FROM booking LEFT JOIN own ON line_id = booking.id
     LEFT JOIN LATERAL unnest(string_to_array(booking.erp_key, ',')) AS key ON true
@@ -592,8 +597,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
   ), claim AS MATERIALIZED (
     -- The other titles of their payables, and the titles that continue a withdrawn one.
     SELECT standing.*, held.title_id, accepted_date FROM standing JOIN held USING (erp_key)
-    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id
-    WHERE title.status = 'current' AND name <> ${identityOf(Prisma.sql`accepted_date`)}
+    WHERE held.status = 'current' AND name <> ${identityOf(Prisma.sql`accepted_date`)}
     UNION ALL
     SELECT follower.*, accepted_date FROM follower
     JOIN ${titlesOf(Prisma.sql`follower`)} AS title ON title.id = title_id
@@ -700,8 +704,6 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       AS title ON title.order_uid = payable.order_uid
     WHERE payable.order_uid IS NOT NULL
     GROUP BY payable.erp_key
-  ), by_person AS MATERIALIZED (
-    SELECT DISTINCT title_id, erp_key FROM held WHERE rule = 'person'
   ), twin AS MATERIALIZED (
     SELECT copy.erp_key AS copy, payable.erp_key FROM alone AS copy JOIN (
       -- The few documents of the payables without a match are hashed, and not all payables.
@@ -757,11 +759,10 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     WHERE rule = 'inherited' AND is_plain AND NOT is_own AND NOT is_posted
       AND (open_value <> original_value OR own_days > ${DUE_DAYS} AND NOT own_due)
     UNION ALL
-    SELECT 'due_before_release', 2, false, title.id, held.erp_key
-    FROM run CROSS JOIN held
-    JOIN ${titlesOf(Prisma.sql`held`, scope.isWhole)} AS title ON title.id = held.title_id ${CLOSED_DAY}
+    SELECT 'due_before_release', 2, false, title.id, title.erp_key
+    FROM run CROSS JOIN held AS title
     WHERE title_part = 0 AND title.status = 'current' AND ${IS_BOOKED}
-      AND ${BUSINESS_DAY} <= (now() AT TIME ZONE run.time_zone)::date
+      AND title.business_day <= (now() AT TIME ZONE run.time_zone)::date
       AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
       AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
     UNION ALL
@@ -784,10 +785,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     FROM ordered WHERE NOT has_current
     UNION ALL
     -- The program ends its own matches of this kind.
-    SELECT 'match_lost', 1, false, title_id, by_person.erp_key
-    FROM by_person JOIN ${titlesOf(Prisma.sql`by_person`)} AS title ON title.id = title_id
-    JOIN ${payablesOf(Prisma.sql`by_person`)} AS payable ON payable.erp_key = by_person.erp_key
-    WHERE title.status = 'withdrawn' OR payable.status = 'cancelled' AND NOT ${IS_BOOKED}
+    SELECT 'match_lost', 1, false, title_id, erp_key FROM held AS title
+    WHERE rule = 'person' AND (status = 'withdrawn' OR is_cancelled AND NOT ${IS_BOOKED})
     UNION ALL
     SELECT 'duplicated_in_erp', 1, false, title_id, copy
     FROM (SELECT copy, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first

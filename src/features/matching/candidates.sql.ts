@@ -173,7 +173,7 @@ const inSpans = (titles: Prisma.Sql) => Prisma.sql`
 const NEAR = Prisma.sql`payable.due_span = title.due_span AND ${NEAR_DUE}`;
 
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
-  payable.ground AS payable_text, title.is_fixed AS title_is_fixed, payable.is_fixed AS payable_is_fixed,
+  payable.ground::text AS payable_text, title.is_fixed AS title_is_fixed, payable.is_fixed AS payable_is_fixed,
   title.match_id AS title_match, payable.match_id AS payable_match,
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due,
   (payable.due_date = title.anticipated_due_date) IS TRUE AS is_day`;
@@ -245,7 +245,7 @@ export const CANDIDATES = Prisma.sql`
     LEFT JOIN lasting ON lasting.title_id = title.id AND title_part = 0
     WHERE status = 'current'
   ), stated_payable AS MATERIALIZED (
-    SELECT ${STATED_PAYABLE}, ${PAYABLE_GROUND}::text AS ground, rule, is_fixed IS TRUE AS is_fixed, ${MATCH_ID}
+    SELECT ${STATED_PAYABLE}, ${PAYABLE_GROUND} AS ground, ${PAYABLE_VALUE} AS erp_value, rule, is_fixed IS TRUE AS is_fixed, ${MATCH_ID}
     FROM conciliation.erp_payable AS payable ${COMPANY_NAME} ${joinClosedDay(PAYABLE_DUE)}
     LEFT JOIN lasting ON lasting.erp_key = payable.erp_key AND erp_part = 0
     WHERE status = 'open' AND closed_at IS NULL AND ${IS_COMPARED}

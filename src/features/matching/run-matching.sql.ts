@@ -97,18 +97,16 @@ export async function matchTitles(
   await inheritMatches(tx, runId);
   const [{ matched, replaced }] = await tx.$queryRaw<[{ matched: number; replaced: number }]>`
       WITH RECURSIVE ${companyNames(companies)}, ${ASKED}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
-        SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground, ${PAYABLE_VALUE} AS erp_value
-        FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
-              UNION ALL
-              SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, title_part, erp_part FROM certain_row) AS chosen
-        JOIN conciliation.title AS title ON title.id = title_id
-        JOIN conciliation.erp_payable AS payable ON payable.erp_key = chosen.erp_key
+        SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
+        UNION ALL
+        SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, title_part, erp_part FROM certain_row
       ), ${VETOED}, refused AS (
         SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen JOIN vetoed USING (title_id, erp_key)
         UNION
         -- What a person has undone is not matched again while both sides are the same.
-        SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen
-        WHERE ${isDeclined(Prisma.sql`chosen.title_id`, Prisma.sql`chosen.erp_key`, Prisma.sql`chosen.title_ground`, Prisma.sql`chosen.erp_ground`)}
+        SELECT title_id, erp_key, sum_id
+        FROM chosen JOIN conciliation.title AS title ON title.id = title_id JOIN open_payable AS payable USING (erp_key)
+        WHERE ${isDeclined(Prisma.sql`title.id`, Prisma.sql`payable.erp_key`, TITLE_GROUND, Prisma.sql`payable.ground`)}
       ), wanted AS MATERIALIZED (
         SELECT *, coalesce(sum_id, -title_id) AS key, count(*) OVER (PARTITION BY coalesce(sum_id, -title_id)) AS rows
         FROM chosen
@@ -130,9 +128,10 @@ export async function matchTitles(
           (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by,
            title_ground, erp_ground, erp_value)
         SELECT title_id, erp_key, sum_id, title_part, erp_part, (${[...RULES]}::text[])[place],
-               ${RULE_VERSION}, ${runId}, ${by}, title_ground, erp_ground, erp_value
+               ${RULE_VERSION}, ${runId}, ${by}, ${TITLE_GROUND}, payable.ground, erp_value
         -- The rows that end give their places free first.
         FROM wanted CROSS JOIN (SELECT count(*) FROM ended) AS after
+        JOIN conciliation.title AS title ON title.id = title_id JOIN open_payable AS payable USING (erp_key)
         WHERE NOT EXISTS (SELECT FROM kept WHERE kept.wanted = wanted.key)
         RETURNING id, sum_id
       )

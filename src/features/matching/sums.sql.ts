@@ -10,44 +10,47 @@ export const SUM_ITEMS = 5;
 const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
   payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
   ltrim(payable.document, '0') AS document, title.payables, payable.titles,
-  ${IS_COMPANY} AS is_company, title.fits_none AND payable.fits_none AS fits_none, title.is_fixed OR payable.is_fixed AS is_fixed`;
+  ${IS_COMPANY} AS is_company, title.is_fixed OR payable.is_fixed AS is_fixed`;
 
 interface Side {
   readonly table: Prisma.Sql;
-  readonly key: Prisma.Sql;
-  readonly pairKey: Prisma.Sql;
+  readonly counts: Prisma.Sql;
   readonly code: Prisma.Sql;
 }
 const TITLES: Side = {
   table: Prisma.sql`open_title`,
-  key: Prisma.sql`id`,
-  pairKey: Prisma.sql`title_id`,
+  counts: Prisma.sql`title_count`,
   code: Prisma.sql`provider_external_id`,
 };
 const PAYABLES: Side = {
   table: Prisma.sql`open_payable`,
-  key: Prisma.sql`erp_key`,
-  pairKey: Prisma.sql`erp_key`,
+  counts: Prisma.sql`payable_count`,
   code: Prisma.sql`supplier_external_id`,
 };
 
+/** The rows of each supplier and business day: by code, and by party with those that have no code. */
+const countsOf = ({ table, code }: Side) => Prisma.sql`
+  SELECT ${code} AS code, party, business_day AS due, count(*) AS rows FROM ${table} GROUP BY 1, 2, 3`;
+
 /**
- * The number of candidates of each row of `own` among `others`, as `name`, without making the pairs, and whether no
- * other rule accepts a pair of the row.
+ * Rows of `own` with the number of their candidates among `others`, as `name`, without making the pairs.
  */
-const counted = (own: Side, others: Side, name: Prisma.Sql) => Prisma.sql`
-  SELECT own.*, (coalesce(by_code.rows, 0)
-           + coalesce(CASE WHEN ${own.code} IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS ${name},
-         fitting.key IS NULL AS fits_none
-  FROM ${own.table} AS own
-  LEFT JOIN (SELECT DISTINCT ${own.pairKey} AS key FROM pair) AS fitting ON fitting.key = own.${own.key}
-  LEFT JOIN (SELECT ${others.code} AS code, business_day AS due, count(*) AS rows
-             FROM ${others.table} WHERE ${others.code} IS NOT NULL GROUP BY 1, 2) AS by_code
-    ON by_code.code = ${own.code} AND by_code.due = own.business_day
-  LEFT JOIN (SELECT party, business_day AS due, count(*) AS rows,
-                    count(*) FILTER (WHERE ${others.code} IS NULL) AS without_code
-             FROM ${others.table} WHERE party IS NOT NULL GROUP BY 1, 2) AS by_party
-    ON by_party.party = own.party AND by_party.due = own.business_day`;
+const counted = (own: Side, others: Side, name: Prisma.Sql, among: Prisma.Sql) => Prisma.sql`
+  (SELECT own.*, (coalesce(by_code.rows, 0)
+           + coalesce(CASE WHEN ${own.code} IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS ${name}
+   FROM (SELECT * FROM ${own.table} AS own WHERE ${among}) AS own
+   LEFT JOIN (SELECT code, due, sum(rows) AS rows FROM ${others.counts} WHERE code IS NOT NULL GROUP BY 1, 2) AS by_code
+     ON by_code.code = ${own.code} AND by_code.due = own.business_day
+   LEFT JOIN (SELECT party, due, sum(rows) AS rows, sum(rows) FILTER (WHERE code IS NULL) AS without_code
+              FROM ${others.counts} WHERE party IS NOT NULL GROUP BY 1, 2) AS by_party
+     ON by_party.party = own.party AND by_party.due = own.business_day)`;
+
+const countedTitles = (among: Prisma.Sql) => counted(TITLES, PAYABLES, Prisma.sql`payables`, among);
+const countedPayables = (among: Prisma.Sql) => counted(PAYABLES, TITLES, Prisma.sql`titles`, among);
+
+/** Of open payables: those of the supplier and business day of `titles`. */
+const payablesNear = (titles: Prisma.Sql) => Prisma.sql`erp_key IN (
+  ${pairsBySupplier(Prisma.sql`payable.erp_key`, SAME_DUE, { titles })})`;
 
 /**
  * All combinations of an owner's candidates of `near_by_due` that add up to the owner's value, as `walk` (owner, items,
@@ -91,12 +94,13 @@ export const combinations = (names: {
  * than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `CANDIDATES`.
  */
 export const SUMS = Prisma.sql`
-  counted_title AS MATERIALIZED (${counted(TITLES, PAYABLES, Prisma.sql`payables`)}),
-  counted_payable AS MATERIALIZED (${counted(PAYABLES, TITLES, Prisma.sql`titles`)}),
+  title_count AS MATERIALIZED (${countsOf(TITLES)}), payable_count AS MATERIALIZED (${countsOf(PAYABLES)}),
   lone_title AS MATERIALIZED (
-    SELECT * FROM counted_title WHERE payables <= ${SUM_CANDIDATES} AND fits_none
+    SELECT * FROM ${countedTitles(Prisma.sql`id NOT IN (SELECT title_id FROM pair)`)} AS title
+    WHERE payables <= ${SUM_CANDIDATES}
   ), lone_payable AS MATERIALIZED (
-    SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND fits_none
+    SELECT * FROM ${countedPayables(Prisma.sql`erp_key NOT IN (SELECT erp_key FROM pair)`)} AS payable
+    WHERE titles <= ${SUM_CANDIDATES}
   ), lone_pair AS MATERIALIZED (
     ${pairsBySupplier(NEAR, SAME_DUE, { titles: Prisma.sql`lone_title`, payables: Prisma.sql`lone_payable` })}
   ), near_title AS MATERIALIZED (
@@ -108,19 +112,22 @@ export const SUMS = Prisma.sql`
       SELECT title_id FROM lone_pair WHERE erp_key IN (
         SELECT erp_key FROM lone_pair GROUP BY erp_key HAVING count(*) > count(DISTINCT title_order)))
   ), near_payable AS MATERIALIZED (
-    SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND erp_key IN (
-      SELECT erp_key FROM (${pairsBySupplier(Prisma.sql`payable.erp_key`, SAME_DUE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`counted_payable` })}) AS near)
+    SELECT * FROM ${countedPayables(payablesNear(Prisma.sql`near_title`))} AS payable WHERE titles <= ${SUM_CANDIDATES}
   ), rival_title AS MATERIALIZED (
-    SELECT * FROM counted_title WHERE id IN (
-      SELECT title_id FROM (${pairsBySupplier(Prisma.sql`title.id AS title_id`, SAME_DUE, { titles: Prisma.sql`counted_title`, payables: Prisma.sql`near_payable` })}) AS near)
+    SELECT * FROM ${countedTitles(Prisma.sql`id IN (
+      ${pairsBySupplier(Prisma.sql`title.id`, SAME_DUE, { payables: Prisma.sql`near_payable` })})`)} AS title
   ), near_by_due AS MATERIALIZED (
     SELECT *, max(titles) OVER (PARTITION BY title_id) > ${SUM_CANDIDATES}
-           OR max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES} AS is_large
+           OR max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES} AS is_large,
+           title_id NOT IN (SELECT title_id FROM pair) AND erp_key NOT IN (SELECT erp_key FROM pair) AS fits_none
     FROM (${pairsBySupplier(
       NEAR,
       Prisma.sql`${SAME_DUE}
         AND (title.payables <= ${SUM_CANDIDATES} OR payable.titles <= ${SUM_CANDIDATES})`,
-      { titles: Prisma.sql`rival_title`, payables: Prisma.sql`counted_payable` },
+      {
+        titles: Prisma.sql`rival_title`,
+        payables: countedPayables(payablesNear(Prisma.sql`rival_title`)),
+      },
     )}) AS near
   ), payable_sum AS MATERIALIZED (
     WITH RECURSIVE ${combinations({
