@@ -37,28 +37,41 @@ const undoneAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
   WHERE is_same`;
 
 /**
+ * Rows (title_id, fields): the fields in which the titles of a date were other ones after the fetch with a fence, as the
+ * oldest later revision of each field has them.
+ */
+const earlierFields = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
+  SELECT title_id, jsonb_object_agg(field, value) AS fields
+  FROM (
+    SELECT DISTINCT ON (title_id, field) title_id, field, value
+    FROM conciliation.pull AS later
+    JOIN conciliation.title_revision AS revision ON revision.pull_id = later.id
+    CROSS JOIN LATERAL jsonb_each(
+      revision.before || jsonb_build_object('content_hash', revision.content_hash)
+    ) AS changed (field, value)
+    WHERE later.date = ${date}::date AND later.fence > ${fence}::bigint
+      AND (revision.title_id, revision.pull_id) NOT IN (${undoneAlterations(date)})
+    ORDER BY title_id, field, revision.revision
+  ) AS oldest GROUP BY title_id`;
+
+/**
  * FROM and WHERE of a query: the titles of a date as they were after the fetch with a fence, as rows `past`, with
  * their present rows `title`. docs/data-dictionary.md explains the query.
  */
 export const pastTitles = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
   FROM conciliation.title AS title
   JOIN conciliation.pull AS arrival ON arrival.id = title.first_pull_id
-  CROSS JOIN LATERAL (
-    SELECT coalesce(jsonb_object_agg(field, value), '{}') AS fields
-    FROM (
-      SELECT DISTINCT ON (field) field, value
-      FROM conciliation.title_revision AS revision
-      JOIN conciliation.pull AS later ON later.id = revision.pull_id
-      CROSS JOIN LATERAL jsonb_each(
-        revision.before || jsonb_build_object('content_hash', revision.content_hash)
-      ) AS changed (field, value)
-      WHERE revision.title_id = title.id AND later.fence > ${fence}::bigint
-        AND (revision.title_id, revision.pull_id) NOT IN (${undoneAlterations(date)})
-      ORDER BY field, revision.revision
-    ) AS oldest
-  ) AS earlier
-  CROSS JOIN LATERAL jsonb_populate_record(title, earlier.fields) AS past
+  LEFT JOIN (${earlierFields(date, fence)}) AS earlier ON earlier.title_id = title.id
+  CROSS JOIN LATERAL jsonb_populate_record(title, coalesce(earlier.fields, '{}')) AS past
   WHERE title.accepted_date = ${date}::date AND arrival.fence <= ${fence}::bigint AND past.status = 'current'`;
+
+/** An array of `ChangedField`: where a title as `jsonb` differs from the same title, or some of its fields, before. */
+export const differingFields = (before: Prisma.Sql, after: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (SELECT coalesce(jsonb_agg(jsonb_build_object(
+            -- ->> keeps every digit of a number; a JavaScript number does not.
+            'column', name, 'before', value #>> '{}', 'after', ${after} ->> name) ORDER BY name), '[]')
+   FROM jsonb_each(${before}) AS field (name, value)
+   WHERE name = ANY(${[...TITLE_COLUMNS]}::text[]) AND value IS DISTINCT FROM ${after} -> name)`;
 
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;
@@ -138,43 +151,19 @@ export function changesQuery(
   fence: bigint,
   limits: { readonly limit: number | null; readonly newTitles: number | null },
 ): Prisma.Sql {
-  // `->>` on jsonb keeps every digit of a number; a JavaScript number does not.
   return Prisma.sql`
     WITH RECURSIVE later AS MATERIALIZED (
       SELECT id, inserted FROM conciliation.pull
       WHERE date = ${date}::date AND state = 'merged' AND fence > ${fence}
     ), arrival AS MATERIALIZED (
       SELECT id FROM later WHERE inserted > 0
-    ), revised AS (
-      SELECT title.id,
-             array_agg(revision.before ORDER BY revision.revision) AS befores
-      FROM later
-      JOIN conciliation.title_revision revision ON revision.pull_id = later.id
-      JOIN conciliation.title title ON title.id = revision.title_id
-      WHERE title.accepted_date = ${date}::date
-        AND NOT title.first_pull_id = ANY(SELECT id FROM later)
-        AND (revision.title_id, revision.pull_id) NOT IN (${undoneAlterations(date)})
-      GROUP BY title.id
     ), compared AS (
-      SELECT title.id, title.order_uid, title.occurrence, title.status, title.original_value,
-             title.last_change_pull_id, title.changed_at,
-             coalesce(old.status, title.status) AS old_status, old.fields, old.row_then
-      FROM revised JOIN conciliation.title title USING (id)
-      CROSS JOIN LATERAL (
-        SELECT max(first.value #>> '{}') FILTER (WHERE first.key = 'status') AS status,
-               coalesce(jsonb_agg(jsonb_build_object(
-                 'column', first.key, 'before', first.value #>> '{}',
-                 'after', to_jsonb(title) ->> first.key) ORDER BY first.key)
-                 FILTER (WHERE first.key <> 'status'
-                           AND first.value IS DISTINCT FROM to_jsonb(title) -> first.key), '[]') AS fields,
-               to_jsonb(title) || jsonb_object_agg(first.key, first.value) AS row_then
-        FROM (
-          SELECT DISTINCT ON (field.key) field.key, field.value
-          FROM unnest(revised.befores) WITH ORDINALITY AS step (before, number)
-          CROSS JOIN LATERAL jsonb_each(step.before) AS field (key, value)
-          ORDER BY field.key, step.number
-        ) AS first
-      ) AS old
+      SELECT title.id, order_uid, occurrence, status, original_value, last_change_pull_id, changed_at,
+             coalesce(earlier.fields ->> 'status', status) AS old_status,
+             ${differingFields(Prisma.sql`earlier.fields`, Prisma.sql`to_jsonb(title)`)} AS fields,
+             to_jsonb(title) || earlier.fields AS row_then
+      FROM (${earlierFields(date, fence)}) AS earlier JOIN conciliation.title AS title ON title.id = title_id
+      WHERE accepted_date = ${date}::date AND NOT first_pull_id = ANY(SELECT id FROM later)
     ), different AS (
       SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields, row_then,
              CASE WHEN old_status = status THEN 'changed'
@@ -203,11 +192,7 @@ export function changesQuery(
       SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields, kind
       FROM different WHERE id NOT IN (SELECT replaced_id FROM replacement)
       UNION ALL
-      SELECT arrived.*, (
-               SELECT jsonb_agg(jsonb_build_object('column', name, 'before', row_then ->> name,
-                                                   'after', to_jsonb(title) ->> name) ORDER BY name)
-               FROM unnest(${[...TITLE_COLUMNS]}::text[]) AS name
-               WHERE row_then -> name IS DISTINCT FROM to_jsonb(title) -> name), 'changed'
+      SELECT arrived.*, ${differingFields(Prisma.sql`row_then`, Prisma.sql`to_jsonb(title)`)}, 'changed'
       FROM replacement JOIN arrived ON arrived.id = title_id
       JOIN conciliation.title AS title ON title.id = title_id
     ), fresh AS (

@@ -10,7 +10,7 @@ import { pairKey } from '../../core/merge/merge-apply.sql.ts';
 import { configurePlanner, planChanges, resetPlanner } from '../../core/merge/merge-plan.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { ChangedTitles, TitleChange } from './changed-titles.sql.ts';
+import { type ChangedTitles, differingFields, type TitleChange } from './changed-titles.sql.ts';
 import type { Hold } from './ledger-days.sql.ts';
 
 export interface ReleasePreview {
@@ -133,11 +133,8 @@ async function readMoves(
                ARRAY[${changedAccount('provider')}, ${changedAccount('payment')}], NULL) ELSE '{}' END AS accounts,
              (coalesce(${companyIdOf('coalesce(staged.buyer_identification, title.buyer_identification)')}, '')
                 = ${holdDetail?.buyer ?? null}::text) IS TRUE AS is_counted,
-             CASE WHEN move.kind IN ('changed', 'restored') THEN (
-               SELECT coalesce(jsonb_agg(jsonb_build_object('column', name, 'before', to_jsonb(title) ->> name,
-                                                            'after', to_jsonb(staged) ->> name) ORDER BY name), '[]')
-               FROM unnest(${[...TITLE_COLUMNS]}::text[]) AS name
-               WHERE to_jsonb(title) -> name IS DISTINCT FROM to_jsonb(staged) -> name) ELSE '[]' END AS fields
+             CASE WHEN move.kind IN ('changed', 'restored')
+                  THEN ${differingFields(Prisma.sql`to_jsonb(title)`, Prisma.sql`to_jsonb(staged)`)} ELSE '[]' END AS fields
       FROM move LEFT JOIN conciliation.title AS title ON title.id = move.title_id
       LEFT JOIN conciliation.staged_title AS staged ON staged.fence = ${fence} AND staged.ordinal = move.ordinal
     ), shown AS (
