@@ -77,7 +77,7 @@ export const LINK = declarePage({
   input: { token: text },
   read: async ({ database }, { token }) => ({ link: await readLink(database, token) }),
   answer: ({ link }) => (link === null ? { status: 404 } : {}),
-  title: ({ text }) => text('link.passwordTitle'),
+  title: ({ text }) => text('link.signInTitle'),
   body: ({ link }, { token }) => <LinkPage link={link} token={token} />,
 });
 
