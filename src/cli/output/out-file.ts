@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ConciliationError, InputError, ShutdownError } from '../../base/runtime/errors.ts';
@@ -16,17 +16,23 @@ const OWNER_ONLY = 0o600;
 /**
  * @returns the permissions for the file: those of the file that is replaced, otherwise read and
  * write for the owner alone
- * @throws InputError when the file exists and may not be replaced
+ * @throws InputError when the file exists and may not be replaced, or cannot be created
  */
-export async function checkOutFile({ path, force }: OutFile): Promise<number> {
-  const existing = await lstat(path).catch((error: unknown) => {
+export async function checkOutFile(out: OutFile): Promise<number> {
+  const existing = await lstat(out.path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
-    throw cannotWrite(`--out ${path}`, error);
+    throw cannotWrite(`--out ${out.path}`, error);
   });
-  if (existing === null) return OWNER_ONLY;
-  if (!existing.isFile()) throw new InputError(`--out ${path}: is not a regular file`);
-  if (!force) throw new InputError(`--out ${path}: exists already; --force replaces it`);
-  return existing.mode & 0o777;
+  if (existing !== null && !existing.isFile()) {
+    throw new InputError(`--out ${out.path}: is not a regular file`);
+  }
+  if (existing !== null && !out.force) {
+    throw new InputError(`--out ${out.path}: exists already; --force replaces it`);
+  }
+  await access(dirname(out.path), constants.W_OK).catch((error: unknown) => {
+    throw cannotWrite(`--out ${out.path}`, error);
+  });
+  return existing === null ? OWNER_ONLY : existing.mode & 0o777;
 }
 
 /**
@@ -42,17 +48,35 @@ export async function writeOutFile(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<number> {
-  const name = `.conciliation-export-${randomBytes(6).toString('hex')}.partial`;
-  const partial = join(dirname(out.path), name);
+  const partial = join(
+    dirname(out.path),
+    `.conciliation-export-${randomBytes(6).toString('hex')}.partial`,
+  );
   try {
-    await writeFile(partial, bytes, { flag: 'wx', mode: OWNER_ONLY, flush: true, signal });
+    const size = await writeToDisk(partial, bytes, signal);
     // Checked a second time, because another program may have created the file meanwhile.
-    await chmod(partial, await checkOutFile(out));
+    const mode = await checkOutFile(out);
+    await chmod(partial, mode);
     await rename(partial, out.path);
-    return (await stat(out.path)).size;
+    return size;
   } catch (error) {
     await rm(partial, { force: true });
     throw toOutputError(`--out ${out.path}`, error, signal);
+  }
+}
+
+async function writeToDisk(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  const file = await open(path, 'wx', OWNER_ONLY);
+  try {
+    await file.writeFile(bytes, { signal });
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
   }
 }
 
