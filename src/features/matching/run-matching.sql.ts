@@ -229,10 +229,10 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
            IS NOT DISTINCT FROM
            ROW(gone.buyer_identification, gone.provider_external_id, gone.anticipated_due_date)
        AND title.original_value = gone.original_value
-    ), successor AS MATERIALIZED (
-      SELECT DISTINCT ON (title_id) gone_id, title_id FROM (
-        SELECT gone_id, title_id FROM heir
-        UNION ALL SELECT gone_id, title_id FROM moved WHERE heirs = 1 AND predecessors = 1
+    ), chosen AS MATERIALIZED (
+      SELECT DISTINCT ON (title_id) gone_id, title_id, is_moved FROM (
+        SELECT gone_id, title_id, false AS is_moved FROM heir
+        UNION ALL SELECT gone_id, title_id, true FROM moved WHERE heirs = 1 AND predecessors = 1
       ) AS known
       WHERE title_id = ANY(ARRAY(SELECT id FROM conciliation.title WHERE status = 'current'
                                    AND id = ANY(ARRAY(SELECT title_id FROM heir UNION SELECT title_id FROM moved))))
@@ -248,6 +248,9 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
                 IS DISTINCT FROM (heir.anticipated_due_date, heir.original_value)
             AND NOT EXISTS (SELECT FROM conciliation.title_payable AS taken WHERE taken.erp_key = payable.erp_key))
       ORDER BY title_id, gone_id DESC
+    ), successor AS MATERIALIZED (
+      -- Of several titles, the one that a merge has linked.
+      SELECT DISTINCT ON (gone_id) gone_id, title_id FROM chosen ORDER BY gone_id, is_moved, title_id
     ), inherited AS MATERIALIZED (
       -- The newest match of the withdrawn title, unless another title has one of its payables.
       SELECT match.*, successor.title_id AS heir_id FROM successor

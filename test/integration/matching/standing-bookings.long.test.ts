@@ -289,6 +289,16 @@ test.each([
   },
 );
 
+test('a withdrawn title that two titles may continue does not stop the matching', async () => {
+  await book();
+  // A copy on another date, and a restated due date.
+  await judged.pull(other, `${title}, ${REST}`);
+  await judged.pull(date, `${title} due=2099-07-02, ${REST}`);
+  await judged.match();
+  // The rules give the payable to the copy, which has the due date.
+  expect(await listMatches(world.database)).toEqual(['m=k1 exact']);
+});
+
 test('a title waits for the reversal of a booking that a person has recorded after a restore', async () => {
   const { database } = world;
   await judged.pull(date, `${title} due=2099-07-02, ${REST}`);
