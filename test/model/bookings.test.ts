@@ -115,11 +115,11 @@ class History {
   async #pull(date: CivilDate, items: Item[]): Promise<void> {
     this.#items.set(date, items);
     const texts = items.map((item) => titleText({ ...item, date }));
-    world.sandbox.setDayTexts(
+    await world.serve(
       date,
       texts.toSorted(() => this.#random() - 0.5),
+      { withdrawalLimitPercent: 100 },
     );
-    await world.pull(date, { withdrawalLimitPercent: 100 });
   }
 
   async #sign(date: CivilDate): Promise<void> {

@@ -13,11 +13,11 @@ export async function pullDay(
   date: CivilDate,
   ...titles: readonly (string | Parameters<typeof titleText>[0])[]
 ) {
-  world.sandbox.setDayTexts(
+  const report = await world.serve(
     date,
     titles.map((title) => (typeof title === 'string' ? title : titleText({ date, ...title }))),
+    { withdrawalLimitPercent: 100 },
   );
-  const report = await world.pull(date, { withdrawalLimitPercent: 100 });
   await checkDays(world.database, ANY_DAY_RULES);
   return report;
 }

@@ -55,3 +55,7 @@ export const titleTexts = (count: number, fields: Parameters<typeof titleText>[0
   Array.from({ length: count }, (_, index) =>
     titleText({ ...fields, uid: `${fields.uid ?? 't'}${index}` }),
   );
+
+/** Titles with these orders. */
+export const titlesOf = (uids: readonly string[], fields: Parameters<typeof titleText>[0] = {}) =>
+  uids.map((uid) => titleText({ ...fields, uid }));

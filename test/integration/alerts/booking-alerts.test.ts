@@ -11,7 +11,7 @@ import { forFile } from '../../support/for-tests.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf, titleText } from '../../support/titles.ts';
 import { NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
 const HOUR = 3_600_000;
@@ -25,11 +25,7 @@ beforeAll(async () => {
   const consumer = { databaseRole: null, apiKeyId: null };
   await setConsumer(world.database, { ...consumer, name: 'sul', buyers: [BUYER] }, 'test');
   const uids = ['a', 'b', 'c'];
-  world.sandbox.setDayTexts(
-    DAY,
-    uids.map((uid) => titleText({ uid })),
-  );
-  await world.pull(DAY);
+  await world.serve(DAY, titlesOf(uids));
   await signDay(world.database, DAY, { bookingsFrom: DAY });
   const batch = await world.database.prisma.bookingBatch.findFirstOrThrow();
   releasedAt = batch.releasedAt.getTime();
@@ -95,8 +91,7 @@ test('a consumer that posts without a stated position is not behind', async () =
 
 test('a signed-off day that is not released, although no person has to decide, raises an alert after a day', async () => {
   const date = daysFrom(1, DAY);
-  world.sandbox.setDayTexts(date, [titleText({ uid: 'w', date })]);
-  await world.pull(date);
+  await world.serve(date, [titleText({ uid: 'w', date })]);
   await checkDays(world.database, ANY_DAY_RULES);
   // The payables are known, and no matching has run.
   await importPayables(world.database, [{ erpKey: 'AP-1', openValue: '7' }], 'snapshot');

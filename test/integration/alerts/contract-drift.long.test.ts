@@ -174,8 +174,7 @@ test('names that differ with each response become one finding with their number,
   const random = (names: number) =>
     Array.from({ length: names }, () => `"f${randomUUID()}":1`).join(',');
   const pullRandom = async (names: number) => {
-    world.sandbox.setDayTexts(date, [titleText({ date, more: `,${random(names)}` })]);
-    await world.pull(date, { logger });
+    await world.serve(date, [titleText({ date, more: `,${random(names)}` })], { logger });
   };
   await pullRandom(1_000);
   await derive(1, 0);

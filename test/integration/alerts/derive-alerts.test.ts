@@ -9,7 +9,7 @@ import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf, titleText } from '../../support/titles.ts';
 import { expectDerived, NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
 const world = forFile(openPullWorld);
@@ -25,10 +25,7 @@ const derive = (raised: number, resolved: number, open?: readonly object[]) =>
   expectDerived(world.database, [raised, resolved], open);
 
 function setDay(date: typeof DAY, uids: readonly string[]): void {
-  world.sandbox.setDayTexts(
-    date,
-    uids.map((uid) => titleText({ uid, date })),
-  );
+  world.sandbox.setDayTexts(date, titlesOf(uids, { date }));
 }
 
 test('planned pulls that have not ended two hours after their slot are one alert', async () => {
@@ -151,8 +148,7 @@ test('days that are held for one reason are one alert, and another reason is ano
 
 test('a day with rejected titles is an alert until they are accepted', async () => {
   const date = daysFrom(3);
-  world.sandbox.setDayTexts(date, ['{}', titleText({ date })]);
-  await world.pull(date);
+  await world.serve(date, ['{}', titleText({ date })]);
   await derive(1, 0, [
     {
       kind: 'day_attention',

@@ -5,7 +5,7 @@ import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts'
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, type DoneSweep, sweep } from '../../support/sweeps.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf, titleText } from '../../support/titles.ts';
 import { expectDerived, NEVER_STALE, openAlerts, readAlerts } from './alert-table.ts';
 
 const TODAY = daysFrom(10);
@@ -31,10 +31,7 @@ const expectOpen = async (...keys: string[]) => {
 };
 
 function setDay(date: CivilDate, uids: readonly string[]): void {
-  world.sandbox.setDayTexts(
-    date,
-    uids.map((uid) => titleText({ uid, date })),
-  );
+  world.sandbox.setDayTexts(date, titlesOf(uids, { date }));
 }
 
 test('more than a fifth of the dates differing is one alert, dates that were never answered aside', async () => {
@@ -116,10 +113,8 @@ function contradict(inSweeps: readonly string[] | null): void {
     world.sandbox.setRawBody(DAY, null);
     return;
   }
-  const texts = inSweeps.map((uid) => titleText({ uid, date: DAY }));
-  const others = DATES.slice(1).flatMap((date) =>
-    [...'abcdefgh'].map((uid) => titleText({ uid, date })),
-  );
+  const texts = titlesOf(inSweeps, { date: DAY });
+  const others = DATES.slice(1).flatMap((date) => titlesOf([...'abcdefgh'], { date }));
   world.sandbox.setRawBody(DAY, { body: `{"titles":[${[...texts, ...others].join()}]}` });
 }
 

@@ -22,8 +22,7 @@ const NEXT = daysFrom(1);
 const world = worldOfEachTest();
 
 async function pull(date: CivilDate, ...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date, { withdrawalLimitPercent: 100 });
+  return world.serve(date, texts, { withdrawalLimitPercent: 100 });
 }
 
 const check = (rules: Partial<CheckRules> = {}) =>

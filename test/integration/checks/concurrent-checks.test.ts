@@ -15,8 +15,7 @@ const world = worldOfFile();
 const check = () => checkDays(world.database, DEFAULT_RULES);
 
 async function pull(date: CivilDate) {
-  world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date })]);
-  await world.pull(date);
+  await world.serve(date, [titleText({ uid: 'a', date })]);
 }
 
 /** The number of sessions that wait for a lock. */

@@ -50,8 +50,9 @@ test('random histories have the same findings in any order of the responses', as
     const date = daysFrom(random(4) + 4 * Math.floor(seed / 50));
     const titles = someTitles(date, random);
     for (const world of worlds) {
-      world.sandbox.setDayTexts(date, shuffled(titles, random));
-      await world.pull(date, { withdrawalLimitPercent: 100 }).catch(() => undefined);
+      await world
+        .serve(date, shuffled(titles, random), { withdrawalLimitPercent: 100 })
+        .catch(() => undefined);
       await releaseHeld(world);
       await checkDays(world.database, DEFAULT_RULES);
       await checkDays(world.database, DEFAULT_RULES);

@@ -17,8 +17,7 @@ const NEXT = daysFrom(1);
 const world = worldOfEachTest();
 
 async function pull(date: CivilDate, ...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  await world.pull(date);
+  await world.serve(date, texts);
 }
 
 /** As often as the loop of the service needs to, for findings that two dates share. */

@@ -20,8 +20,7 @@ const twin = (date: CivilDate, fields: Parameters<typeof titleText>[0] = {}) =>
 
 /** One pull of a date, and the checks. */
 async function pull(date: CivilDate, ...texts: string[]) {
-  world.sandbox.setDayTexts(date, [other(date), ...texts]);
-  await world.pull(date, { withdrawalLimitPercent: 100 });
+  await world.serve(date, [other(date), ...texts], { withdrawalLimitPercent: 100 });
   await checkDays(world.database, DEFAULT_RULES);
 }
 

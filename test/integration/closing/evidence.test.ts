@@ -70,8 +70,7 @@ beforeAll(async () => {
 });
 
 async function pull(date: CivilDate, ...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
+  return world.serve(date, texts);
 }
 
 async function download() {
@@ -398,12 +397,11 @@ describe('a change after the seal', () => {
   test('does not change the titles of the file, and the verifier still agrees', async () => {
     const before = unzip(archive);
     // One restated, one withdrawn, one new.
-    world.sandbox.setDayTexts(LAST, [
+    const held = await world.serve(LAST, [
       titleText({ uid: 'x', date: LAST, value: '10.01', discount: '9.99' }),
       titleText({ uid: 'y', date: LAST, value: '10.01' }),
       titleText({ uid: 'new', date: LAST, value: '5.00' }),
     ]);
-    const held = await world.pull(LAST);
     await releasePull(world.parts, held.pullId, { by: 'test', reason: 'x' });
     const bytes = await download();
     const after = unzip(bytes);

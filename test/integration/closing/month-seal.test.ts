@@ -41,8 +41,7 @@ const textsOf = (date: CivilDate, discount = '12.34') => [
   titleText({ uid: 'b', date, value: '0.05', discount }),
 ];
 const pull = async (date: CivilDate, discount?: string) => {
-  world.sandbox.setDayTexts(date, textsOf(date, discount));
-  await world.pull(date);
+  await world.serve(date, textsOf(date, discount));
 };
 const sign = (date: CivilDate, by = 'ana') =>
   signDay(world.database, date, { by, bookingsFrom: null });
@@ -166,8 +165,7 @@ describe('a month', () => {
       await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
       await pull(date);
       await sign(date);
-      world.sandbox.setDayTexts(date, state === 'held' ? [] : [...textsOf(date), '{"order":{}}']);
-      await world.pull(date);
+      await world.serve(date, state === 'held' ? [] : [...textsOf(date), '{"order":{}}']);
       expect(await readLedgerDay(world.database, date, TODAY)).toMatchObject({
         state,
         isRestated: false,
@@ -285,13 +283,16 @@ describe('the pages', () => {
   });
 
   test('show by day what the ERP has, and the days that keep the month from being sealed', async () => {
-    const { database, sandbox } = world;
+    const { database } = world;
     const date = addDays(FROM, 2);
-    sandbox.setDayTexts(date, [
-      titleText({ uid: 'erp-1', date, value: '1234.50' }),
-      titleText({ uid: 'erp-2', date, value: '7.00' }),
-    ]);
-    await world.pull(date, { withdrawalLimitPercent: 100 });
+    await world.serve(
+      date,
+      [
+        titleText({ uid: 'erp-1', date, value: '1234.50' }),
+        titleText({ uid: 'erp-2', date, value: '7.00' }),
+      ],
+      { withdrawalLimitPercent: 100 },
+    );
     await reopenDay(database, FROM, { by: 'ana', reason: 'again' });
     await importPayables(database, payablesOf('k1 1234.50 order=erp-1'), 'snapshot');
     await match(database);

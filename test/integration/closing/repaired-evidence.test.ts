@@ -18,7 +18,7 @@ import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { TODAY } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf } from '../../support/titles.ts';
 
 const MARCH = parseMonth('2026-03') as CivilMonth;
 const [FIRST, LAST] = [toCivilDate('2026-03-28'), toCivilDate('2026-03-31')];
@@ -37,11 +37,7 @@ beforeAll(async () => {
 });
 
 async function pull(date: CivilDate, discount = '1', uids = UIDS) {
-  world.sandbox.setDayTexts(
-    date,
-    uids.map((uid) => titleText({ uid, date, value: '10.00', discount })),
-  );
-  await world.pull(date);
+  await world.serve(date, titlesOf(uids, { date, value: '10.00', discount }));
 }
 
 /** The titles of the evidence; without the columns that no digest covers. */

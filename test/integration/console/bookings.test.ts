@@ -167,12 +167,11 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
 
 test('a sign-off says what went to the ERP and what waits, and who decides about it', async () => {
   const date = daysFrom(3, DAY);
-  const { database, sandbox } = world;
-  sandbox.setDayTexts(date, [
+  const { database } = world;
+  await world.serve(date, [
     titleText({ uid: 'paid', date, value: '33.30' }),
     titleText({ uid: 'open', date, value: '44.40' }),
   ]);
-  await world.pull(date);
   await importPayables(
     database,
     [

@@ -15,8 +15,11 @@ test.each(FEATURES)(
   async (left) => {
     const features = FEATURES.filter((feature) => feature !== left);
     const date = nextDay();
-    world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })]);
-    expect(await world.pull(date, { features })).toMatchObject({ state: 'merged', inserted: 2 });
+    expect(
+      await world.serve(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })], {
+        features,
+      }),
+    ).toMatchObject({ state: 'merged', inserted: 2 });
     world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a', value: '7.00' })]);
     const limits = { features, withdrawalLimitPercent: 100 };
     expect(await world.pull(date, limits)).toMatchObject({ state: 'merged', withdrawn: 2 });

@@ -55,8 +55,7 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
   expect(await runCommand(['migrate'], { DATABASE_URL: world.databaseUrl })).toMatchObject({
     exit: 0,
   });
-  world.sandbox.setDayTexts(DAY, [titleText()]);
-  expect(await world.pull()).toMatchObject({ inserted: 1 });
+  expect(await world.serve(DAY, [titleText()])).toMatchObject({ inserted: 1 });
   const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
   const now = new Date();
   await planPulls(

@@ -336,8 +336,7 @@ async function withFinding() {
 }
 
 async function held() {
-  pages.world.sandbox.setDayTexts(date, []);
-  await pages.world.pull(date);
+  await pages.world.serve(date, []);
   expect(await problems()).toEqual([]);
 }
 

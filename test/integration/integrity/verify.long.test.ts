@@ -18,7 +18,7 @@ import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf, titleText } from '../../support/titles.ts';
 
 /** Above the number of every finding. */
 const ANY_ID = 10n ** 15n;
@@ -52,10 +52,7 @@ const alterDay = (date: CivilDate, values: string) =>
   alter(`UPDATE conciliation.day SET ${values} WHERE date = $1`, [date]);
 /** A date with the titles of these orders. */
 async function pullUids(uids: readonly string[], date = freshDate(), discount = '1') {
-  world.sandbox.setDayTexts(
-    date,
-    uids.map((uid) => titleText({ date, uid, discount })),
-  );
+  world.sandbox.setDayTexts(date, titlesOf(uids, { date, discount }));
   return { ...(await world.pull(date)), date };
 }
 
@@ -106,10 +103,11 @@ async function pullTitles(): Promise<CivilDate> {
   const others = ['second', 'third', 'fourth', 'fifth', 'sixth'].map((uid) =>
     titleText({ date, uid, ...(uid === 'second' ? { more: ',"more":{"a":[1,null,"ü"]}' } : {}) }),
   );
-  world.sandbox.setDayTexts(date, [first('1'), ...others, titleText({ date, uid: 'gone' })]);
-  await world.pull(date);
-  world.sandbox.setDayTexts(date, [first('2.50'), ...others]);
-  expect(await world.pull(date)).toMatchObject({ changed: 1, withdrawn: 1 });
+  await world.serve(date, [first('1'), ...others, titleText({ date, uid: 'gone' })]);
+  expect(await world.serve(date, [first('2.50'), ...others])).toMatchObject({
+    changed: 1,
+    withdrawn: 1,
+  });
   return date;
 }
 
@@ -139,25 +137,26 @@ describe('a date that only merges have changed has no difference', () => {
       '1E-7',
       '12345678901234567890.123456789',
     ];
-    world.sandbox.setDayTexts(date, [
-      ...values.map((value, index) =>
-        titleText({
-          date,
-          uid: `v${index}`,
-          value,
-          discount: value,
-          name: 'Ação "x" \\ \u{1F600}',
-        }),
-      ),
-      titleText({ date, uid: 'twin' }),
-      titleText({ date, uid: 'twin' }),
-      titleText({ date, uid: 'nulls', name: '' }).replaceAll(/"(0987|1111)"/g, 'null'),
-      titleText({ date, uid: 'true' }).replace(
-        '"buyerIsFinancial":false',
-        '"buyerIsFinancial":true',
-      ),
-    ]);
-    expect(await world.pull(date)).toMatchObject({
+    expect(
+      await world.serve(date, [
+        ...values.map((value, index) =>
+          titleText({
+            date,
+            uid: `v${index}`,
+            value,
+            discount: value,
+            name: 'Ação "x" \\ \u{1F600}',
+          }),
+        ),
+        titleText({ date, uid: 'twin' }),
+        titleText({ date, uid: 'twin' }),
+        titleText({ date, uid: 'nulls', name: '' }).replaceAll(/"(0987|1111)"/g, 'null'),
+        titleText({ date, uid: 'true' }).replace(
+          '"buyerIsFinancial":false',
+          '"buyerIsFinancial":true',
+        ),
+      ]),
+    ).toMatchObject({
       inserted: values.length + 4,
       rejected: 0,
     });
@@ -169,8 +168,7 @@ describe('a date that only merges have changed has no difference', () => {
     const taxId = '11144477735';
     const text = (discount: string) =>
       titleText({ date, uid: 'party', discount, more: ',"more":1' }).replace('52998224725', taxId);
-    world.sandbox.setDayTexts(date, [text('1')]);
-    await world.pull(date);
+    await world.serve(date, [text('1')]);
     await eraseParty(world.database, {
       party: { taxId, externalId: null },
       by: 'ana',
@@ -178,8 +176,7 @@ describe('a date that only merges have changed has no difference', () => {
       isDryRun: false,
     });
     expect(await check(date)).toEqual([]);
-    world.sandbox.setDayTexts(date, [text('2')]);
-    expect(await world.pull(date)).toMatchObject({ changed: 1 });
+    expect(await world.serve(date, [text('2')])).toMatchObject({ changed: 1 });
     expect(await check(date)).toEqual([]);
     await alter(`UPDATE conciliation.title SET payment_account = '1' WHERE accepted_date = $1`, [
       date,
@@ -189,8 +186,7 @@ describe('a date that only merges have changed has no difference', () => {
 
   test('an empty date, and a date that was never pulled', async () => {
     const date = freshDate();
-    world.sandbox.setDayTexts(date, []);
-    await world.pull(date);
+    await world.serve(date, []);
     expect(await check(date)).toEqual([]);
     expect(await check(daysFrom(-400))).toEqual([]);
   });

@@ -22,8 +22,7 @@ beforeEach(async () => {
   date = daysFrom(used);
   used += 1;
   const { world } = pages;
-  world.sandbox.setDayTexts(date, [titleText({ uid: `order of ${date}`, date, value: '5.00' })]);
-  await world.pull(date);
+  await world.serve(date, [titleText({ uid: `order of ${date}`, date, value: '5.00' })]);
   await checkDays(world.database, ANY_DAY_RULES);
 });
 
@@ -61,8 +60,7 @@ const acknowledge = () =>
 const alterDay = (set: string) =>
   pages.world.database.pool.query(`UPDATE conciliation.day SET ${set} WHERE date = $1`, [date]);
 const pull = async (...texts: string[]) => {
-  pages.world.sandbox.setDayTexts(date, texts);
-  await pages.world.pull(date, { withdrawalLimitPercent: 100 });
+  await pages.world.serve(date, texts, { withdrawalLimitPercent: 100 });
   await checkDays(pages.world.database, ANY_DAY_RULES);
 };
 const stated = (more: Parameters<typeof titleText>[0] = {}) =>
@@ -105,8 +103,7 @@ interface Alteration {
 
 const holdResponse = async () => {
   await pull(stated(), stated({ uid: `second of ${date}` }));
-  pages.world.sandbox.setDayTexts(date, []);
-  await pages.world.pull(date);
+  await pages.world.serve(date, []);
   expect(await sign()).toBe('not_reconciled');
   pages.world.sandbox.setDayTexts(date, [stated(), stated({ uid: `second of ${date}` })]);
 };
@@ -167,8 +164,7 @@ test('an altered row of a withdrawn title keeps its day from being signed off un
 test('a value with which the comparison fails keeps no other day from being signed off', async () => {
   const other = daysFrom(used);
   used += 1;
-  pages.world.sandbox.setDayTexts(other, [titleText({ uid: `order of ${other}`, date: other })]);
-  await pages.world.pull(other);
+  await pages.world.serve(other, [titleText({ uid: `order of ${other}`, date: other })]);
   await pull(stated(), stated({ uid: `second of ${date}` }));
   // The sum of two such values has more digits than PostgreSQL can store.
   await alter("original_value = ('9' || repeat('0', 131071))::numeric");

@@ -36,8 +36,7 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
 
 async function pull(...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
+  return world.serve(date, texts);
 }
 
 const sign = () => signDay(world.database, date, { bookingsFrom: null });

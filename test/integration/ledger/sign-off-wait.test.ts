@@ -14,10 +14,9 @@ const NEXT = daysFrom(1);
 const world = worldOfFile();
 
 async function pull(date: CivilDate, account: string) {
-  world.sandbox.setDayTexts(date, [
+  await world.serve(date, [
     titleText({ uid: `of ${date}`, date }).replace('"account":"7654321"', `"account":"${account}"`),
   ]);
-  await world.pull(date);
 }
 
 const digestOf = async (date: CivilDate) =>

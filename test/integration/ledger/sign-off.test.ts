@@ -23,8 +23,7 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
 
 async function pull(...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
+  return world.serve(date, texts);
 }
 
 async function readDay() {
@@ -110,8 +109,9 @@ test('changes are compared with the seal: new, withdrawn, restored, and titles t
 
 test('a title that replaced a withdrawn one is one changed title, with all fields since the seal', async () => {
   const restate = async (fields: Parameters<typeof titleText>[0]) => {
-    world.sandbox.setDayTexts(date, [title('a', fields), title('b')]);
-    const { state } = await world.pull(date, { withdrawalLimitPercent: 100 });
+    const { state } = await world.serve(date, [title('a', fields), title('b')], {
+      withdrawalLimitPercent: 100,
+    });
     expect(state).toBe('merged');
   };
   await restate({ dueDate: '2026-06-30', value: '10' });

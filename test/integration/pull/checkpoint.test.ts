@@ -45,8 +45,7 @@ test('the checkpoint stops before a gap and passes it when the gap is closed', a
 });
 
 test('the checkpoint never goes back when a reconciled day needs attention later', async () => {
-  world.sandbox.setDayTexts(DAY, ['{}']);
-  await world.pull(DAY, { withdrawalLimitPercent: 100 });
+  await world.serve(DAY, ['{}'], { withdrawalLimitPercent: 100 });
   expect(await checkpoint()).toBe(daysFrom(4));
 });
 

@@ -10,7 +10,7 @@ import { environmentOf } from '../../support/child-command.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { dueSince, eventually } from '../../support/service-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf } from '../../support/titles.ts';
 
 /** The only date that the service has to pull by itself, and has pulled. */
 const YESTERDAY = daysFrom(-1, TODAY);
@@ -33,10 +33,7 @@ beforeEach(() => {
 
 function setTitles(of: CivilDate, count: number, discount = '1'): void {
   const uids = Array.from({ length: count }, (_, index) => `t${index}`);
-  world.sandbox.setDayTexts(
-    of,
-    uids.map((uid) => titleText({ date: of, uid, discount })),
-  );
+  world.sandbox.setDayTexts(of, titlesOf(uids, { date: of, discount }));
 }
 
 /** Sessions of the service that do what `condition` says, SQL on pg_stat_activity. */

@@ -124,8 +124,7 @@ describe('one date, pulled twice at once', () => {
 
   test('is read again where its titles change while they are read', async () => {
     const date = freshDay();
-    world.sandbox.setDayTexts(date, textsOf(date, '1.25'));
-    await world.pull(date);
+    await world.serve(date, textsOf(date, '1.25'));
     const early = await world.newPull(date);
     world.sandbox.setDayTexts(date, textsOf(date, '3.25'));
     // The ledger's row changes as by a merge of an older request.
@@ -144,8 +143,7 @@ describe('one date, pulled twice at once', () => {
 
 test('a fetch that began earlier and ends later leaves a newer one that waits for a person in its place', async () => {
   const date = freshDay();
-  world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-  await world.pull(date);
+  await world.serve(date, textsOf(date, '1.00'));
   world.sandbox.setDayTexts(date, textsOf(date, '1.50'));
   let held: Awaited<ReturnType<typeof world.pull>> | undefined;
   const slow = await world.run(
@@ -162,8 +160,7 @@ test('a fetch that began earlier and ends later leaves a newer one that waits fo
   expect(await countStaged()).toBe(6);
 
   // Only a newer pull removes the held pull and its staged rows.
-  world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-  await world.pull(date);
+  await world.serve(date, textsOf(date, '3.00'));
   expect(await rowsOf(date)).toEqual(contentOf('3.00'));
   expect(await readPull(held?.pullId ?? 0n)).toMatchObject({ state: 'superseded' });
   expect(await countStaged()).toBe(0);
@@ -171,8 +168,7 @@ test('a fetch that began earlier and ends later leaves a newer one that waits fo
 
 test('a process that is interrupted in the middle of an answer says so, ends and cancels its pull', async () => {
   const date = freshDay();
-  world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-  await world.pull(date);
+  await world.serve(date, textsOf(date, '1.00'));
   world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
   world.sandbox.faults.add({ kind: 'stall', afterBytes: 5_000, date });
   const before = await dayOf(date);

@@ -8,7 +8,7 @@ import { createSeededRandom } from '../../../src/demo/seeded-random.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { worldWithUsers } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf, titleText } from '../../support/titles.ts';
 
 const PAGE = ', 1000)';
 const MIN_PAGES = 20;
@@ -140,18 +140,16 @@ test.each([
   ['whose key was altered', 'UPDATE conciliation.title SET id = id + 1000000'],
   ['that was moved to another date', `UPDATE conciliation.title SET accepted_date = '2026-04-02'`],
 ])('a repair brings a title %s to the consumer', async (_, statement) => {
-  const { database, sandbox } = world;
+  const { database } = world;
   const date = daysFrom(40 + repairs++);
   const current = (table: string) =>
     database.pool.query(`SELECT ${COLUMNS} FROM ${table} WHERE status = 'current' ORDER BY id`);
   const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const titles = uids.map((uid) => titleText({ uid, date }));
-  sandbox.setDayTexts(date, titles);
-  await world.pull(date);
+  const titles = titlesOf(uids, { date });
+  await world.serve(date, titles);
   // Another date of the ledger, from which a moved row is withdrawn.
   const other = toCivilDate('2026-04-02');
-  sandbox.setDayTexts(other, titles);
-  await world.pull(other);
+  await world.serve(other, titles);
   await readToTheEnd();
   await database.pool.query('ALTER TABLE conciliation.title DISABLE TRIGGER title_kept');
   await database.pool.query(`${statement} WHERE accepted_date = $1 AND order_uid = 'c'`, [date]);

@@ -4,7 +4,7 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf, titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
@@ -26,7 +26,7 @@ async function pull(...texts: string[]) {
 }
 
 const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
-const titles = uids.map((uid) => titleText({ uid, date: DAY, discount: '1' }));
+const titles = titlesOf(uids, { date: DAY, discount: '1' });
 
 test('the feed has each inserted, changed, withdrawn and restored title, and no other', async () => {
   await pull(...titles);

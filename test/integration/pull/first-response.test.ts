@@ -24,11 +24,10 @@ async function outcomeOf(date: CivilDate) {
 test('a response of many megabytes is merged with one number for each title', async () => {
   const date = freshDay();
   const count = 12_000;
-  world.sandbox.setDayTexts(
+  await world.serve(
     date,
     Array.from({ length: count }, (_, index) => titleText({ date, uid: `t${index % 9_000}` })),
   );
-  await world.pull(date);
   const { rows } = await world.database.pool.query(
     `SELECT count(DISTINCT id)::int AS titles, count(DISTINCT change_seq)::int AS numbers,
             count(*)::int AS changes, count(*) FILTER (WHERE occurrence = 2)::int AS repeated
@@ -49,8 +48,7 @@ describe('an attempt leaves no row', () => {
     const outcome = await world.attempt(date);
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'PLATFORM_CONTRACT' } });
     expect(await outcomeOf(date)).toMatchObject(emptied);
-    world.sandbox.setDayTexts(date, texts);
-    expect(await world.pull(date)).toMatchObject({ state: 'merged', titles: 8_000 });
+    expect(await world.serve(date, texts)).toMatchObject({ state: 'merged', titles: 8_000 });
   });
 
   test('where PostgreSQL took another number of titles', async () => {
@@ -85,12 +83,10 @@ test('a platform that pauses in the middle of an answer keeps no date waiting', 
   world.sandbox.faults.add({ kind: 'stall', afterBytes: 5_000, until, date: slow });
   const reading = world.pull(slow);
   await copying();
-  world.sandbox.setDayTexts(other, [titleText({ date: other })]);
-  expect(await world.pull(other)).toMatchObject({ state: 'merged' });
+  expect(await world.serve(other, [titleText({ date: other })])).toMatchObject({ state: 'merged' });
   expect(await outcomeOf(slow)).toMatchObject({ titles: [], day: [] });
   // Nor its own date: a newer fetch is merged, and replaces the older one.
-  world.sandbox.setDayTexts(slow, texts.slice(1));
-  expect(await world.pull(slow)).toMatchObject({ state: 'merged', inserted: 29 });
+  expect(await world.serve(slow, texts.slice(1))).toMatchObject({ state: 'merged', inserted: 29 });
   const newer = await outcomeOf(slow);
   expect(newer.titles).toHaveLength(29);
   release();

@@ -67,8 +67,7 @@ function requestsFor(date: CivilDate): number {
 /** A date that holds `BEFORE`, pulled without a fault. */
 async function openDay(): Promise<CivilDate> {
   const date = freshDay();
-  world.sandbox.setDayTexts(date, toTexts(BEFORE, date));
-  await world.pull(date);
+  await world.serve(date, toTexts(BEFORE, date));
   return date;
 }
 
@@ -76,8 +75,7 @@ async function openDay(): Promise<CivilDate> {
 async function expectRecovery(date: CivilDate) {
   world.sandbox.setRawBody(date, null);
   const titles = [...BEFORE, { order_uid: 'old-4', discount: '4.00' }];
-  world.sandbox.setDayTexts(date, toTexts(titles, date));
-  const report = await world.pull(date, ANY_LOSS);
+  const report = await world.serve(date, toTexts(titles, date), ANY_LOSS);
   expect(report).toMatchObject({ date, titles: 4, rejected: 0 });
   expect(await readTitles(date)).toMatchObject(titles);
   expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });

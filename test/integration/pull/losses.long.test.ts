@@ -25,8 +25,7 @@ const titles = (date: CivilDate, count: number, from = 0, uid = `${date} `) =>
   titleTexts(from + count, { date, uid }).slice(from);
 
 function pull(date: CivilDate, texts: readonly string[], parts: Partial<PullParts> = {}) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date, parts);
+  return world.serve(date, texts, parts);
 }
 
 const current = (date: CivilDate) =>

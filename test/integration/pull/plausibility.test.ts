@@ -28,8 +28,7 @@ const titles = (date: CivilDate, { count = TITLES, ...version }: Version = {}) =
   titleTexts(count, { date, value: '1000.00', discount: '1', uid: 'u', ...version });
 
 function pull(date: CivilDate, texts: readonly string[], overrides: Partial<PullParts> = {}) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date, { checksPlausibility: true, ...overrides });
+  return world.serve(date, texts, { checksPlausibility: true, ...overrides });
 }
 
 /** Four ordinary weeks. */

@@ -3,14 +3,11 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf } from '../../support/titles.ts';
 
 const world = worldOfFile();
 beforeAll(async () => {
-  world.sandbox.setDayTexts(
-    DAY,
-    ['a', 'b', 'c'].map((uid) => titleText({ uid, date: DAY })),
-  );
+  world.sandbox.setDayTexts(DAY, titlesOf(['a', 'b', 'c'], { date: DAY }));
 });
 afterEach(() => world.database.pool.query('DROP FUNCTION conciliation.lose_a_row() CASCADE'));
 

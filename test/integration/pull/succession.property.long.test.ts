@@ -64,8 +64,7 @@ test('after any restatement exactly the unique pairs are linked, in any order of
     const [before, after] = [titlesFrom(next).map(uid), titlesFrom(next).map(uid)];
     const pull = async (shorts: readonly Short[]) => {
       const texts = shorts.map((title) => textOf(date, title));
-      world.sandbox.setDayTexts(date, texts);
-      return world.pull(date, { withdrawalLimitPercent: 100 });
+      return world.serve(date, texts, { withdrawalLimitPercent: 100 });
     };
     await pull(before);
     const { pullId } = await pull(next(2) === 0 ? after : after.toReversed());

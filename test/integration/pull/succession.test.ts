@@ -37,13 +37,13 @@ test('the feed shows one restated title', async () => {
 test('a title whose buyer is written in another way replaces the title with the other writing', async () => {
   const date = daysFrom(152, DAY);
   const serve = async (...titles: (readonly [uid: string, buyer: string])[]) => {
-    world.sandbox.setDayTexts(
+    await world.serve(
       date,
       titles.map(([uid, buyer]) =>
         titleText({ uid, date }).replace('90021382000122', JSON.stringify(buyer).slice(1, -1)),
       ),
+      { withdrawalLimitPercent: 100 },
     );
-    await world.pull(date, { withdrawalLimitPercent: 100 });
   };
   await serve(['one', '90021382000122'], ['two', '90021382000122'], ['three', '00000000000191']);
   await serve(['one', '90.021.382/0001-22'], ['two', '11444777000161'], ['three', '191']);

@@ -18,14 +18,12 @@ test('a second identical pull writes no row of titles or revisions, in any order
   const texts = Array.from({ length: 500 }, (_, index) =>
     titleText({ uid: `t${index % 400}`, discount: `${index % 7}.5` }),
   );
-  world.sandbox.setDayTexts(DAY, texts);
-  expect(await world.pull()).toMatchObject({ inserted: 500 });
+  expect(await world.serve(DAY, texts)).toMatchObject({ inserted: 500 });
   const before = await rowVersions();
   expect(before).toHaveLength(500);
 
   for (const order of [texts, texts.toReversed(), texts.toSorted()]) {
-    world.sandbox.setDayTexts(DAY, order);
-    const report = await world.pull();
+    const report = await world.serve(DAY, order);
     expect(report).toMatchObject({ state: 'unchanged', unchanged: 500, changed: 0 });
   }
   expect(await rowVersions()).toEqual(before);

@@ -4,7 +4,7 @@ import type { PlatformClient } from '../../../src/core/platform/conciliation-cli
 import { runSweep } from '../../../src/features/sweep/run-sweep.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf, titleText } from '../../support/titles.ts';
 
 /** Noon of the day after the last of five dates. */
 const TODAY = daysFrom(5);
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 function textsOf(date: CivilDate, uids: readonly string[]): string[] {
-  return uids.map((uid) => titleText({ uid, date }));
+  return titlesOf(uids, { date });
 }
 
 function setDay(date: CivilDate, uids: readonly string[]): void {
