@@ -15,6 +15,7 @@ import {
 } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { OPEN_BREAKS } from './break-list.sql.ts';
 import {
   type BreakKind,
   breaksOf,
@@ -25,7 +26,6 @@ import {
   type Scope,
   SIDE,
   scopeOf,
-  titlesOf,
 } from './breaks.sql.ts';
 import {
   BUYER_NAME,
@@ -120,16 +120,18 @@ const ITEMS = pairsOfSupplier(
 );
 
 /**
- * The proposals of the titles of a scope that have a break and no match, as `proposal`. For a statement with WITH,
- * after `companyNames`.
+ * The proposals of the titles of a scope that have an open break of the newest run and no match, as `proposal`. For a
+ * statement with WITH, after `companyNames`.
  */
 const proposalsOf = (scope: Scope) => Prisma.sql`
   ${breaksOf(scope)}, waiting AS MATERIALIZED (
-    SELECT DISTINCT ON (title.id) ${SIDE}, broken.kind, broken.erp_key, title.accepted_date, broken.supplier, buyer, is_claimed, ${TITLE_GROUND} AS ground,
+    SELECT DISTINCT ON (title.id) ${SIDE}, listed.kind, listed.erp_key, title.accepted_date, buyer, is_claimed, ${TITLE_GROUND} AS ground,
+           coalesce(title.provider_external_id, (SELECT supplier_external_id FROM conciliation.erp_payable AS stated
+                                                 WHERE stated.erp_key = listed.erp_key)) AS supplier,
            ${taxIdOf('title.financial_agent_identification')} AS agent
-    FROM broken JOIN ${titlesOf(Prisma.sql`broken`, scope.isWhole)} AS title ON title.id = broken.title_id
+    FROM ${OPEN_BREAKS} AS listed JOIN conciliation.title AS title ON title.id = listed.title_id
     ${CLOSED_DAY} ${BUYER_NAME}
-    WHERE title.id IN (SELECT id FROM unmatched) ORDER BY title.id, broken.place
+    WHERE title.id IN (SELECT id FROM unmatched) ORDER BY title.id, listed.place
   ), offered AS MATERIALIZED (
     -- An item of a sum has few others of its supplier and due date, so that all sums can be looked at.
     SELECT payable.*, ${PAYABLE_GROUND} AS ground, buyers, roots, is_named,
@@ -297,8 +299,8 @@ export async function readBrokenTitles(tx: Transaction): Promise<BrokenTitle[]> 
     WITH ${companyNames(companies)}, ${proposalsOf(BROKEN)}
     SELECT DISTINCT ON (title.id) title.id::float8 AS "titleId", title.order_uid AS "orderUid",
            title.accepted_date::text AS "acceptedDate", title.original_value::text AS value,
-           broken.kind AS "breakKind", is_clear AS "isClear"
-    FROM broken JOIN conciliation.title AS title ON title.id = broken.title_id
+           listed.kind AS "breakKind", is_clear AS "isClear"
+    FROM ${OPEN_BREAKS} AS listed JOIN conciliation.title AS title ON title.id = listed.title_id
     LEFT JOIN proposal ON proposal.title_id = title.id AND proposal.place = 1 AND proposal.kind <> 'other'
-    ORDER BY title.id, broken.place`;
+    ORDER BY title.id, listed.place`;
 }
