@@ -137,7 +137,7 @@ export const PAYMENTS = Prisma.sql`
   ), pair AS MATERIALIZED (
     SELECT coalesce(own.title_id, booking.title_id) AS title_id, payable.erp_key, booking.id AS line_id
     FROM conciliation.erp_payable AS payable
-    LEFT JOIN booking ON booking.name || ':' || booking.occurrence = ${BOOKING_OF_PAYABLE}
+    LEFT JOIN booking ON booking_name = ${BOOKING_OF_PAYABLE}
     LEFT JOIN own ON own.line_id = booking.id
     WHERE payable.booking_key IS NOT NULL AND ${IN_BRL}
     UNION ALL

@@ -15,7 +15,7 @@ export interface AskedScope {
 
 /**
  * For a statement with WITH:
- * - `booking`: the newest line of each booking, with `is_undone` (its reversal is posted), `is_offered` (a line that
+ * - `booking`: the newest line of each booking, with `booking_name` (the key without the version), `is_undone` (its reversal is posted), `is_offered` (a line that
  *   is no reversal has no answer) and the states that its lines ask for: a newer line without an answer leaves what an
  *   older one has posted
  * - `own`: the booking of each current title. Contents pair first, as in a release, then a booking and the title
@@ -29,6 +29,7 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
   booking AS MATERIALIZED (
     SELECT newest.*, kind = 'reverse' AND state = 'posted' AS is_undone,
            ${identityOf(Prisma.sql`date`)} AS name,
+           ${identityOf(Prisma.sql`date`)} || ':' || occurrence AS booking_name,
            (SELECT released_at FROM conciliation.booking_batch WHERE id = begun) AS begun_at,
            CASE WHEN kind = 'reverse' AND state = 'posted' THEN ARRAY['reversed'] ELSE array_remove(ARRAY[
              CASE WHEN state IN ('released', 'posted') THEN state ELSE 'failed' END,

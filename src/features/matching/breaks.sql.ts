@@ -107,17 +107,20 @@ const pairsOfOrderOrValue = (
     titles,
   )}`;
 
-/** The booking whose line settled a payable. */
-const SETTLING_BOOKING = Prisma.sql`regexp_replace(payable.settled_by, ':[0-9]+$', '')`;
+/** The booking of a line's key: the key without its version, because an adjustment posts the booking again. */
+const bookingOf = (key: Prisma.Sql) => Prisma.sql`regexp_replace(${key}, ':[0-9]+$', '')`;
+
+/** The booking of the line that made a payable. */
+export const BOOKING_OF_PAYABLE = bookingOf(Prisma.sql`payable.booking_key`);
+
+/** The booking of the line that settled a payable. */
+const SETTLING_BOOKING = bookingOf(Prisma.sql`payable.settled_by`);
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper, payable.order_uid AS erp_order,
   payable.due_date AS erp_due, payable.total_value AS erp_total, ${SETTLING_BOOKING} AS settling_booking,
   (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
 
 const OTHER_PAIR = Prisma.sql`${PAIR}, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`;
-
-/** The booking of the line that made a payable: the key without its version, because an adjustment posts the booking again. */
-export const BOOKING_OF_PAYABLE = Prisma.sql`regexp_replace(payable.booking_key, ':[0-9]+$', '')`;
 
 /** The columns of a title `title` with `CLOSED_DAY` that are compared with payables. */
 export const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
@@ -251,7 +254,7 @@ const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
        : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
    })`;
 
-/** Instalments of an order that is paid in months have due dates farther apart. A due date that is restated moves less. */
+/** Instalments that are paid by the month have due dates farther apart. */
 const FAR_DUE_DAYS = Prisma.sql`20`;
 
 const IS_NEAR_DUE = Prisma.sql`(days <= ${DUE_DAYS} OR same_due)`;
@@ -325,6 +328,12 @@ const KEEPING_LINES: readonly BreakKind[] = [
 /** The title of a pair without a match; 0 for a match. */
 const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
 
+/**
+ * The severity of a pair. The far instalment of an order may be that of the title, and is rather another one: the title
+ * waits for a person.
+ */
+const SEVERITY_OF_PAIR = Prisma.sql`least(${SEVERITY}, CASE WHEN is_far THEN 1 END)`;
+
 /** When a payable was stated last. A payable that SQL wrote is stated by each later statement. */
 const STATED_AT = Prisma.sql`
   (CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at) ELSE payable.stated_at END)`;
@@ -385,7 +394,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     SELECT id, id FROM unmatched
   ), own_booking AS MATERIALIZED (
-    SELECT own.title_id, name || ':' || occurrence AS booking FROM own JOIN booking ON id = line_id
+    SELECT own.title_id, booking_name AS booking FROM own JOIN booking ON id = line_id
   ), former AS MATERIALIZED (
     -- The titles as they were before they were restated.
     SELECT ${SIDE}, heir.title_id AS heir_id
@@ -522,7 +531,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       UNION
       -- The next release reverses a booking that a person recorded after a restore and whose content no title has.
       SELECT pair.erp_key, ${SOLE}, name
-      FROM left_over JOIN conciliation.erp_payable AS payable ON ${SETTLING_BOOKING} = name || ':' || occurrence
+      FROM left_over JOIN conciliation.erp_payable AS payable ON ${SETTLING_BOOKING} = booking_name
       JOIN pair ON pair.erp_key = payable.erp_key
       WHERE left_over.original_value IS NULL AND NOT is_undone
         AND pair.title_id NOT IN (SELECT title_id FROM live WHERE is_own)
@@ -548,39 +557,33 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     JOIN ${payablesOf(Prisma.sql`pair`, scope.isWhole)} AS payable ON payable.erp_key = pair.erp_key
     LEFT JOIN demand ON demand.erp_key = pair.erp_key
     LEFT JOIN named ON named.erp_key = pair.erp_key AND sole = ${SOLE}
-    LEFT JOIN (SELECT name || ':' || occurrence AS booking, posted_at FROM booking WHERE is_undone) AS undone
-      ON undone.booking = ${SETTLING_BOOKING}
+    LEFT JOIN booking AS undone ON undone.is_undone AND undone.booking_name = ${SETTLING_BOOKING}
   ), judged AS MATERIALIZED (
-    -- The far instalment of an order may be that of the title, and is rather another one: the title waits for a person.
+    -- Where several results are possible, the least severe one counts.
     SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
-           CASE WHEN is_far AND severity > 1 THEN 1 ELSE severity END AS severity
-    FROM (
-      -- Where several results are possible, the least severe one counts.
-      SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current, is_far,
-             -- Without an answer, a booking that no title has any more explains a payment of which the ERP does not state
-             -- the receiver only so far that the payment is not urgent: the ERP may have paid the supplier. Where the ERP
-             -- has no line to answer but a reversal, the booking explains nothing.
-             min(CASE WHEN is_own OR state <> 'released' OR situation NOT IN ('paid', 'gone') THEN ${SEVERITY}
-                      WHEN is_offered AND only_keys IS NOT NULL AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
-                        THEN greatest(1, ${SEVERITY}) END) AS severity
-      FROM run CROSS JOIN situated
-      JOIN (
-        SELECT title_id, state, posted_at, begun_at, is_offered,
-               CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own FROM asked
-        UNION ALL
-        SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
-               NULL::timestamptz, NULL::timestamptz, false, NULL::text[], true
-        -- A withdrawn title asks for nothing.
-        FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
-      ) AS status USING (title_id)
-      JOIN ${VERDICTS} USING (is_early, situation, state)
-      -- A booking that no title has any more explains its own payables only.
-      WHERE (only_keys IS NULL OR erp_key = ANY(only_keys))
-      GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current, is_far
-    ) AS weighed
+           -- Without an answer, a booking that no title has any more explains a payment of which the ERP does not state
+           -- the receiver only so far that the payment is not urgent: the ERP may have paid the supplier. Where the ERP
+           -- has no line to answer but a reversal, the booking explains nothing.
+           min(CASE WHEN is_own OR state <> 'released' OR situation NOT IN ('paid', 'gone') THEN ${SEVERITY_OF_PAIR}
+                    WHEN is_offered AND only_keys IS NOT NULL AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
+                      THEN greatest(1, ${SEVERITY_OF_PAIR}) END) AS severity
+    FROM run CROSS JOIN situated
+    JOIN (
+      SELECT title_id, state, posted_at, begun_at, is_offered,
+             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own FROM asked
+      UNION ALL
+      SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
+             NULL::timestamptz, NULL::timestamptz, false, NULL::text[], true
+      -- A withdrawn title asks for nothing.
+      FROM situated WHERE is_current AND title_id NOT IN (SELECT title_id FROM asked WHERE is_own)
+    ) AS status USING (title_id)
+    JOIN ${VERDICTS} USING (is_early, situation, state)
+    -- A booking that no title has any more explains its own payables only.
+    WHERE (only_keys IS NULL OR erp_key = ANY(only_keys))
+    GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
-    SELECT date, name, name || ':' || occurrence AS booking, kind, state, states, booking.original_value, key AS erp_key,
+    SELECT date, name, booking_name AS booking, kind, state, states, booking.original_value, key AS erp_key,
            own.title_id AS owner, kind = 'reverse' AND state = 'refused' AS is_refused
     FROM booking LEFT JOIN own ON line_id = booking.id
     LEFT JOIN LATERAL unnest(string_to_array(booking.erp_key, ',')) AS key ON true
@@ -771,7 +774,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     FROM run CROSS JOIN (
       SELECT *, ${BOOKING_OF_PAYABLE} AS booking FROM conciliation.erp_payable AS payable
       WHERE booking_key IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${scope.made}
-    ) AS payable LEFT JOIN booking ON payable.booking = name || ':' || booking.occurrence
+    ) AS payable LEFT JOIN booking ON payable.booking = booking_name
     GROUP BY payable.booking, is_undone
     HAVING count(*) > count(DISTINCT booking_key)
         OR count(*) FILTER (WHERE status = 'open' AND ${STATED_AT} > posted_at)
