@@ -31,15 +31,19 @@ export const PROMOTED_VALUES = Prisma.sql`
                              ORDER BY name COLLATE "C"), '[]')
    FROM ${NOW} WHERE extra #>> path IS NOT NULL)`;
 
-/** Whether a row of `title` has a field with the value, in either case. */
-export const hasPromotedValue = (value: string): Prisma.Sql => Prisma.sql`
-  (extra IS NOT NULL AND EXISTS (
-    SELECT FROM ${NOW} WHERE lower(extra #>> path) = lower(${value}::text)))`;
-
 export const PROMOTED_NOW = Prisma.sql`SELECT * FROM ${NOW} ORDER BY name COLLATE "C"`;
 
 const readPromotedFields = (tx: QueryClient): Promise<PromotedField[]> =>
   tx.$queryRaw<PromotedField[]>(PROMOTED_NOW);
+
+/** Returns the condition that a row of `title` has a field with the value, in either case. */
+export async function hasPromotedValue(tx: QueryClient, value: string): Promise<Prisma.Sql> {
+  const fields = await readPromotedFields(tx);
+  const texts = fields.map(({ path }) => Prisma.sql`lower(extra #>> ${path}::text[])`);
+  return texts.length === 0
+    ? Prisma.sql`false`
+    : Prisma.sql`lower(${value}::text) IN (${Prisma.join(texts)})`;
+}
 
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 /** Neither a number, which would be a place in a list, nor with a point. */

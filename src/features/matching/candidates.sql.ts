@@ -138,11 +138,9 @@ const SAME_ORDER = Prisma.sql`payable.order_uid = title.order_uid`;
 const documentOf = (text: Prisma.Sql) => Prisma.sql`nullif(ltrim(btrim(${text}), '0'), '')`;
 const SAME_DOCUMENT = Prisma.sql`${documentOf(Prisma.sql`payable.document`)} = title.document`;
 
-/** The named field of a title that is the document of its payable. */
-const TITLE_DOCUMENT = Prisma.sql`
-  CASE WHEN extra IS NOT NULL THEN (
-    SELECT ${documentOf(Prisma.sql`extra #>> path`)}
-    FROM conciliation.promoted_fields(conciliation.content_version()) WHERE role = 'document') END`;
+/** The named field of a title that is the document of its payable. The path is read once for all titles. */
+const TITLE_DOCUMENT = documentOf(Prisma.sql`extra #>> (
+  SELECT path FROM conciliation.promoted_fields(conciliation.content_version()) WHERE role = 'document')`);
 
 /** The pairs of the rule `order`, by the order or by the document, except for the value. */
 const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql, key: Prisma.Sql) => Prisma.sql`

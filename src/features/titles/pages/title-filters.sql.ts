@@ -163,7 +163,7 @@ async function searchCondition(written: string, tx: QueryClient): Promise<Prisma
     await orderCondition(written.replace(/\s/g, ''), tx),
     providerCondition(written),
     agentCondition(written),
-    hasPromotedValue(written),
+    await hasPromotedValue(tx, written),
     Prisma.sql`original_value = ANY(${values.filter((value) => value !== null)}::numeric[])`,
     ...taxIds.map(({ digits }) => partyCondition(digits)),
   ];
