@@ -8,7 +8,6 @@ import type { Place } from '../../console/list/list.tsx';
 import type { BankAccount, PartyKind } from '../../core/title/destination.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
-import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
 import { firstDateOf, lastDateOf, monthOf } from '../review/months/civil-month.ts';
 import {
   CHANGED_PAYEE_HASH,
@@ -117,13 +116,7 @@ const linesOf = (isSelected: (column: Prisma.Sql) => Prisma.Sql) => Prisma.sql`
 const within =
   ({ from, to }: DueRange) =>
   (column: Prisma.Sql) =>
-    Prisma.sql`${column} BETWEEN ${from}::date AND ${to}::date`;
-
-const isPaidIn =
-  ({ from, to }: DueRange) =>
-  (dueDate: Prisma.Sql) =>
-    Prisma.sql`${dueDate} BETWEEN ${from}::date - ${MAX_MOVE_DAYS}::int AND ${to}::date + ${MAX_MOVE_DAYS}::int
-      AND ${businessDayOf(dueDate)} BETWEEN ${from}::date AND ${to}::date`;
+    Prisma.sql`(${column} BETWEEN ${from}::date AND ${to}::date)`;
 
 const CHANGED = Prisma.sql`
   changed AS MATERIALIZED (
@@ -157,7 +150,15 @@ const figuresOf = (range: DueRange) => Prisma.sql`
     (SELECT jsonb_build_object(${TOTALS_JSON}) FROM total WHERE level = 3) AS overall,
     (SELECT jsonb_build_object('titles', coalesce(sum(titles), 0),
                                'originalValue', coalesce(sum(original_value), 0)::text)
-     FROM (${linesOf(isPaidIn(range))}) AS line) AS paid,
+     FROM (
+       SELECT titles, original_value FROM total
+       WHERE level = 1 AND ${within(range)(businessDayOf(Prisma.sql`due_date`))}
+       UNION ALL
+       SELECT titles, original_value FROM conciliation.schedule_total
+       WHERE due_date = ANY(ARRAY(
+         SELECT date FROM conciliation.closed_day
+         WHERE ${within(range)(Prisma.sql`business_day`)} AND NOT ${within(range)(Prisma.sql`date`)}))
+     ) AS line) AS paid,
     (SELECT jsonb_build_object('groups', count(*), 'titles', coalesce(sum(titles), 0),
                                'originalValue', coalesce(sum(original_value), 0)::text)
      FROM total WHERE payee IN (SELECT payee FROM changed)) AS changed,
