@@ -1,6 +1,5 @@
 import { maySeePersonalData } from '../../base/values/role.ts';
-import type { BankAccount, Destination } from '../../core/title/destination.ts';
-import type { FieldRole } from '../../core/title/promoted-fields.ts';
+import type { BankAccount, Destination, FieldRole } from '../../core/title/promoted-fields.ts';
 import type { TitleColumn } from '../../core/title/title.ts';
 import type { Principal } from './guard.ts';
 

@@ -29,7 +29,42 @@ export interface ContentVersion {
   readonly fields: readonly PromotedField[];
 }
 
-/** The same text as `promotedValue` of title-hashes.sql.ts; null: not stated. */
+export type PartyKind = 'provider' | 'financial_agent';
+
+/**
+ * The members of `payment` and `bankAccount` beyond the documented interface that name the destination of a payment.
+ * Other members do not count, because one of them may be a time or a number of the title.
+ */
+export const DESTINATION_MEMBERS = [
+  'key',
+  'pixKey',
+  'keyType',
+  'ispb',
+  'type',
+  'operation',
+  'variation',
+  'holder',
+] as const;
+
+/** The stated members of `DESTINATION_MEMBERS`, and promoted fields by name. Personal data. */
+export type Destination = Readonly<
+  Partial<Record<(typeof DESTINATION_MEMBERS)[number], string>> & Record<string, string>
+>;
+
+/** By kind of party, the object of `extra` that has the undocumented members of its account. */
+export const DESTINATION_PATHS = {
+  provider: ['provider', 'bankAccount'],
+  financial_agent: ['financialAgent', 'payment'],
+} as const satisfies Record<PartyKind, readonly [string, string]>;
+
+type ContentField = Pick<PromotedField, 'name' | 'path'>;
+
+/** The undocumented fields that are content of the titles of every date. The name of a promoted field has no point. */
+export const DESTINATION_FIELDS: readonly ContentField[] = Object.values(DESTINATION_PATHS)
+  .flatMap((path) => DESTINATION_MEMBERS.map((member) => [...path, member]))
+  .map((path) => ({ name: path.join('.'), path }));
+
+/** The same text as `textAt` of title-hashes.sql.ts; null: not stated. */
 function textOf(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string') return value;
@@ -37,16 +72,28 @@ function textOf(value: JsonValue | undefined): string | null {
   return toJsonbText(value);
 }
 
-/** The stated fields, unambiguously, for the content hash of a title; '' for a title without any. */
-export function promotedText(extra: JsonObject | null, fields: readonly PromotedField[]): string {
+/** The undocumented content of a title, unambiguously, for its content hash; '' for a title without any. */
+export function moreContent(extra: JsonObject | null, promoted: readonly ContentField[]): string {
+  if (extra === null) return '';
   let text = '';
-  for (const { name, path } of fields) {
+  for (const { name, path } of [...DESTINATION_FIELDS, ...promoted]) {
     let value: JsonValue | undefined = extra;
     for (const member of path) {
       value = value !== undefined && isJsonObject(value) ? value[member] : undefined;
     }
     const stated = textOf(value);
-    if (stated !== null) text += `promoted.${name}=${stated}\u0000`;
+    if (stated !== null) text += `${name}=${stated}\u0000`;
   }
   return text;
+}
+
+/** A bank account as the titles state it. Personal data. */
+export interface BankAccount {
+  readonly bank: string | null;
+  readonly agency: string | null;
+  readonly agencyDigit: string | null;
+  readonly account: string | null;
+  readonly accountDigit: string | null;
+  /** The undocumented fields that name a destination; null: none. */
+  readonly destination: Destination | null;
 }

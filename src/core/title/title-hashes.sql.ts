@@ -4,8 +4,13 @@
  */
 
 import { Prisma } from '../../generated/prisma/client.ts';
-import { DESTINATION_MEMBERS, DESTINATION_PATHS, type PartyKind } from './destination.ts';
-import type { FieldRole } from './promoted-fields.ts';
+import {
+  DESTINATION_FIELDS,
+  DESTINATION_MEMBERS,
+  DESTINATION_PATHS,
+  type FieldRole,
+  type PartyKind,
+} from './promoted-fields.ts';
 import {
   AMOUNT_COLUMNS,
   COLUMN_KINDS,
@@ -21,25 +26,17 @@ const canonicalText = (column: ValueColumn) =>
   COLUMN_KINDS[column] === 'amount' ? `trim_scale(${column})::text` : `${column}::text`;
 
 /**
- * The text of an undocumented member of `extra` that names a destination; null: not stated. Of a number its whole
- * digits, of an object or a list its text. `destinationOf` of core/title/destination.ts reads the same from a response.
+ * The text of an undocumented field of a row; null: not stated. `textOf` of promoted-fields.ts reads the same from a
+ * response.
+ * @param path an expression
  */
-const destinationMember = (kind: PartyKind, member: string) => {
-  const value = `extra #> '{${DESTINATION_PATHS[kind].join(',')},${member}}'`;
-  return `CASE jsonb_typeof(${value})
-            WHEN 'string' THEN (${value}) #>> '{}'
-            WHEN 'object' THEN (${value})::text
-            WHEN 'array' THEN (${value})::text
-            WHEN 'number' THEN substring(trim_scale(((${value}) #>> '{}')::numeric)::text
-                                         FROM '^[0-9]{1,20}$') END`;
-};
+const textAt = (path: string) => `
+  CASE jsonb_typeof(extra #> ${path}) WHEN 'number' THEN trim_scale((extra #>> ${path})::numeric)::text
+                                      ELSE extra #>> ${path} END`;
 
-const KINDS = ['provider', 'financial_agent'] as const satisfies readonly PartyKind[];
+const promotedValue = textAt('field.path');
 
-/** The text of a promoted field `field` of a row; null: not stated. `promotedText` reads the same from a response. */
-const promotedValue = `
-  CASE jsonb_typeof(extra #> field.path) WHEN 'number' THEN trim_scale((extra #>> field.path)::numeric)::text
-                                         ELSE extra #>> field.path END`;
+const pathOf = (members: readonly string[]) => `'{${members.join(',')}}'`;
 
 /** The stated promoted fields that are content of a row's date, as JSON of texts; null: none. */
 const promotedOfRow = (role?: FieldRole): string => `
@@ -61,7 +58,7 @@ export const ACCOUNT_ROLES = {
 export const destinationOfRow = (kind: PartyKind): string => `
   (CASE WHEN extra IS NOT NULL THEN
     nullif(jsonb_strip_nulls(jsonb_build_object(
-      ${DESTINATION_MEMBERS.map((member) => `'${member}', ${destinationMember(kind, member)}`).join(', ')}))
+      ${DESTINATION_MEMBERS.map((member) => `'${member}', ${textAt(pathOf([...DESTINATION_PATHS[kind], member]))}`).join(', ')}))
       || coalesce(${promotedOfRow(ACCOUNT_ROLES[kind])}, '{}'),
       '{}') END)`;
 
@@ -78,16 +75,11 @@ export const destinationColumns: Prisma.Sql = Prisma.raw(
    ${destinationOfRow('financial_agent')} AS payment_destination, ${promotedOfRow()} AS promoted`,
 );
 
-/** What `destinationText` and `promotedText` add to the content of a title, as an array of texts without their ends. */
+/** The parts of `moreContent` of promoted-fields.ts, as an array of texts without their ends. */
 const moreContent = (promoted: string) => `
-  array_remove(ARRAY[${KINDS.flatMap((kind) =>
-    DESTINATION_MEMBERS.map(
-      (member) =>
-        `'${DESTINATION_PATHS[kind].join('.')}.${member}=' || ${destinationMember(kind, member)}`,
-    ),
-  ).join(', ')}], NULL) || ARRAY(
-    SELECT 'promoted.' || name || '=' || value FROM jsonb_each_text(${promoted}) AS stated (name, value)
-    ORDER BY name COLLATE "C")`;
+  array_remove(ARRAY[${DESTINATION_FIELDS.map(({ name, path }) => `'${name}=' || ${textAt(pathOf(path))}`).join(', ')}], NULL)
+  || ARRAY(SELECT name || '=' || value FROM jsonb_each_text(${promoted}) AS stated (name, value)
+           ORDER BY name COLLATE "C")`;
 
 /** The undocumented content of a row of `title`, as JSON of `moreContent`; null: none. */
 export const MORE_CONTENT = `

@@ -3,8 +3,7 @@ import type { ColumnKind } from '../../base/export/table.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Decimal } from '../../base/values/decimal.ts';
 import type { JsonObject } from '../../base/values/json-value.ts';
-import { destinationText } from './destination.ts';
-import { type PromotedField, promotedText } from './promoted-fields.ts';
+import { moreContent, type PromotedField } from './promoted-fields.ts';
 
 /**
  * The columns of `conciliation.title` with content of the platform, with the kind of a value. The order is that of the
@@ -136,9 +135,5 @@ export function identityHash(title: Title): string {
  * @param promoted those of the title's date
  */
 export function contentHash(title: Title, promoted: readonly PromotedField[] = []): string {
-  return hash128(
-    canonicalFields(title, VALUE_COLUMNS) +
-      destinationText(title.extra) +
-      promotedText(title.extra, promoted),
-  );
+  return hash128(canonicalFields(title, VALUE_COLUMNS) + moreContent(title.extra, promoted));
 }

@@ -6,7 +6,7 @@ import {
   type BankAccount,
   DESTINATION_PATHS,
   type PartyKind,
-} from '../../core/title/destination.ts';
+} from '../../core/title/promoted-fields.ts';
 import {
   ACCOUNT_ROLES,
   destinationColumns,

@@ -9,7 +9,7 @@ import {
   type BankAccount,
   DESTINATION_MEMBERS,
   type Destination,
-} from '../../core/title/destination.ts';
+} from '../../core/title/promoted-fields.ts';
 import { hash128 } from '../../core/title/title.ts';
 
 /**

@@ -5,8 +5,8 @@ import type { Database, QueryClient } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { namesIn, refusal } from '../../base/texts/texts.ts';
 import { words } from '../../console/api/schema-parts.ts';
-import { DESTINATION_MEMBERS } from '../../core/title/destination.ts';
 import {
+  DESTINATION_MEMBERS,
   FIELD_ROLES,
   type FieldRole,
   type PromotedField,

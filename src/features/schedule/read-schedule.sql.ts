@@ -5,7 +5,7 @@ import { refusal } from '../../base/texts/texts.ts';
 import { addDays, type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { amount, count, date, orNull, textOrNull } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
-import type { BankAccount, PartyKind } from '../../core/title/destination.ts';
+import type { BankAccount, PartyKind } from '../../core/title/promoted-fields.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
 import { firstDateOf, lastDateOf, monthOf } from '../review/months/civil-month.ts';

@@ -259,7 +259,7 @@ describe('the verifier', () => {
     [
       'an altered named field',
       jsonl,
-      to('promoted.reference=x', 'promoted.reference=y'),
+      to('reference=x', 'reference=y'),
       [/the content of d \(id \d+\) does not have its recorded hash/],
     ],
     [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BankAccount, Destination } from '../../../src/core/title/destination.ts';
+import type { BankAccount, Destination } from '../../../src/core/title/promoted-fields.ts';
 import {
   accountHashOf,
   contradicts,

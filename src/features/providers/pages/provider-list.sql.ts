@@ -7,7 +7,7 @@ import { readFilter } from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { folded, inEachCase } from '../../../console/shell/search.sql.ts';
-import type { BankAccount } from '../../../core/title/destination.ts';
+import type { BankAccount } from '../../../core/title/promoted-fields.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
