@@ -11,7 +11,7 @@ import {
   type Planner,
   type PlannerParts,
   startTicker,
-} from '../core/planner/planner-loop.ts';
+} from '../core/planner/planner.sql.ts';
 import {
   type Attempted,
   type AuthGate,

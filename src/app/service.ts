@@ -17,7 +17,7 @@ import { lastClosedDate } from '../base/values/business-day.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/pull-ledger.sql.ts';
-import { startTicker } from '../core/planner/planner-loop.ts';
+import { startTicker } from '../core/planner/planner.sql.ts';
 import {
   type Channel,
   openEmail,

@@ -11,7 +11,7 @@ import {
 } from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
 import { OverdueError, within } from '../base/runtime/within.ts';
-import { dayWindow } from '../core/planner/pull-plan.ts';
+import { dayWindow } from '../core/title/title-contract.ts';
 import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
 import { databaseCheck } from '../features/alerts/health.sql.ts';
 import { type CommandRun, command, EXIT } from './command.ts';

@@ -1,5 +1,4 @@
 import { PlatformContractError } from '../../src/base/runtime/errors.ts';
-import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
 import { type RawTitle, TitleCutter } from '../../src/core/reader/cutter.ts';
 import { readExactTitle } from '../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../src/core/reader/fast-reader.ts';
@@ -11,6 +10,7 @@ import {
   type Title,
   type TitleColumn,
 } from '../../src/core/title/title.ts';
+import type { PullWindow } from '../../src/core/title/title-contract.ts';
 import { type TitleFold, TitleFolds } from '../../src/core/title/title-fold.ts';
 import { dateText, numericText, type RowValues, splitRows, valueIn } from '../support/copy-rows.ts';
 import { canonicalOf, type SlowTitle } from './slow-titles.ts';

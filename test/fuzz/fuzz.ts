@@ -3,7 +3,7 @@
  * names the seed and the index, which make the same input again.
  */
 import { toCivilDate } from '../../src/base/values/business-day.ts';
-import { type PullWindow, sweepWindow } from '../../src/core/planner/pull-plan.ts';
+import { type PullWindow, sweepWindow } from '../../src/core/title/title-contract.ts';
 import { areEqualRows } from '../support/copy-rows.ts';
 import { answerCorpus, fuzzInput } from './documents.ts';
 import { readBothWays, toSlowTitle } from './engine-titles.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
+import type { PullWindow } from '../../src/core/title/title-contract.ts';
 import {
   decodeSlowly,
   NotJson,

@@ -12,8 +12,8 @@ import {
   startAttempt,
 } from '../../src/core/ledger/pull-ledger.sql.ts';
 import * as decisions from '../../src/core/merge/decisions.sql.ts';
-import type { PullWindow } from '../../src/core/planner/pull-plan.ts';
 import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';
+import type { PullWindow } from '../../src/core/title/title-contract.ts';
 import type { PullParts } from '../../src/core/work/run-pull.ts';
 import { reopenDay, signOffDay } from '../../src/features/review/sign-off.sql.ts';
 import type { PullWorld } from '../support/pull-world.ts';

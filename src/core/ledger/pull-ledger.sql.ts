@@ -3,8 +3,10 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { PullOrigin } from '../planner/pull-plan.ts';
 import type { ContentVersion } from '../title/promoted-fields.ts';
+
+export const PULL_ORIGINS = ['daily', 'lookback', 'backfill', 'sweep', 'manual', 'repair'] as const;
+export type PullOrigin = (typeof PULL_ORIGINS)[number];
 
 /** The states of a pull. The row in `conciliation.pull` decides, not the queue. */
 export const PULL_STATES = [

@@ -7,12 +7,12 @@ import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { takeTurns } from '../../base/runtime/turns.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
-import { dayWindow } from '../planner/pull-plan.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';
 import { KnownTitles } from '../reader/known-texts.ts';
 import { ResponseReader } from '../reader/response-reader.ts';
 import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
+import { dayWindow } from '../title/title-contract.ts';
 import type { ReadResponse } from './merge.sql.ts';
 
 /** The titles that a date has before its response is read. */

@@ -4,32 +4,7 @@ import {
   datesBetween,
   lastClosedDate,
 } from '../../base/values/business-day.ts';
-
-/**
- * The accepted dates of one request. A pull requests one day (`conciliationDate`, `to === from`), a sweep
- * everything accepted since `from` (`anticipationDate`, `to === null`). The platform offers no bounded range.
- */
-export interface PullWindow {
-  readonly from: CivilDate;
-  readonly to: CivilDate | null;
-}
-
-export const PULL_ORIGINS = ['daily', 'lookback', 'backfill', 'sweep', 'manual', 'repair'] as const;
-export type PullOrigin = (typeof PULL_ORIGINS)[number];
-
-/** Returns the window of a pull: one date. */
-export function dayWindow(date: CivilDate): PullWindow {
-  return { from: date, to: date };
-}
-
-/** Returns the window of a sweep: every date since `from`. */
-export function sweepWindow(from: CivilDate): PullWindow {
-  return { from, to: null };
-}
-
-export function isInWindow(window: PullWindow, date: CivilDate): boolean {
-  return date >= window.from && (window.to === null || date <= window.to);
-}
+import type { PullOrigin } from '../ledger/pull-ledger.sql.ts';
 
 export interface PlanPolicy {
   readonly timeZone: string;
@@ -123,34 +98,6 @@ export function pullUrgency(
   if (origin === 'backfill') return 5;
   // A daily pull without a slot takes the place of a held one that was lost.
   return slotAt !== null && pull.from === lastClosedDate(timeZone, slotAt) ? 1 : 4;
-}
-
-export interface RetryPolicy {
-  readonly attempts: number;
-  readonly backoffSeconds: number;
-}
-
-const MAX_DELAY_MS = 3_600_000;
-
-/**
- * Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015): a
- * uniform share of a span that doubles from `backoffSeconds` to at most an hour, so that pulls which failed
- * together are not retried together. The delay is never shorter than the platform's `Retry-After`.
- * @param attemptsSpent the number of counted attempts, including the last one
- * @param random uniform in [0, 1)
- * @returns the delay in milliseconds
- */
-export function backoffDelayMs(
-  policy: RetryPolicy,
-  attemptsSpent: number,
-  retryAfterSeconds: number | null,
-  random: number,
-): number {
-  const spanMs = Math.min(policy.backoffSeconds * 1000 * 2 ** (attemptsSpent - 1), MAX_DELAY_MS);
-  const jitteredMs = Math.round(spanMs * random);
-  return retryAfterSeconds === null
-    ? jitteredMs
-    : Math.max(jitteredMs, Math.ceil(retryAfterSeconds * 1000));
 }
 
 /** Codes of temporary failures. They become final when all attempts are spent. */

@@ -7,7 +7,7 @@
  */
 
 import { PlatformContractError } from '../../base/runtime/errors.ts';
-import type { PullWindow } from '../planner/pull-plan.ts';
+import type { PullWindow } from '../title/title-contract.ts';
 import { type AnswerLimits, openBody } from './answer-body.ts';
 import { type HttpAnswer, HttpOrigin, type HttpOriginOptions } from './http-origin.ts';
 import { type ProvidersClient, pushProviders } from './providers-client.ts';

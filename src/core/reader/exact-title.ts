@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../base/values/json-value.ts';
-import type { PullWindow } from '../planner/pull-plan.ts';
+import type { PullWindow } from '../title/title-contract.ts';
 import { checkTitle, type TitleCheck } from '../title/title-contract.ts';
 import { DOCUMENTED_TITLE, type DocumentedObject } from '../title/title-extra.ts';
 

@@ -9,8 +9,8 @@
 
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal, toPlainDecimal } from '../../base/values/decimal.ts';
-import type { PullWindow } from '../planner/pull-plan.ts';
 import { digestOf, IDENTITY_COLUMNS, type Title, VALUE_COLUMNS } from '../title/title.ts';
+import type { PullWindow } from '../title/title-contract.ts';
 import { TitleFold, type TitleFolds } from '../title/title-fold.ts';
 import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
 import type { TitleShortcut } from './cutter.ts';

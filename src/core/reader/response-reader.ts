@@ -5,11 +5,11 @@
  * 2. The title is of the usual kind (`FastReader`): its bytes are checked and copied into a row.
  * 3. Any other title is parsed and checked against the contract: it becomes a row, or a reject.
  */
-import type { PullWindow } from '../planner/pull-plan.ts';
+
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import type { PromotedField } from '../title/promoted-fields.ts';
 import { contentHash, hash128 } from '../title/title.ts';
-import type { TitleCheck } from '../title/title-contract.ts';
+import type { PullWindow, TitleCheck } from '../title/title-contract.ts';
 import type { DriftItem } from '../title/title-extra.ts';
 import { TitleFolds } from '../title/title-fold.ts';
 import {

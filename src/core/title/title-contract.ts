@@ -11,10 +11,32 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../base/values/json-value.ts';
-import { isInWindow, type PullWindow } from '../planner/pull-plan.ts';
 import type { Title } from './title.ts';
 import { collectExtra, type DriftItem } from './title-extra.ts';
 import { CONCILIATION_TITLE_SCHEMA, TITLE_FIELDS, toTypeMismatch } from './title-schema.ts';
+
+/**
+ * The accepted dates of one request. A pull requests one day (`conciliationDate`, `to === from`), a sweep
+ * everything accepted since `from` (`anticipationDate`, `to === null`). The platform offers no bounded range.
+ */
+export interface PullWindow {
+  readonly from: CivilDate;
+  readonly to: CivilDate | null;
+}
+
+/** Returns the window of a pull: one date. */
+export function dayWindow(date: CivilDate): PullWindow {
+  return { from: date, to: date };
+}
+
+/** Returns the window of a sweep: every date since `from`. */
+export function sweepWindow(from: CivilDate): PullWindow {
+  return { from, to: null };
+}
+
+export function isInWindow(window: PullWindow, date: CivilDate): boolean {
+  return date >= window.from && (window.to === null || date <= window.to);
+}
 
 export type TitleCheck =
   | { readonly ok: true; readonly title: Title; readonly drift: readonly DriftItem[] }

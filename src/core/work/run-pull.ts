@@ -38,9 +38,36 @@ import {
   readKnownDay,
   stageResponse,
 } from '../merge/stage-response.sql.ts';
-import { backoffDelayMs, type RetryPolicy } from '../planner/pull-plan.ts';
 import type { ConciliationResponse, PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';
+
+export interface RetryPolicy {
+  readonly attempts: number;
+  readonly backoffSeconds: number;
+}
+
+const MAX_DELAY_MS = 3_600_000;
+
+/**
+ * Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015): a
+ * uniform share of a span that doubles from `backoffSeconds` to at most an hour, so that pulls which failed
+ * together are not retried together. The delay is never shorter than the platform's `Retry-After`.
+ * @param attemptsSpent the number of counted attempts, including the last one
+ * @param random uniform in [0, 1)
+ * @returns the delay in milliseconds
+ */
+export function backoffDelayMs(
+  policy: RetryPolicy,
+  attemptsSpent: number,
+  retryAfterSeconds: number | null,
+  random: number,
+): number {
+  const spanMs = Math.min(policy.backoffSeconds * 1000 * 2 ** (attemptsSpent - 1), MAX_DELAY_MS);
+  const jitteredMs = Math.round(spanMs * random);
+  return retryAfterSeconds === null
+    ? jitteredMs
+    : Math.max(jitteredMs, Math.ceil(retryAfterSeconds * 1000));
+}
 
 /** The parts of the service that a pull uses, and its settings. */
 export interface PullParts extends EngineParts, MergePolicy {

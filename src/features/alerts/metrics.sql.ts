@@ -3,7 +3,7 @@ import type { Database } from '../../base/database/database.ts';
 import { boundedRun } from '../../base/runtime/within.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { DAY_STATES } from '../../core/ledger/day-ledger.sql.ts';
-import { PULL_ORIGINS } from '../../core/planner/pull-plan.ts';
+import { PULL_ORIGINS } from '../../core/ledger/pull-ledger.sql.ts';
 import type { QueueCounts } from '../../core/work/job-queue.ts';
 import type { ObservedAttempt } from '../../core/work/run-pull.ts';
 import { Prisma } from '../../generated/prisma/client.ts';

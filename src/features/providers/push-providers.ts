@@ -16,12 +16,12 @@ import {
 } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { isObject } from '../../base/values/field-reader.ts';
-import { backoffDelayMs, type RetryPolicy } from '../../core/planner/pull-plan.ts';
 import { toStopReason } from '../../core/platform/http-origin.ts';
 import {
   MAX_PROVIDERS_PER_REQUEST,
   type ProvidersClient,
 } from '../../core/platform/providers-client.ts';
+import { backoffDelayMs, type RetryPolicy } from '../../core/work/run-pull.ts';
 import { checkProvider, type Provider } from './provider.ts';
 import {
   type CheckOutcome,

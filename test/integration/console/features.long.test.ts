@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FEATURES } from '../../../src/app/features.ts';
-import { planPulls } from '../../../src/core/planner/plan-ledger.sql.ts';
+import { planPulls } from '../../../src/core/planner/planner.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
 import { FEATURES } from '../../../src/app/features.ts';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
-import { planPulls } from '../../../src/core/planner/plan-ledger.sql.ts';
+import { planPulls } from '../../../src/core/planner/planner.sql.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { runCommand } from '../../support/child-command.ts';

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { ConciliationError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { dayWindow, type PullWindow } from '../../../src/core/planner/pull-plan.ts';
 import {
   type ConciliationResponse,
   createPlatformClient,
@@ -9,6 +8,7 @@ import {
   type PlatformClientOptions,
 } from '../../../src/core/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/core/platform/token.ts';
+import { dayWindow, type PullWindow } from '../../../src/core/title/title-contract.ts';
 import { RawServer } from './raw-server.ts';
 
 export const TOKEN = 'eyJ.secret-token.sig';

@@ -9,8 +9,8 @@ import {
   PlatformUnavailableError,
 } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { sweepWindow } from '../../../src/core/planner/pull-plan.ts';
 import type { TokenSource } from '../../../src/core/platform/token.ts';
+import { sweepWindow } from '../../../src/core/title/title-contract.ts';
 import {
   DAY,
   failureOf,

@@ -9,7 +9,7 @@ import {
   type PlannerConfig,
   type PlannerParts,
   type WakeUpQueue,
-} from '../../../src/core/planner/planner-loop.ts';
+} from '../../../src/core/planner/planner.sql.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
 
 export const TIME_ZONE = 'America/Sao_Paulo';

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
-import {
-  isInWindow,
-  type PlanLedger,
-  type PullOrigin,
-  planDue,
-  pullUrgency,
-  sweepWindow,
-} from '../../../src/core/planner/pull-plan.ts';
+import type { PullOrigin } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { type PlanLedger, planDue, pullUrgency } from '../../../src/core/planner/pull-plan.ts';
+import { isInWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
 
 const date = toCivilDate;
 const policy = {

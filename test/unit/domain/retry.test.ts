@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffDelayMs, replanAfterMinutes } from '../../../src/core/planner/pull-plan.ts';
+import { replanAfterMinutes } from '../../../src/core/planner/pull-plan.ts';
+import { backoffDelayMs } from '../../../src/core/work/run-pull.ts';
 
 const policy = { attempts: 8, backoffSeconds: 30 };
 

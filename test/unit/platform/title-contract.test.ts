@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
-import { dayWindow, sweepWindow } from '../../../src/core/planner/pull-plan.ts';
-import { checkTitle } from '../../../src/core/title/title-contract.ts';
+import { checkTitle, dayWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
 import {
   barestTitle,
   completeTitle,

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
-import { dayWindow } from '../../../src/core/planner/pull-plan.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import type { Title } from '../../../src/core/title/title.ts';
-import { checkTitle } from '../../../src/core/title/title-contract.ts';
+import { checkTitle, dayWindow } from '../../../src/core/title/title-contract.ts';
 import type { DriftItem } from '../../../src/core/title/title-extra.ts';
 import { barestTitle, completeTitle, titleWith, toJsonValue } from './sample-title.ts';
 

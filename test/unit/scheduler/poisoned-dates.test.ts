@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import {
-  backoffDelayMs,
-  planDue,
-  replanAfterMinutes,
-} from '../../../src/core/planner/pull-plan.ts';
+import { planDue, replanAfterMinutes } from '../../../src/core/planner/pull-plan.ts';
+import { backoffDelayMs } from '../../../src/core/work/run-pull.ts';
 
 const POLICY = { timeZone: 'America/Sao_Paulo', lookbackDays: 2 };
 const RETRY = { attempts: 8, backoffSeconds: 30 };

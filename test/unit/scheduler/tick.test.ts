@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Planner } from '../../../src/core/planner/planner-loop.ts';
-import { startTicker } from '../../../src/core/planner/planner-loop.ts';
+import type { Planner } from '../../../src/core/planner/planner.sql.ts';
+import { startTicker } from '../../../src/core/planner/planner.sql.ts';
 
 type PlannerRun = Awaited<ReturnType<Planner['runOnce']>>;
 

@@ -19,8 +19,7 @@ import {
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
-import type { PullState } from '../../../core/ledger/pull-ledger.sql.ts';
-import type { PullOrigin } from '../../../core/planner/pull-plan.ts';
+import type { PullOrigin, PullState } from '../../../core/ledger/pull-ledger.sql.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
