@@ -11,8 +11,8 @@ import { packageVersion } from '../base/runtime/package-version.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
 import type { AlertPolicy } from '../console/alert-entry.ts';
 import { ensureCheckpoint } from '../core/ledger/day-ledger.sql.ts';
-import { MAX_ANSWER_MINUTES } from '../core/platform/answer-body.ts';
 import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';
+import { MAX_ANSWER_MINUTES } from '../core/platform/http-origin.ts';
 import { fileToken, fixedToken, type TokenSource } from '../core/platform/token.ts';
 import type { PullParts } from '../core/work/run-pull.ts';
 

@@ -8,22 +8,22 @@
 
 import { PlatformContractError } from '../../base/runtime/errors.ts';
 import type { PullWindow } from '../title/title-contract.ts';
-import { type AnswerLimits, openBody } from './answer-body.ts';
-import { type HttpAnswer, HttpOrigin, type HttpOriginOptions } from './http-origin.ts';
+import {
+  type AnswerBody,
+  type HttpAnswer,
+  HttpOrigin,
+  type HttpOriginOptions,
+} from './http-origin.ts';
 import { type ProvidersClient, pushProviders } from './providers-client.ts';
 import { toStatusError } from './status-error.ts';
 
-export interface ConciliationResponse {
-  /** 200; any other status is an error. */
+/**
+ * An answer of 200; any other status is an error. Its body is iterated once. If the end of the connection is the end of
+ * the body, only the JSON shows that it is complete. Holds a connection until the iteration ends or is left, or the
+ * signal aborts.
+ */
+export interface ConciliationResponse extends AnswerBody {
   readonly httpStatus: number;
-  /**
-   * The decoded body, to be iterated once. Ends only after a complete transfer as far as HTTP can
-   * tell: if the end of the connection is the end of the body, only the JSON shows that it is
-   * complete. Holds a connection until the iteration ends or is left, or the signal aborts.
-   */
-  readonly chunks: AsyncIterable<Uint8Array>;
-  /** Number of decoded bytes handed out. */
-  readonly bytesReceived: () => number;
 }
 
 export interface PlatformClient extends ProvidersClient {
@@ -38,23 +38,16 @@ export interface PlatformClient extends ProvidersClient {
   close(): Promise<void>;
 }
 
-export interface PlatformClientOptions extends HttpOriginOptions {
-  /** Limits for each answer; default: none. */
-  readonly limits?: AnswerLimits;
-}
-
-export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
-  const { timeoutMs, limits } = options;
+export function createPlatformClient(options: HttpOriginOptions): PlatformClient {
   const origin = new HttpOrigin(options);
   return {
     async fetchTitles(window, signal) {
       const query = toQuery(window);
       const path = '/api/anticipations/conciliation';
       const answer = await origin.send({ method: 'GET', path, query }, signal);
-      return accept(answer, timeoutMs, limits);
+      return accept(answer);
     },
-    pushProviders: (providers, signal) =>
-      pushProviders(origin, timeoutMs, limits, providers, signal),
+    pushProviders: (providers, signal) => pushProviders(origin, providers, signal),
     async close() {
       origin.close();
     },
@@ -69,13 +62,8 @@ function toQuery(window: PullWindow): Record<string, string> {
 }
 
 /** Refuses everything except 200 with the whole document as JSON, before the body is read. */
-function accept(
-  answer: HttpAnswer,
-  timeoutMs: number,
-  limits: AnswerLimits | undefined,
-): ConciliationResponse {
-  const { status: httpStatus } = answer;
-  const { headers } = answer.message;
+function accept(answer: HttpAnswer): ConciliationResponse {
+  const { status: httpStatus, headers } = answer;
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
     if (headers['content-range'] !== undefined) {
@@ -85,9 +73,9 @@ function accept(
       );
     }
     requireJson(headers['content-type']);
-    return { httpStatus, ...openBody(answer, timeoutMs, limits) };
+    return { httpStatus, ...answer.openBody() };
   } catch (error) {
-    answer.message.destroy();
+    answer.drop();
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import {
   ConciliationError,
   PlatformContractError,
@@ -10,6 +12,19 @@ import type { TokenSource } from './token.ts';
 
 /** Idle connections are closed before most servers close theirs, so that few requests meet a closed one. */
 const IDLE_CONNECTION_MS = 4000;
+
+/** The limits for one answer. */
+interface AnswerLimits {
+  /** From the headers to the end. */
+  readonly maxMinutes: number;
+  /** Decoded bytes. */
+  readonly maxBytes: number;
+}
+
+/** The limit of the program. */
+export const MAX_ANSWER_MINUTES = 60;
+
+const MINUTE_MS = 60_000;
 
 export interface HttpOriginOptions {
   /** `http:` or `https:`. The path is the prefix of every request's path. */
@@ -23,6 +38,8 @@ export interface HttpOriginOptions {
    */
   readonly timeoutMs: number;
   readonly userAgent: string;
+  /** For each answer; absent: none. */
+  readonly limits?: AnswerLimits;
 }
 
 /** An operation of the platform, named as in its documentation. */
@@ -35,14 +52,26 @@ export interface PlatformRequest {
   readonly body?: unknown;
 }
 
-/** An answer with its headers. Holds its connection until the body is read or destroyed. */
+/** An answer with its headers. Holds its connection until the body is read or dropped. */
 export interface HttpAnswer {
   readonly status: number;
-  readonly message: http.IncomingMessage;
-  /** Ends the answer; reading it then fails. The first reason counts. */
-  stop(reason: ConciliationError): void;
-  /** Null: the answer was not stopped. */
-  stopReason(): ConciliationError | null;
+  readonly headers: http.IncomingHttpHeaders;
+  /**
+   * Opens the body. It is read only on demand, at most a few buffers ahead of the consumer.
+   * Reading throws PlatformUnavailableError when the transfer is cut, is silent for `timeoutMs`
+   * or exceeds the time limit, and PlatformContractError when the body does not match its headers or
+   * exceeds the size limit. If a limit is exceeded, the error's context has its name as `limit`.
+   * @throws PlatformContractError for an encoding that was not requested
+   */
+  openBody(): AnswerBody;
+  drop(): void;
+}
+
+export interface AnswerBody {
+  /** Decoded bytes. Ends only after a complete transfer; leaving the iteration early drops the connection. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Number of decoded bytes handed out. */
+  readonly bytesReceived: () => number;
 }
 
 /** Requests with the token to one origin, on Node's own HTTP client: no redirects, no cookies. */
@@ -87,7 +116,7 @@ export class HttpOrigin {
     const bearer = await this.#options.token.current();
     if (this.#isClosed) throw new ShutdownError('the client is closed');
     if (signal.aborted) throw toStopReason(signal);
-    const { baseUrl, timeoutMs, userAgent } = this.#options;
+    const { baseUrl, userAgent } = this.#options;
     const url = new URL(baseUrl);
     url.pathname = url.pathname.replace(/\/+$/, '') + path;
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -107,7 +136,7 @@ export class HttpOrigin {
         }),
       },
     });
-    const exchange = new Exchange(request, timeoutMs, signal);
+    const exchange = new Exchange(request, this.#options, signal);
     this.#open.add(exchange);
     exchange.whenOver(() => this.#open.delete(exchange));
     return exchange.answer(content);
@@ -116,19 +145,29 @@ export class HttpOrigin {
 
 class Exchange {
   readonly #request: http.ClientRequest;
+  readonly #options: HttpOriginOptions;
   readonly #silence: SilenceTimer;
   readonly #signal: AbortSignal;
   #message: http.IncomingMessage | null = null;
   #stopReason: ConciliationError | null = null;
   #fail: (reason: ConciliationError) => void = () => {};
 
-  constructor(request: http.ClientRequest, timeoutMs: number, signal: AbortSignal) {
+  constructor(request: http.ClientRequest, options: HttpOriginOptions, signal: AbortSignal) {
     this.#request = request;
-    this.#silence = new SilenceTimer(timeoutMs, () => this.stop(silenceError(timeoutMs)));
+    this.#options = options;
+    this.#silence = this.#watchSilence();
     this.#signal = signal;
     const onAbort = () => this.stop(toStopReason(signal));
     signal.addEventListener('abort', onAbort, { once: true });
     this.whenOver(() => signal.removeEventListener('abort', onAbort));
+  }
+
+  #watchSilence(): SilenceTimer {
+    const { timeoutMs } = this.#options;
+    const message = `the platform sent nothing for ${timeoutMs / 1000} seconds`;
+    return new SilenceTimer(timeoutMs, () =>
+      this.stop(new PlatformUnavailableError(message, { context: { timeoutMs } })),
+    );
   }
 
   stop(reason: ConciliationError): void {
@@ -160,9 +199,9 @@ class Exchange {
         message.on('error', () => {});
         resolve({
           status: message.statusCode ?? 0,
-          message,
-          stop: (reason) => this.stop(reason),
-          stopReason: () => this.#findStopReason(),
+          headers: message.headers,
+          openBody: () => this.#openBody(message),
+          drop: () => message.destroy(),
         });
       });
       // Stays for the whole exchange: after the headers, the request still emits the errors of its socket.
@@ -186,6 +225,71 @@ class Exchange {
       else this.#message.once('close', callback);
     });
   }
+  #openBody(message: http.IncomingMessage): AnswerBody {
+    const { limits } = this.#options;
+    if (limits !== undefined) this.#stopAfter(message, limits.maxMinutes);
+    const pieces = decode(message, this.#readPieces(message));
+    let bytesReceived = 0;
+    const iterator: AsyncIterableIterator<Uint8Array> = {
+      next: async () => {
+        try {
+          const piece = await pieces.next();
+          // A stopped transfer is not complete, even if all bytes were buffered.
+          const stopReason = this.#findStopReason();
+          if (stopReason !== null) throw stopReason;
+          bytesReceived += piece.value?.length ?? 0;
+          if (limits !== undefined && bytesReceived > limits.maxBytes) {
+            throw new PlatformContractError(
+              `the answer is longer than ${limits.maxBytes} bytes (PLATFORM_MAX_BYTES)`,
+              { context: { limit: 'PLATFORM_MAX_BYTES' } },
+            );
+          }
+          return piece;
+        } catch (error) {
+          message.destroy();
+          throw this.#findStopReason() ?? toTransferError(error, bytesReceived);
+        }
+      },
+      async return() {
+        // Before the return of the generator, which cannot end while it waits for a chunk.
+        message.destroy();
+        await pieces.return(undefined).catch(() => {});
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]() {
+        return iterator;
+      },
+    };
+    return { chunks: iterator, bytesReceived: () => bytesReceived };
+  }
+
+  #stopAfter(message: http.IncomingMessage, maxMinutes: number): void {
+    const error = new PlatformUnavailableError(
+      `the answer had not ended after ${maxMinutes} minutes`,
+      { context: { limit: 'minutes' } },
+    );
+    const timer = setTimeout(() => this.stop(error), maxMinutes * MINUTE_MS);
+    message.once('close', () => clearTimeout(timer));
+  }
+
+  async *#readPieces(message: http.IncomingMessage): Pieces {
+    const { headers, socket } = message;
+    const endsWithConnection = !('content-length' in headers || 'transfer-encoding' in headers);
+    const silence = this.#watchSilence();
+    try {
+      // Runs only while a chunk is awaited, so that a slow consumer does not count as silence of the platform.
+      silence.arm();
+      for await (const piece of message as AsyncIterable<Buffer>) {
+        silence.clear();
+        yield piece;
+        silence.arm();
+      }
+    } finally {
+      silence.clear();
+    }
+    // Node treats any end of the connection as the end of such a body, even a reset.
+    if (!message.complete || (endsWithConnection && socket.errored)) throw new TransferCut();
+  }
 }
 
 /** Returns the signal's reason if it is an error of this program, otherwise a ShutdownError. */
@@ -193,12 +297,6 @@ export function toStopReason(signal: AbortSignal): ConciliationError {
   return signal.reason instanceof ConciliationError
     ? signal.reason
     : new ShutdownError('the request was stopped');
-}
-
-export function silenceError(timeoutMs: number): PlatformUnavailableError {
-  return new PlatformUnavailableError(`the platform sent nothing for ${timeoutMs / 1000} seconds`, {
-    context: { timeoutMs },
-  });
 }
 
 function toConnectionError(error: Error): ConciliationError {
@@ -213,8 +311,50 @@ function toConnectionError(error: Error): ConciliationError {
   });
 }
 
+type Pieces = AsyncGenerator<Buffer, undefined, undefined>;
+
+function decode(message: http.IncomingMessage, pieces: Pieces): Pieces {
+  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return pieces;
+  if (encoding === 'gzip' || encoding === 'x-gzip') return gunzip(pieces);
+  throw new PlatformContractError(
+    'the platform answered in a content encoding that was not asked for, expected gzip or none',
+  );
+}
+
+/** Decodes gzip. Several members in a row are one stream (RFC 1952, section 2.2). */
+async function* gunzip(pieces: Pieces): Pieces {
+  let encodedBytes = 0;
+  async function* count(): Pieces {
+    for await (const piece of pieces) {
+      encodedBytes += piece.length;
+      yield piece;
+    }
+  }
+  const decoded = pipeline(count(), createGunzip(), () => {});
+  yield* decoded as AsyncIterable<Buffer>;
+  // zlib ends without an error at a zero byte after a member and ignores the bytes that follow.
+  if (decoded.bytesWritten !== encodedBytes) {
+    throw new PlatformContractError("data follows the end of the answer's gzip stream");
+  }
+}
+
+class TransferCut extends Error {}
+
+function toTransferError(error: unknown, bytesReceived: number): unknown {
+  if (error instanceof ConciliationError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') {
+    return new PlatformContractError("the answer's gzip stream is broken", { cause: error });
+  }
+  return new PlatformUnavailableError(`the transfer was cut after ${bytesReceived} bytes`, {
+    cause: error,
+    context: { bytesReceived },
+  });
+}
+
 /** Calls back once if nothing was received for `timeoutMs` after the last `arm`. */
-export class SilenceTimer {
+class SilenceTimer {
   readonly #timeoutMs: number;
   readonly #onSilence: () => void;
   #timeout: NodeJS.Timeout | undefined;

@@ -1,5 +1,4 @@
 import { type ConciliationError, PlatformContractError } from '../../base/runtime/errors.ts';
-import { type AnswerBody, type AnswerLimits, openBody } from './answer-body.ts';
 import type { HttpAnswer, HttpOrigin } from './http-origin.ts';
 import { toStatusError } from './status-error.ts';
 
@@ -30,11 +29,8 @@ export interface ProvidersClient {
   pushProviders(providers: readonly object[], signal: AbortSignal): Promise<ProvidersAnswer>;
 }
 
-/** @param limits as for the answer to a pull */
 export async function pushProviders(
   origin: HttpOrigin,
-  timeoutMs: number,
-  limits: AnswerLimits | undefined,
   providers: readonly object[],
   signal: AbortSignal,
 ): Promise<ProvidersAnswer> {
@@ -48,10 +44,9 @@ export async function pushProviders(
   const { status: httpStatus } = answer;
   try {
     const error = toError(answer);
-    const open = () => openBody(answer, timeoutMs, limits);
-    return { httpStatus, body: await readBody(open, error !== null, signal), error };
+    return { httpStatus, body: await readBody(answer, error !== null, signal), error };
   } finally {
-    answer.message.destroy();
+    answer.drop();
   }
 }
 
@@ -59,8 +54,7 @@ export async function pushProviders(
  * The body of a 200 is not documented and may be anything, including empty. A web page comes from a
  * proxy or another server and proves nothing.
  */
-function toError({ status: httpStatus, message }: HttpAnswer): ConciliationError | null {
-  const { headers } = message;
+function toError({ status: httpStatus, headers }: HttpAnswer): ConciliationError | null {
   if (httpStatus !== 200) return toStatusError(httpStatus, headers, new Date());
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '')
     ? new PlatformContractError('the platform answered 200 with a web page', {
@@ -71,14 +65,14 @@ function toError({ status: httpStatus, message }: HttpAnswer): ConciliationError
 
 /** The status of an error counts even if its body does not arrive. */
 async function readBody(
-  open: () => AnswerBody,
+  answer: HttpAnswer,
   isError: boolean,
   signal: AbortSignal,
 ): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let left = MAX_ANSWER_BYTES;
   try {
-    for await (const piece of open().chunks) {
+    for await (const piece of answer.openBody().chunks) {
       pieces.push(piece.subarray(0, left));
       left -= piece.length;
       if (left <= 0) break;

@@ -5,8 +5,8 @@ import {
   type ConciliationResponse,
   createPlatformClient,
   type PlatformClient,
-  type PlatformClientOptions,
 } from '../../../src/core/platform/conciliation-client.ts';
+import type { HttpOriginOptions } from '../../../src/core/platform/http-origin.ts';
 import { fixedToken } from '../../../src/core/platform/token.ts';
 import { dayWindow, type PullWindow } from '../../../src/core/title/title-contract.ts';
 import { RawServer } from './raw-server.ts';
@@ -28,7 +28,7 @@ export const serving = (bytes: string | Buffer): Promise<RawServer> =>
 /** A client that lives as long as the test. */
 export function openClient(
   baseUrl: string,
-  options: Partial<PlatformClientOptions> = {},
+  options: Partial<HttpOriginOptions> = {},
 ): PlatformClient {
   const client = createPlatformClient({
     baseUrl: new URL(baseUrl),
