@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type OutageWatch, watchOutages } from '../../../src/core/work/outage-watch.ts';
+import { type OutageWatch, watchOutages } from '../../../src/core/work/job-queue.ts';
 
 const log: { level: number; msg: string }[] = [];
 const logger = pino(
