@@ -9,9 +9,10 @@ import {
   TITLE_COLUMNS,
   type Title,
   type TitleColumn,
+  type TitleFold,
+  TitleFolds,
 } from '../../src/core/title/title.ts';
 import type { PullWindow } from '../../src/core/title/title-contract.ts';
-import { type TitleFold, TitleFolds } from '../../src/core/title/title-fold.ts';
 import { dateText, numericText, type RowValues, splitRows, valueIn } from '../support/copy-rows.ts';
 import { canonicalOf, type SlowTitle } from './slow-titles.ts';
 

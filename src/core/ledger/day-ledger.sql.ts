@@ -2,8 +2,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { AMOUNT_COLUMNS } from '../title/title.ts';
-import type { TitleFold } from '../title/title-fold.ts';
+import { AMOUNT_COLUMNS, type TitleFold } from '../title/title.ts';
 import { CONTENT_DIGEST, ROW_DIGEST } from '../title/title-hashes.sql.ts';
 
 /**

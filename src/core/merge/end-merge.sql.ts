@@ -13,8 +13,8 @@ import {
   stateAfterMerge,
 } from '../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../ledger/pull-ledger.sql.ts';
-import type { DriftItem } from '../title/title-extra.ts';
-import type { TitleFold } from '../title/title-fold.ts';
+import type { TitleFold } from '../title/title.ts';
+import type { DriftItem } from '../title/title-contract.ts';
 import type { EngineFeature, MergingPull } from './engine-hooks.ts';
 import { applyChanges } from './merge-apply.sql.ts';
 import type { ChangeCounts, MergePlan } from './merge-plan.sql.ts';

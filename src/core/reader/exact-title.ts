@@ -7,9 +7,13 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../base/values/json-value.ts';
-import type { PullWindow } from '../title/title-contract.ts';
-import { checkTitle, type TitleCheck } from '../title/title-contract.ts';
-import { DOCUMENTED_TITLE, type DocumentedObject } from '../title/title-extra.ts';
+import {
+  checkTitle,
+  DOCUMENTED_TITLE,
+  type DocumentedObject,
+  type PullWindow,
+  type TitleCheck,
+} from '../title/title-contract.ts';
 
 /** Containers within each other, the outermost included. A title has three. */
 const MAX_JSON_DEPTH = 32;

@@ -9,9 +9,15 @@
 
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal, toPlainDecimal } from '../../base/values/decimal.ts';
-import { digestOf, IDENTITY_COLUMNS, type Title, VALUE_COLUMNS } from '../title/title.ts';
+import {
+  digestOf,
+  IDENTITY_COLUMNS,
+  type Title,
+  TitleFold,
+  type TitleFolds,
+  VALUE_COLUMNS,
+} from '../title/title.ts';
 import type { PullWindow } from '../title/title-contract.ts';
-import { TitleFold, type TitleFolds } from '../title/title-fold.ts';
 import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
 import type { TitleShortcut } from './cutter.ts';
 import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';

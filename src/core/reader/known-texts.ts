@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { TitleFold } from '../title/title-fold.ts';
+import type { TitleFold } from '../title/title.ts';
 import { OPEN_BRACE } from './json-bytes.ts';
 
 /**

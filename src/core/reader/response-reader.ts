@@ -8,10 +8,8 @@
 
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import type { PromotedField } from '../title/promoted-fields.ts';
-import { contentHash, hash128 } from '../title/title.ts';
-import type { PullWindow, TitleCheck } from '../title/title-contract.ts';
-import type { DriftItem } from '../title/title-extra.ts';
-import { TitleFolds } from '../title/title-fold.ts';
+import { contentHash, hash128, TitleFolds } from '../title/title.ts';
+import type { DriftItem, PullWindow, TitleCheck } from '../title/title-contract.ts';
 import {
   cutTitles,
   MAX_TITLE_BYTES,

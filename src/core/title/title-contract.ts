@@ -1,19 +1,29 @@
 // Not `typebox/compile`, the same validator with another 6 MB of code for conversions.
 
+import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal } from '../../base/values/decimal.ts';
+import { toDisplayText } from '../../base/values/display-text.ts';
+import { isStorableText } from '../../base/values/field-reader.ts';
 import {
   isJsonObject,
   JsonNumber,
   type JsonObject,
   type JsonValue,
+  toJsonText,
 } from '../../base/values/json-value.ts';
 import type { Title } from './title.ts';
-import { collectExtra, type DriftItem } from './title-extra.ts';
-import { CONCILIATION_TITLE_SCHEMA, TITLE_FIELDS, toTypeMismatch } from './title-schema.ts';
+import {
+  CONCILIATION_TITLE_SCHEMA,
+  type ConciliationTitle,
+  isStorableNumber,
+  TITLE_FIELDS,
+  toJsonType,
+  toTypeMismatch,
+} from './title-schema.ts';
 
 /**
  * The accepted dates of one request. A pull requests one day (`conciliationDate`, `to === from`), a sweep
@@ -63,8 +73,8 @@ export function checkTitle(value: JsonValue, window: PullWindow): TitleCheck {
   const acceptedDate = findAcceptedDate(value);
   const isInside = acceptedDate !== null && isInWindow(window, acceptedDate);
   if (isInside && CONTRACT.Check(value)) {
-    const { extra, drift } = collectExtra(value);
-    return { ok: true, title: toRow(value, extra), drift };
+    const drift: DriftItem[] = [];
+    return { ok: true, title: toRow(value, collectExtra(value, drift)), drift };
   }
   return {
     ok: false,
@@ -141,4 +151,131 @@ function toReasons(title: JsonValue, error: TLocalizedValidationError): string[]
 
 function fieldOf(value: JsonValue, field: string): JsonValue {
   return isJsonObject(value) ? (value[field] ?? null) : null;
+}
+
+const MAX_PATH_CHARACTERS = 200;
+const MAX_VALUE_CHARACTERS = 64;
+/** Holds, as one text, the undocumented fields of an object whose names cannot be stored. */
+const FURTHER_FIELDS = '(further fields)';
+
+/** A part of a response beyond the documented interface. It does not reject a title. */
+export interface DriftItem {
+  /** The object of the interface that has the field, or the enumeration; of these there are a dozen. */
+  readonly place: string;
+  /** Such as `titles[].financialAgent.type`; at most 200 printable characters. */
+  readonly path: string;
+  readonly kind: 'unknown_field' | 'unknown_value';
+  /** For a field its JSON type, for an enumeration the value; at most 64 printable characters. */
+  readonly value: string;
+}
+
+/** An object of the documented interface: its path, and its fields with the objects among them. */
+export interface DocumentedObject {
+  readonly path: string;
+  readonly fields: ReadonlyMap<string, DocumentedObject | 'value'>;
+}
+
+export const DOCUMENTED_TITLE = toDocumentedObject(CONCILIATION_TITLE_SCHEMA, '');
+
+function toDocumentedObject(schema: TSchema & { properties: unknown }, path: string) {
+  const fields = new Map<string, DocumentedObject | 'value'>();
+  for (const [name, field] of Object.entries(schema.properties as Record<string, TSchema>)) {
+    const isObject = 'properties' in field;
+    fields.set(name, isObject ? toDocumentedObject(field, `${path}${name}.`) : 'value');
+  }
+  return { path, fields };
+}
+
+/** Whether `jsonb` keeps the value exactly. */
+function isStorable(value: JsonValue): boolean {
+  if (typeof value === 'string') return isStorableText(value);
+  if (value === null || typeof value === 'boolean') return true;
+  if (value instanceof JsonNumber) return isStorableNumber(value);
+  if (!isJsonObject(value)) return value.every(isStorable);
+  return Object.keys(value).every(
+    (name) => isStorableText(name) && isStorable(value[name] ?? null),
+  );
+}
+
+type Fields = Record<string, JsonValue>;
+
+/** Without a prototype, a field named `__proto__` is an ordinary field. */
+function emptyObject(): Fields {
+  return Object.create(null) as Fields;
+}
+
+/**
+ * Returns the fields without a column, at their places; null: none.
+ *
+ * @param drift gets the undocumented fields and the undocumented values of enumerations
+ */
+function collectExtra(title: ConciliationTitle, drift: DriftItem[]): JsonObject | null {
+  const agent = title.financialAgent;
+  addEnumValue(drift, 'financialAgent.type', agent?.type, 'INDIVIDUAL');
+  addEnumValue(drift, 'financialAgent.payment.type', agent?.payment?.type, 'BANK_TRANSFER');
+  const unknown = collectUnknown(drift, title, DOCUMENTED_TITLE);
+
+  // The provider's external id is documented in two places and has one column. The column holds the title's
+  // own, or the provider's if the title has no id. A different id of the provider is kept here.
+  const inner = title.provider?.externalId ?? null;
+  const outer = title.providerExternalId ?? null;
+  if (inner === null || outer === null || inner === outer) return unknown;
+  const place = 'titles[].provider.externalId';
+  const value = 'differs from providerExternalId';
+  drift.push({ place, path: place, kind: 'unknown_value', value });
+  const extra = unknown ?? emptyObject();
+  extra['provider'] = Object.assign(emptyObject(), extra['provider'], { externalId: inner });
+  return extra;
+}
+
+function collectUnknown(
+  drift: DriftItem[],
+  object: object,
+  { path, fields }: DocumentedObject,
+): Fields | null {
+  let unknown: Fields | null = null;
+  const keep = (name: string, value: JsonValue) => {
+    unknown ??= emptyObject();
+    unknown[name] = value;
+  };
+  /** As its JSON text where `jsonb` cannot hold it. */
+  const keepUnknown = (name: string, value: JsonValue) => {
+    const kept = isStorable(value) ? value : toJsonText(value);
+    const shown = toDisplayText(path + name, MAX_PATH_CHARACTERS - 'titles[].'.length);
+    const place = `titles[].${path}`;
+    const type = toJsonType(kept);
+    drift.push({ place, path: `titles[].${shown}`, kind: 'unknown_field', value: type });
+    keep(name, kept);
+  };
+  const further: string[] = [];
+  for (const [name, value] of Object.entries(object as JsonObject)) {
+    const known = fields.get(name);
+    if (known === 'value') continue;
+    if (known !== undefined) {
+      const inner = value && collectUnknown(drift, value as JsonObject, known);
+      if (inner !== null) keep(name, inner);
+    } else if (isStorableText(name)) {
+      keepUnknown(name, value);
+    } else {
+      further.push(`${JSON.stringify(name)}:${toJsonText(value)}`);
+    }
+  }
+  if (further.length > 0) {
+    let name = FURTHER_FIELDS;
+    while (name in object) name += ' ';
+    keepUnknown(name, further.join(', '));
+  }
+  return unknown;
+}
+
+function addEnumValue(
+  drift: DriftItem[],
+  path: string,
+  value: string | null | undefined,
+  known: string,
+): void {
+  if (value == null || value === known) return;
+  const shown = toDisplayText(value, MAX_VALUE_CHARACTERS);
+  const place = `titles[].${path}`;
+  drift.push({ place, path: place, kind: 'unknown_value', value: shown });
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../base/database/database.ts';
 import { taxIdOf, taxIdText } from '../../base/database/tax-id.sql.ts';
 import type { StagedResponse } from '../../core/merge/engine-hooks.ts';
-import type { DriftItem } from '../../core/title/title-extra.ts';
+import type { DriftItem } from '../../core/title/title-contract.ts';
 import { HAS_PROMOTED } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { keysOf, type PartyNames } from './party-names.sql.ts';

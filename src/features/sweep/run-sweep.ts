@@ -22,9 +22,8 @@ import type { ConciliationResponse } from '../../core/platform/conciliation-clie
 import { cutTitles, type RawTitle, TitleCutter } from '../../core/reader/cutter.ts';
 import { readExactTitle } from '../../core/reader/exact-title.ts';
 import { FastReader } from '../../core/reader/fast-reader.ts';
-import { contentHash } from '../../core/title/title.ts';
+import { contentHash, TitleFolds } from '../../core/title/title.ts';
 import { type PullWindow, sweepWindow } from '../../core/title/title-contract.ts';
-import { TitleFolds } from '../../core/title/title-fold.ts';
 import { type PullParts, toKnownError } from '../../core/work/run-pull.ts';
 import {
   readFirstDate,

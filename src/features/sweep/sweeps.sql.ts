@@ -5,7 +5,7 @@ import type { AlertEntry } from '../../console/alert-entry.ts';
 import { contentOf } from '../../core/ledger/pull-ledger.sql.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/pull-plan.ts';
 import type { ContentVersion, PromotedField } from '../../core/title/promoted-fields.ts';
-import type { TitleFolds } from '../../core/title/title-fold.ts';
+import type { TitleFolds } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Minimum and maximum number of days before the date of its slot that a sweep covers. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { hash128 } from '../../../src/core/title/title.ts';
-import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
+import { hash128, TitleFold, TitleFolds } from '../../../src/core/title/title.ts';
 
 const hashDigits = fc.stringMatching(/^[0-9a-f]{32}$/);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DriftLog, MAX_DRIFT_ITEMS } from '../../../src/core/reader/response-reader.ts';
-import type { DriftItem } from '../../../src/core/title/title-extra.ts';
+import type { DriftItem } from '../../../src/core/title/title-contract.ts';
 
 function item(
   path: string,

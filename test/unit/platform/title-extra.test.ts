@@ -3,8 +3,7 @@ import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import type { Title } from '../../../src/core/title/title.ts';
-import { checkTitle, dayWindow } from '../../../src/core/title/title-contract.ts';
-import type { DriftItem } from '../../../src/core/title/title-extra.ts';
+import { checkTitle, type DriftItem, dayWindow } from '../../../src/core/title/title-contract.ts';
 import { barestTitle, completeTitle, titleWith, toJsonValue } from './sample-title.ts';
 
 const WINDOW = dayWindow(toCivilDate('2026-01-02'));

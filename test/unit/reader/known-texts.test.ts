@@ -5,7 +5,7 @@ import { TitleCutter } from '../../../src/core/reader/cutter.ts';
 import { parseTitle } from '../../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../../src/core/reader/fast-reader.ts';
 import { rawHash } from '../../../src/core/reader/known-texts.ts';
-import { TitleFolds } from '../../../src/core/title/title-fold.ts';
+import { TitleFolds } from '../../../src/core/title/title.ts';
 import { fuzzInput } from '../../fuzz/documents.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';

@@ -6,9 +6,14 @@ import { FastReader } from '../../../src/core/reader/fast-reader.ts';
 import { PADDING_BYTES } from '../../../src/core/reader/json-bytes.ts';
 import { KnownTexts, KnownTitles, rawHash } from '../../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../../src/core/reader/title-row.ts';
-import { contentHash, identityHash, type Title } from '../../../src/core/title/title.ts';
+import {
+  contentHash,
+  identityHash,
+  type Title,
+  TitleFold,
+  TitleFolds,
+} from '../../../src/core/title/title.ts';
 import { type PullWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
-import { TitleFold, TitleFolds } from '../../../src/core/title/title-fold.ts';
 import { dateText, splitRows, valueIn } from '../../support/copy-rows.ts';
 
 /** Fences are larger than a number can be. */
