@@ -31,7 +31,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/privacy/erased-parties.sql.ts': 4,
     'core/merge/merge-apply.sql.ts': 6,
     'core/merge/merge-plan.sql.ts': 1,
-    'core/merge/plausibility.sql.ts': 1,
+    'core/merge/holds.sql.ts': 1,
     'features/review/release-preview.sql.ts': 1,
     'features/schedule/payee.sql.ts': 6,
     'features/titles/pages/title-filters.sql.ts': 1,

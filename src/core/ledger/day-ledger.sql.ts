@@ -120,16 +120,14 @@ export async function readDay(tx: Transaction, date: CivilDate, fence: bigint): 
   return day;
 }
 
-/** A date with a complete response. */
-export interface SettledDay {
+/** The result of a merge. */
+export interface MergedDay {
   readonly date: CivilDate;
   readonly pullId: bigint;
+  readonly state: DayState;
   /** Of the response, for sweeps to compare with; null: the row has it already. */
   readonly fold: TitleFold | null;
 }
-
-/** The result of a merge. */
-export type MergedDay = SettledDay & { readonly state: DayState };
 
 const settledColumns = (day: MergedDay) => Prisma.sql`
     state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
@@ -168,14 +166,6 @@ export const mergedDay = (day: MergedDay): Prisma.Sql => {
       WHERE day.date = ${day.date}::date
     )`;
 };
-
-export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void> {
-  const fold = day.fold && { foldCount: day.fold.count, foldSum: day.fold.toText() };
-  await tx.day.updateMany({
-    where: { date: day.date },
-    data: { state: 'held', heldPullId: day.pullId, ...fold },
-  });
-}
 
 /**
  * Gives a merged date the state that follows from its open rejects and findings, after a person or a check has

@@ -141,7 +141,12 @@ export function recordFailure(
       WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
       RETURNING id`;
     if (rows.length === 0) throw staleFence(attempt);
-    if (state === 'failed') await markDayFailed(tx, attempt.date);
+    if (state === 'failed') {
+      // A date that has had an outcome keeps its state.
+      const { date } = attempt;
+      await tx.day.createMany({ data: { date, state }, skipDuplicates: true });
+      await tx.day.updateMany({ where: { date, state: 'pending' }, data: { state } });
+    }
     await discardStaged(tx, attempt.fence);
     return state;
   });
@@ -151,12 +156,6 @@ export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFen
   return new StaleFenceError(`pull ${attempt.pullId} was taken over by another attempt`, {
     context: { pullId: String(attempt.pullId), fence: String(attempt.fence) },
   });
-}
-
-/** A date that has had an outcome keeps its state. */
-async function markDayFailed(tx: Transaction, date: CivilDate): Promise<void> {
-  await tx.day.createMany({ data: { date, state: 'failed' }, skipDuplicates: true });
-  await tx.day.updateMany({ where: { date, state: 'pending' }, data: { state: 'failed' } });
 }
 
 /** Cancels a pull that has not ended. Nothing of it was merged or will be. */

@@ -24,9 +24,8 @@ import {
   isRunHeld,
   LOSS_REASONS,
   type MergePolicy,
-  type RunLosses,
   runLimitPercent,
-} from './holds.ts';
+} from './holds.sql.ts';
 import { readMergedLosses } from './losses.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 import { configurePlanner } from './merge-plan.sql.ts';
@@ -85,22 +84,16 @@ export async function decideRuns(
 async function decideRun(parts: EngineParts & MergePolicy, run: Run): Promise<number> {
   const { database } = parts;
   const pulls = await readRun(database, run);
-  const losses: RunLosses[] = [];
+  const total = { dates: 0, lost: 0, titles: 0 };
   const waiting: Assessment[] = [];
   for (const pull of pulls) {
     const assessed = pull.isHeld ? await assessHeld(parts, pull) : null;
     if (assessed !== null) waiting.push(assessed);
     const lost = assessed?.lost ?? (await readMergedLost(database, pull));
-    losses.push({ dates: lost > 0 ? 1 : 0, lost, titles: pull.titlesBefore });
+    if (lost > 0) total.dates += 1;
+    total.lost += lost;
+    total.titles += pull.titlesBefore;
   }
-  const total = losses.reduce(
-    (sum, { dates, lost, titles }) => ({
-      dates: sum.dates + dates,
-      lost: sum.lost + lost,
-      titles: sum.titles + titles,
-    }),
-    { dates: 0, lost: 0, titles: 0 },
-  );
   const isHeld = isRunHeld(total, parts.withdrawalLimitPercent);
   const runHold = {
     reason: 'run_withdrawals',

@@ -1,35 +1,13 @@
-import {
-  type AuditAction,
-  type AuditRecord,
-  type Decision,
-  recordAudit,
-} from '../../base/audit/audit.ts';
+import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { type LockedDay, lockDay, readDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { endMerge } from './end-merge.sql.ts';
 import type { EngineFeature, EngineParts } from './engine-hooks.ts';
+import type { HoldDetail } from './holds.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 import { configurePlanner, planChanges } from './merge-plan.sql.ts';
-import type { HoldDetail } from './plausibility.sql.ts';
-
-/**
- * Records that a held pull is released.
- * @param decision null: the program has released the pull at the end of its run
- */
-async function finishRelease(
-  tx: Transaction,
-  pullId: bigint,
-  decision: { readonly by: string; readonly reason: string } | null,
-): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE conciliation.pull
-    SET state = 'merged', finished_at = now(),
-        decided_at = CASE WHEN ${decision !== null} THEN now() END,
-        decided_by = ${decision?.by ?? null}, reason = ${decision?.reason ?? null}
-    WHERE id = ${pullId}`;
-}
 
 /** A pull that waits for a person. */
 export interface HeldPull {
@@ -127,7 +105,12 @@ export function releasePull(
 ): Promise<PullReport> {
   return database.prisma.$transaction(async (tx) => {
     const planned = await planHeld(tx, features, pullId);
-    if (planned === null) throw notHeld(pullId);
+    if (planned === null) {
+      throw new InputError(
+        `pull ${pullId} holds no date: see "conciliation status" for those that do`,
+        { context: { fault: 'not_held', pull: String(pullId) } },
+      );
+    }
     const { held, day, plan, staged } = planned;
     const { date, dateWasClosed } = held;
     if (isHoldLost(held, day)) {
@@ -136,22 +119,20 @@ export function releasePull(
         { context: { fault: 'hold_lost', date, pull: String(pullId) } },
       );
     }
-    await finishRelease(tx, pullId, decision);
+    await tx.$executeRaw`
+      UPDATE conciliation.pull
+      SET state = 'merged', finished_at = now(),
+          decided_at = CASE WHEN ${decision !== null} THEN now() END,
+          decided_by = ${decision?.by ?? null}, reason = ${decision?.reason ?? null}
+      WHERE id = ${pullId}`;
     const merge = { ...staged, day, plan, state: 'merged', dateWasClosed, fold: null } as const;
     await endMerge(tx, features, merge);
     if (decision !== null) {
-      await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
+      const { by: actor, reason } = decision;
+      await recordAudit(tx, { actor, action: 'pull.release', date, pullId, reason });
     }
     const titles = plan.titles + plan.rejected;
-    return {
-      ...plan,
-      pullId,
-      date,
-      state: 'merged' as const,
-      holdReason: null,
-      holdDetail: null,
-      titles,
-    };
+    return { ...plan, pullId, date, titles, state: 'merged', holdReason: null, holdDetail: null };
   }, MERGE_TRANSACTION);
 }
 
@@ -165,7 +146,7 @@ export function releasePull(
 export function acceptRejects(
   database: Database,
   date: CivilDate,
-  decision: Decision,
+  { by, reason }: Decision,
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
     await lockDay(tx, date);
@@ -182,7 +163,7 @@ export function acceptRejects(
     }
     const accepted = await tx.$executeRaw`
         UPDATE conciliation.rejected_title
-        SET status = 'accepted', decided_at = now(), decided_by = ${decision.by}, reason = ${decision.reason}
+        SET status = 'accepted', decided_at = now(), decided_by = ${by}, reason = ${reason}
         WHERE date = ${date}::date AND status = 'open'`;
     if (accepted === 0) {
       throw new InputError(`${date} has no rejected titles that wait for a decision`, {
@@ -191,26 +172,14 @@ export function acceptRejects(
     }
     const details = { rejects: accepted };
     await recordAudit(tx, {
-      ...auditRecord('rejects.accept', decision, { date, pullId: null }),
+      actor: by,
+      action: 'rejects.accept',
+      date,
+      pullId: null,
+      reason,
       details,
     });
     await settleDay(tx, date);
     return accepted;
   }, MERGE_TRANSACTION);
-}
-
-function notHeld(pullId: bigint): InputError {
-  return new InputError(
-    `pull ${pullId} holds no date: see "conciliation status" for those that do`,
-    { context: { fault: 'not_held', pull: String(pullId) } },
-  );
-}
-
-function auditRecord(
-  action: AuditAction,
-  decision: Decision,
-  about: { readonly date: CivilDate; readonly pullId: bigint | null },
-): AuditRecord {
-  const { by, reason } = decision;
-  return { actor: by, action, ...about, reason };
 }

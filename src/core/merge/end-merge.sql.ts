@@ -8,7 +8,6 @@ import {
   checkpointAdvance,
   type LockedDay,
   lockClosing,
-  setHeldDay,
   setVerifiedDay,
   stateAfterMerge,
 } from '../ledger/day-ledger.sql.ts';
@@ -48,57 +47,57 @@ export async function endMerge(
   features: readonly EngineFeature[],
   merge: MergedResponse,
 ): Promise<void> {
-  const { pullId, plan, drift } = merge;
-  const { isNewlyReconciled, isDayStale } = await mergeOwnDate(tx, merge);
-  const isChanged = merge.state === 'merged';
-  if (isDayStale) {
-    for (const { engine } of features) await engine?.inOwnDate?.(tx, merge, { isChanged });
+  const { pullId, fence, date, day, state, drift, isRepair, fold } = merge;
+  const isChanged = state === 'merged';
+  const hasOtherHold = day.heldPullId !== null && day.heldPullId !== pullId;
+  let isNewlyReconciled = false;
+  if (state !== 'superseded') {
+    // A repair ends all held pulls of the date, because the row of the day may have been altered.
+    if (hasOtherHold || isRepair) await supersedeHolds(tx, date, pullId);
+    if (hasOtherHold && day.heldFence !== null) await discardStaged(tx, day.heldFence);
   }
-  if (merge.state === 'held') await discardPlan(tx, merge.fence);
-  else await discardStaged(tx, merge.fence);
+  if (state === 'held') {
+    const ofFold = fold && { foldCount: fold.count, foldSum: fold.toText() };
+    const data = { state, heldPullId: pullId, ...ofFold };
+    await tx.day.updateMany({ where: { date }, data });
+    await discardPlan(tx, fence);
+  } else {
+    if (state !== 'superseded') isNewlyReconciled = await mergeOwnDate(tx, features, merge);
+    await discardStaged(tx, fence);
+  }
 
-  if (!isChanged && !isNewlyReconciled && drift.length === 0 && !merge.isRepair) return;
+  if (!isChanged && !isNewlyReconciled && drift.length === 0 && !isRepair) return;
   await lockClosing(tx);
   reachFaultPoint('closing');
-  if (isChanged) await closeMerge(tx, features, merge, plan, isNewlyReconciled);
+  if (isChanged) await closeMerge(tx, features, merge, isNewlyReconciled);
   else if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
-  if (merge.isRepair) await recordMissing(tx, merge);
+  if (isRepair) await recordMissing(tx, merge);
   await recordDrift(tx, pullId, drift);
 }
 
-/** The first part. Returns whether the merge has made the date reconciled, and whether it has computed its day. */
+/** The first part. Returns whether the merge has made the date reconciled. */
 async function mergeOwnDate(
   tx: Transaction,
+  features: readonly EngineFeature[],
   merge: MergedResponse,
-): Promise<{ readonly isNewlyReconciled: boolean; readonly isDayStale: boolean }> {
-  const { pullId, fence, day, plan, state, dateWasClosed, fold } = merge;
-  const { date } = day;
-  if (state === 'superseded') return { isNewlyReconciled: false, isDayStale: false };
-  const hasOtherHold = day.heldPullId !== null && day.heldPullId !== pullId;
-  // A repair ends all held pulls of the date, because the row of the day may have been altered.
-  if (hasOtherHold || merge.isRepair) await supersedeHolds(tx, date, pullId);
-  if (hasOtherHold && day.heldFence !== null) await discardStaged(tx, day.heldFence);
-  if (state === 'held') {
-    await setHeldDay(tx, { date, pullId, fold });
-    return { isNewlyReconciled: false, isDayStale: false };
-  }
-  const isChanged = state === 'merged';
+): Promise<boolean> {
+  const { pullId, fence, date, day, plan, dateWasClosed, fold, isRepair } = merge;
+  const isChanged = merge.state === 'merged';
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
   const openRejects = hasRejects
     ? await mergeRejects(tx, { pullId, fence, date }, plan.withheld)
     : 0;
-  const newState = stateAfterMerge({
-    wasClosed: dateWasClosed,
-    openRejects,
-    hasOpenFindings: day.hasOpenFindings,
-  });
-  const merged = { date, pullId, state: newState, fold };
-  const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
-  const source = { pullId, fence };
+  const { hasOpenFindings } = day;
+  const state = stateAfterMerge({ wasClosed: dateWasClosed, openRejects, hasOpenFindings });
+  const merged = { date, pullId, state, fold };
+  const isDayStale = isChanged || !day.hasDigest || isRepair;
   if (!isDayStale) await setVerifiedDay(tx, merged);
-  else await applyChanges(tx, source, day, merged, { isChanged, isRepair: merge.isRepair });
+  else await applyChanges(tx, merge, day, merged, isChanged);
   reachFaultPoint('applied');
-  return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled', isDayStale };
+  if (isDayStale) {
+    for (const { engine } of features) await engine?.inOwnDate?.(tx, merge, { isChanged });
+  }
+  return state === 'reconciled' && day.state !== 'reconciled';
 }
 
 /**
@@ -237,10 +236,10 @@ async function recordDrift(
 async function closeMerge(
   tx: Transaction,
   features: readonly EngineFeature[],
-  pull: MergingPull,
-  counts: ChangeCounts,
+  pull: MergedResponse,
   isNewlyReconciled: boolean,
 ): Promise<void> {
+  const { plan: counts } = pull;
   const hooks = features.flatMap(({ engine }) => engine?.inClosing ?? []);
   const expressions = [
     Prisma.sql`numbered AS (

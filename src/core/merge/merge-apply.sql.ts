@@ -11,15 +11,7 @@ import {
 } from '../ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../title/title.ts';
 import { ROW_DIGEST } from '../title/title-hashes.sql.ts';
-
-/**
- * The pull that changes titles, which every row that the merge writes names, and the fence of its staged
- * rows.
- */
-export interface ChangeSource {
-  readonly pullId: bigint;
-  readonly fence: bigint;
-}
+import type { MergingPull } from './engine-hooks.ts';
 
 // Column lists are written from TITLE_COLUMNS, a constant of this program: nothing from outside
 // reaches Prisma.raw.
@@ -44,16 +36,16 @@ const paired = Prisma.sql`${measured}, order_uid, buyer_identification, provider
  * the statement leaves them.
  *
  * A digest must not cover what something else than a merge has changed. So none is appended unless the rows were those
- * of the newest digest, or `isRepair`.
+ * of the newest digest, or the pull is a repair.
  */
 export async function applyChanges(
   tx: Transaction,
-  source: ChangeSource,
+  source: MergingPull,
   { hasTitles }: LockedDay,
   day: MergedDay,
-  { isChanged, isRepair }: { readonly isChanged: boolean; readonly isRepair: boolean },
+  isChanged: boolean,
 ): Promise<void> {
-  const { date, pullId } = day;
+  const { date, pullId, isRepair } = source;
   const isRecorded = areRowsRecorded(date, Prisma.sql`present`);
   const rows = Prisma.sql`SELECT id, digest, ${measures} FROM`;
   // Of a date without titles, nothing but insertions can have an effect, and the planner is spared the rest.
@@ -96,12 +88,12 @@ export const pairKey = Prisma.raw(
 );
 
 /** The ids of planned changes, as an array: the planner looks an array of ids up in the index. */
-const changedIds = (source: ChangeSource, kinds: readonly string[]) =>
+const changedIds = (source: MergingPull, kinds: readonly string[]) =>
   Prisma.sql`
     ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
               WHERE fence = ${source.fence} AND kind = ANY(${kinds}::text[])))`;
 
-const revisions = (source: ChangeSource) => Prisma.sql`
+const revisions = (source: MergingPull) => Prisma.sql`
   INSERT INTO conciliation.title_revision
     (title_id, revision, kind, pull_id, content_hash, before, after)
   SELECT title.id,
@@ -131,7 +123,7 @@ const revisions = (source: ChangeSource) => Prisma.sql`
   WHERE change.fence = ${source.fence}
     AND title.id = ${changedIds(source, ['changed', 'restored', 'withdrawn'])}`;
 
-const restatements = (source: ChangeSource) => Prisma.sql`
+const restatements = (source: MergingPull) => Prisma.sql`
   UPDATE conciliation.title
   SET status = 'current', ${setColumns}, identity_hash = (staged).identity_hash,
       content_hash = (staged).content_hash, raw_hash = (staged).raw_hash, erased_at = (staged).erased_at,
@@ -144,7 +136,7 @@ const restatements = (source: ChangeSource) => Prisma.sql`
   ) AS planned
   WHERE id = planned.title_id AND id = ${changedIds(source, ['changed', 'restored'])}`;
 
-const withdrawals = (source: ChangeSource) => Prisma.sql`
+const withdrawals = (source: MergingPull) => Prisma.sql`
   UPDATE conciliation.title
   SET status = 'withdrawn', last_change_pull_id = ${source.pullId}, changed_at = now()
   WHERE id = ${changedIds(source, ['withdrawn'])}`;
@@ -154,14 +146,14 @@ const insertedColumns = Prisma.raw(
    first_pull_id, last_change_pull_id`,
 );
 
-const insertions = (source: ChangeSource, newTitles: Prisma.Sql) => Prisma.sql`
+const insertions = (source: MergingPull, newTitles: Prisma.Sql) => Prisma.sql`
   INSERT INTO conciliation.title (${insertedColumns})
   SELECT staged.occurrence, ${stagedColumns}, staged.identity_hash, staged.content_hash,
          staged.raw_hash, staged.erased_at, ${source.pullId}::bigint, ${source.pullId}::bigint
   FROM (${newTitles}) AS staged`;
 
 /** The staged titles that the plan inserts. */
-const plannedTitles = ({ fence }: ChangeSource) => Prisma.sql`
+const plannedTitles = ({ fence }: MergingPull) => Prisma.sql`
   SELECT staged.*, change.occurrence
   FROM conciliation.staged_change change
   JOIN conciliation.staged_title staged
@@ -174,6 +166,6 @@ const plannedTitles = ({ fence }: ChangeSource) => Prisma.sql`
  * All staged titles, for a date without titles. They come in the order of their identities: the unique index of `title`
  * grows at one place, which takes a fifth less of the statement than the order of the response.
  */
-const allTitles = ({ fence }: ChangeSource) => Prisma.sql`
+const allTitles = ({ fence }: MergingPull) => Prisma.sql`
   SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY content_hash, ordinal) AS occurrence
   FROM conciliation.staged_title WHERE fence = ${fence}`;

@@ -13,43 +13,20 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
 import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
 import type { MissingText } from '../reader/known-texts.ts';
-import type { TitleFold } from '../title/title.ts';
-import type { DriftItem } from '../title/title-contract.ts';
+import type { ReadResult } from '../reader/response-reader.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';
-import type { EngineParts, StagedResponse } from './engine-hooks.ts';
-import { findHold, type Hold, type HoldReason, type MergePolicy } from './holds.ts';
-import {
-  type ChangeCounts,
-  type MergePlan,
-  NO_CHANGES,
-  PLANNER_SETTINGS,
-  planChanges,
-} from './merge-plan.sql.ts';
-import type { HoldDetail } from './plausibility.sql.ts';
+import type { EngineParts } from './engine-hooks.ts';
+import { findHold, type HoldDetail, type HoldReason, type MergePolicy } from './holds.sql.ts';
+import { type ChangeCounts, NO_CHANGES, PLANNER_SETTINGS, planChanges } from './merge-plan.sql.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged. */
-export interface ReadResponse {
+export interface ReadResponse extends ReadResult {
   readonly httpStatus: number;
   readonly responseBytes: number;
   /** Whether the date was over when the request was sent. */
   readonly dateWasClosed: boolean;
-  readonly known: KnownResponse;
-  /** Titles copied. The other titles of the response were known or rejected. */
-  readonly accepted: number;
-  readonly rejected: number;
-  /** Of all titles of the response that keep the contract. */
-  readonly fold: TitleFold;
-  readonly drift: readonly DriftItem[];
-}
-
-/** The difference between a response and the titles that were known before it was read. */
-interface KnownResponse {
-  /** See `KnownDay`. Null: no title was known. */
+  /** See `KnownDay`. */
   readonly baseChangedAt: string | null;
-  /** Titles of the response that were known. */
-  readonly titles: number;
-  /** The texts that were known and that the response lacks. To be iterated once. */
-  readonly missing: Iterable<MissingText>;
 }
 
 /** The changes that a pull made in its date or, for a held pull, those that a release would make. */
@@ -94,21 +71,40 @@ export function mergeStaged(
   attempt: Attempt,
   response: ReadResponse,
 ): Promise<PullReport> {
-  const { date, fence } = attempt;
+  const { pullId, date, fence } = attempt;
   const { features } = parts;
   const staged = { ...attempt, isRepair: isRepair(attempt), drift: response.drift };
-  return inMerge(parts.database, attempt, async (tx) => {
+  return parts.database.prisma.$transaction(async (tx) => {
+    await lockAttempt(tx, attempt);
     reachFaultPoint('merge');
-    await stageKnown(tx, fence, response.known);
+    await stageKnown(tx, fence, response);
     const day = await readDay(tx, date, fence);
     verifyStaged(day, response, attempt);
     for (const { engine } of features) await engine?.beforePlan?.(tx, staged);
-    const end = (decision: MergeEnd) => endAttempt(tx, parts, staged, response, decision);
-    if (!isNewest(day, fence)) return end(supersede(day, response));
-    const plan = await planChanges(tx, features, fence, day, staged.isRepair);
-    const { hold } = await findHold(tx, attempt, { day, plan }, parts);
-    return end(decide(day, plan, hold));
-  });
+    const isSuperseded = !isNewest(day, fence);
+    const plan = isSuperseded
+      ? {
+          ...NO_CHANGES,
+          titles: response.knownTitles + response.accepted,
+          rejected: response.rejected,
+        }
+      : await planChanges(tx, features, fence, day, staged.isRepair);
+    const { hold } = isSuperseded
+      ? { hold: null }
+      : await findHold(tx, attempt, { day, plan }, parts);
+    const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
+    const merged = changes === 0 ? 'unchanged' : 'merged';
+    const ended = hold === null ? merged : 'held';
+    const state: MergeState = isSuperseded ? 'superseded' : ended;
+    const report = {
+      ...{ ...plan, pullId, date, state, titles: plan.titles + plan.rejected },
+      ...{ holdReason: hold?.reason ?? null, holdDetail: hold?.detail ?? null },
+    };
+    await finishPull(tx, report, response);
+    await endMerge(tx, features, { ...response, ...staged, day, plan, state });
+    reachFaultPoint('before-commit');
+    return report;
+  }, MERGE_TRANSACTION);
 }
 
 /**
@@ -118,62 +114,19 @@ export function mergeStaged(
 export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
- * Runs `work` in the transaction of a merge, which holds the rows of the attempt's pull and then of its date: the
- * condition of `dayLock` reads `own`.
+ * Locks the rows of the attempt's pull and then of its date: the condition of `dayLock` reads `own`.
  *
  * @throws StaleFenceError when another attempt has taken the pull over
  */
-function inMerge<T>(
-  database: Database,
-  attempt: Attempt,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  return database.prisma.$transaction(async (tx) => {
-    const locked = await tx.$queryRaw<unknown[]>`
-      WITH own AS MATERIALIZED (
-        SELECT FROM conciliation.pull
-        WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
-        FOR UPDATE
-      ), ${dayLock(attempt.date, Prisma.sql`EXISTS (SELECT FROM own)`)}
-      SELECT ${PLANNER_SETTINGS} FROM own`;
-    if (locked.length === 0) throw staleFence(attempt);
-    return work(tx);
-  }, MERGE_TRANSACTION);
-}
-
-/** The end that a response comes to, and its changes. */
-interface MergeEnd {
-  readonly day: LockedDay;
-  readonly plan: MergePlan;
-  readonly state: MergeState;
-  /** Null: the response is not held. */
-  readonly hold: Hold | null;
-}
-
-/** Carries a decision out, and records the outcome of the attempt. */
-async function endAttempt(
-  tx: Transaction,
-  { features }: EngineParts,
-  staged: StagedResponse,
-  response: ReadResponse,
-  decision: MergeEnd,
-): Promise<PullReport> {
-  const { pullId } = staged;
-  const { day, plan, state, hold } = decision;
-  const titles = plan.titles + plan.rejected;
-  const report = {
-    ...plan,
-    pullId,
-    date: day.date,
-    state,
-    holdReason: hold?.reason ?? null,
-    holdDetail: hold?.detail ?? null,
-    titles,
-  };
-  await finishPull(tx, report, response);
-  await endMerge(tx, features, { ...response, ...decision, ...staged });
-  reachFaultPoint('before-commit');
-  return report;
+async function lockAttempt(tx: Transaction, attempt: Attempt): Promise<void> {
+  const locked = await tx.$queryRaw<unknown[]>`
+    WITH own AS MATERIALIZED (
+      SELECT FROM conciliation.pull
+      WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
+      FOR UPDATE
+    ), ${dayLock(attempt.date, Prisma.sql`EXISTS (SELECT FROM own)`)}
+    SELECT ${PLANNER_SETTINGS} FROM own`;
+  if (locked.length === 0) throw staleFence(attempt);
 }
 
 /** Whether the attempt believes nothing that is stored for its date: a check has asked for the pull. */
@@ -234,34 +187,26 @@ function verifyStaged(
 const MISSING_PER_STATEMENT = 20_000;
 
 /** Stages the difference from the known titles, for `planChanges`. */
-async function stageKnown(tx: Transaction, fence: bigint, known: KnownResponse): Promise<void> {
-  if (known.baseChangedAt === null) return;
+async function stageKnown(
+  tx: Transaction,
+  fence: bigint,
+  { baseChangedAt, knownTitles, missing }: ReadResponse,
+): Promise<void> {
+  if (baseChangedAt === null) return;
   const flush = (batch: readonly MissingText[], isLast: boolean) => tx.$executeRaw`
     WITH base AS (
       INSERT INTO conciliation.staged_base (fence, known, base_changed_at)
-      SELECT ${fence}::bigint, ${known.titles}::int, ${known.baseChangedAt}::timestamptz WHERE ${isLast}::boolean
+      SELECT ${fence}::bigint, ${knownTitles}::int, ${baseChangedAt}::timestamptz WHERE ${isLast}::boolean
     )
     INSERT INTO conciliation.staged_missing (fence, raw_hash, copies)
     SELECT ${fence}::bigint, hash, copies
     FROM unnest(${batch.map(({ rawHash }) => rawHash)}::uuid[],
                 ${batch.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
   let batch: MissingText[] = [];
-  for (const text of known.missing) {
+  for (const text of missing) {
     if (batch.push(text) < MISSING_PER_STATEMENT) continue;
     await flush(batch, false);
     batch = [];
   }
   await flush(batch, true);
-}
-
-function supersede(day: LockedDay, { known, accepted, rejected }: ReadResponse): MergeEnd {
-  const plan = { ...NO_CHANGES, titles: known.titles + accepted, rejected };
-  return { day, plan, state: 'superseded', hold: null };
-}
-
-function decide(day: LockedDay, plan: MergePlan, hold: Hold | null): MergeEnd {
-  const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
-  const merged = changes === 0 ? 'unchanged' : 'merged';
-  const state = hold === null ? merged : 'held';
-  return { day, plan, state, hold };
 }

@@ -8,9 +8,8 @@ import { takeTurns } from '../../base/runtime/turns.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import type { PullProgress } from '../reader/cutter.ts';
 import { KnownTitles } from '../reader/known-texts.ts';
-import { ResponseReader } from '../reader/response-reader.ts';
+import { type ReadOptions, ResponseReader } from '../reader/response-reader.ts';
 import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
 import { dayWindow } from '../title/title-contract.ts';
 import type { ReadResponse } from './merge.sql.ts';
@@ -102,14 +101,8 @@ async function copyHashes(
   return rows === count ? titles : null;
 }
 
-interface StagingParts {
-  readonly database: Database;
-  /** Called for every chunk of a response that was read. */
-  readonly onProgress?: ((progress: PullProgress) => void) | undefined;
-}
-
 /** A response whose header has arrived, and what the pull knows beside it. */
-export interface FetchedResponse {
+interface FetchedResponse {
   readonly attempt: Attempt;
   readonly response: ConciliationResponse;
   /** The state of the date before the request. */
@@ -128,7 +121,10 @@ export interface FetchedResponse {
  * @throws StagingUnavailableError if the database becomes unavailable; RowsLostError if a row was not taken
  */
 export async function stageResponse(
-  { database, onProgress }: StagingParts,
+  {
+    database,
+    onProgress,
+  }: { readonly database: Database; readonly onProgress?: ReadOptions['onProgress'] },
   { attempt, response, known, dateWasClosed }: FetchedResponse,
   signal: AbortSignal,
 ): Promise<ReadResponse> {
@@ -166,14 +162,11 @@ export async function stageResponse(
     });
   }
   return {
+    ...read,
     httpStatus: response.httpStatus,
     responseBytes: response.bytesReceived(),
     dateWasClosed,
-    known: { baseChangedAt: known.baseChangedAt, titles: read.knownTitles, missing: read.missing },
-    accepted: read.accepted,
-    rejected: read.rejected,
-    fold: read.folds.at(date),
-    drift: read.drift,
+    baseChangedAt: known.baseChangedAt,
   };
 }
 

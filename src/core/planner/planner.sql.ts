@@ -19,10 +19,9 @@ import type { PullOrigin, PullState } from '../ledger/pull-ledger.sql.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
 import { replaceLostHolds } from '../merge/decisions.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
-import type { MergePolicy } from '../merge/holds.ts';
+import type { MergePolicy } from '../merge/holds.sql.ts';
 import { type JobKind, ONLY_JOB } from '../work/job-queue.ts';
 import {
-  type DuePull,
   type PlanLedger,
   type PlanPolicy,
   planDue,
@@ -257,7 +256,9 @@ export function planPulls(
     if (schedule !== null) {
       created += await replaceLostHolds(tx);
       const ledger = await readPlanLedger(tx, schedule);
-      created += await createDuePulls(tx, planDue(schedule.slotAt, ledger, schedule.policy));
+      const due = planDue(schedule.slotAt, ledger, schedule.policy);
+      const data = due.map((pull) => ({ ...pull, requestedBy: 'scheduler' }));
+      created += (await tx.pull.createMany({ data, skipDuplicates: true })).count;
     }
     // Last: a pull that was just planned for a date also serves a sweep.
     const plan = { isScheduled: schedule !== null, maxOpenBackfillPulls };
@@ -303,16 +304,8 @@ async function readPlanLedger(
   };
 }
 
-async function createDuePulls(tx: Transaction, pulls: readonly DuePull[]): Promise<number> {
-  const created = await tx.pull.createMany({
-    data: pulls.map((pull) => ({ ...pull, requestedBy: 'scheduler' })),
-    skipDuplicates: true,
-  });
-  return created.count;
-}
-
 /** The planner's view of a due pull. */
-export interface WakeablePull {
+interface WakeablePull {
   readonly id: bigint;
   readonly origin: PullOrigin;
   readonly from: CivilDate;
@@ -324,13 +317,13 @@ export interface WakeablePull {
  * How long a pull without a job must be unchanged before it counts as abandoned. The terminal that
  * requested a pull may run it without a job.
  */
-export interface WakeGrace {
+interface WakeGrace {
   readonly runningMs: number;
   readonly requestedQueuedMs: number;
   readonly requestedRunningMs: number;
 }
 
-export const WAKE_GRACE: WakeGrace = {
+const WAKE_GRACE: WakeGrace = {
   runningMs: 2 * 60_000,
   requestedQueuedMs: 2 * 60_000,
   requestedRunningMs: 15 * 60_000,
@@ -342,7 +335,7 @@ export const WAKE_GRACE: WakeGrace = {
  * job its worker has died. If the worker is alive after all, the cost is one request: the fence
  * lets one of the two merge. Uses the database's clock, which also wrote the compared instants.
  */
-export function readWakeablePulls(
+function readWakeablePulls(
   database: Database,
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<WakeablePull[]> {

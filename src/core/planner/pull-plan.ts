@@ -31,7 +31,7 @@ export interface PlanLedger {
 }
 
 /** A pull to create. It is unique by origin, date, slot and round. */
-export interface DuePull {
+interface DuePull {
   readonly origin: PullOrigin;
   readonly date: CivilDate;
   readonly slotAt: Date;

@@ -8,8 +8,8 @@
 
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import type { PromotedField } from '../title/promoted-fields.ts';
-import { contentHash, hash128, TitleFolds } from '../title/title.ts';
-import type { DriftItem, PullWindow, TitleCheck } from '../title/title-contract.ts';
+import { contentHash, hash128, type TitleFold, TitleFolds } from '../title/title.ts';
+import type { DriftItem, PullWindow } from '../title/title-contract.ts';
 import {
   cutTitles,
   MAX_TITLE_BYTES,
@@ -31,8 +31,8 @@ export interface ReadResult {
   /** Titles that kept the contract and got a row. */
   readonly accepted: number;
   readonly rejected: number;
-  /** Of all titles that kept the contract, the known ones included. */
-  readonly folds: TitleFolds;
+  /** Of all titles of the window's first date that kept the contract, the known ones included. */
+  readonly fold: TitleFold;
   readonly drift: readonly DriftItem[];
 }
 
@@ -130,7 +130,7 @@ export class ResponseReader {
       missing: this.#options.known.missing(),
       accepted: this.#accepted + this.#fastReader.titlesRead,
       rejected: this.#rejected,
-      folds: this.#folds,
+      fold: this.#folds.at(this.#options.window.from),
       drift: this.#drift.items(),
     };
   }
@@ -140,12 +140,19 @@ export class ResponseReader {
     const { fence, window } = this.#options;
     const textHash = rawHash(raw.bytes);
     if (!raw.truncated && this.#known.take(textHash)) return null;
-    const outcome = readTitle(raw, window);
-    if (!outcome.ok) {
+    const tooLong = `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`;
+    const check = raw.truncated
+      ? ({ ok: false, reasons: [tooLong], orderUid: null } as const)
+      : readExactTitle(raw.bytes, window, raw.offset);
+    if (!check.ok) {
       this.#rejected += 1;
-      return outcome.reject;
+      const { ordinal, bytes, byteLength: rawBytes } = raw;
+      const { orderUid, reasons } = check;
+      // PostgreSQL's text holds neither U+0000 nor broken UTF-8; both are shown as U+FFFD.
+      const text = bytes.toString('utf8', 0, MAX_RAW_CHARACTERS).replaceAll('\u0000', '\uFFFD');
+      return { ordinal, orderUid, reasons, raw: text, rawBytes, rawHash: hash128(bytes) };
     }
-    const { title, drift } = outcome;
+    const { title, drift } = check;
     this.#accepted += 1;
     this.#drift.add(drift);
     if (drift.length > 0) this.#fastReader.admitDrift(title);
@@ -153,32 +160,4 @@ export class ResponseReader {
     this.#folds.at(title.accepted_date).addDigits(content);
     return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
   }
-}
-
-type TitleOutcome =
-  | Extract<TitleCheck, { ok: true }>
-  | { readonly ok: false; readonly reject: RejectedTitle };
-
-function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
-  if (raw.truncated) {
-    const tooLong = `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`;
-    return reject(raw, [tooLong], null);
-  }
-  const check = readExactTitle(raw.bytes, window, raw.offset);
-  return check.ok ? check : reject(raw, check.reasons, check.orderUid);
-}
-
-function reject(raw: RawTitle, reasons: readonly string[], orderUid: string | null): TitleOutcome {
-  return {
-    ok: false,
-    reject: {
-      ordinal: raw.ordinal,
-      orderUid,
-      reasons,
-      // PostgreSQL's text holds neither U+0000 nor broken UTF-8; both are shown as U+FFFD.
-      raw: raw.bytes.toString('utf8', 0, MAX_RAW_CHARACTERS).replaceAll('\u0000', '\uFFFD'),
-      rawBytes: raw.byteLength,
-      rawHash: hash128(raw.bytes),
-    },
-  };
 }

@@ -22,7 +22,6 @@ import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { lastClosedDate } from '../../base/values/business-day.ts';
 import {
   type Attempt,
-  type AttemptFailure,
   cancelPull,
   discardStrayRows,
   FREE_INTERRUPTIONS,
@@ -30,16 +29,12 @@ import {
   startAttempt,
 } from '../ledger/pull-ledger.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
-import type { MergePolicy } from '../merge/holds.ts';
+import type { MergePolicy } from '../merge/holds.sql.ts';
 import { isRepair, mergeStaged, type PullReport, readCommittedReport } from '../merge/merge.sql.ts';
-import {
-  type FetchedResponse,
-  type KnownDay,
-  readKnownDay,
-  stageResponse,
-} from '../merge/stage-response.sql.ts';
-import type { ConciliationResponse, PlatformClient } from '../platform/conciliation-client.ts';
+import { readKnownDay, stageResponse } from '../merge/stage-response.sql.ts';
+import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';
+import { dayWindow } from '../title/title-contract.ts';
 
 export interface RetryPolicy {
   readonly attempts: number;
@@ -141,37 +136,19 @@ export async function runPull(
   );
   const durationMs = performance.now() - startedMs;
   if (outcome.kind === 'done') {
-    logReport(parts, attempt, outcome.report, progress, durationMs);
+    const { state, titles, rejected, ...report } = outcome.report;
+    const { inserted, changed, withdrawn, restored, unchanged, withheld } = report;
+    const counts = { inserted, changed, withdrawn, restored, unchanged, withheld, rejected };
+    parts.logger.info(
+      {
+        ...describeAttempt(attempt, progress),
+        ...{ state, titles, ...counts, durationMs: Math.round(durationMs) },
+      },
+      'pull ended',
+    );
   }
   parts.onOutcome?.({ attempt, outcome, durationMs, httpStatus: progress.httpStatus });
   return outcome;
-}
-
-/** Logs the report of a pull in one line. */
-function logReport(
-  { logger }: PullParts,
-  attempt: Attempt,
-  report: PullReport,
-  progress: TransferProgress,
-  durationMs: number,
-): void {
-  const { titles, inserted, changed, withdrawn, restored, unchanged, withheld, rejected } = report;
-  logger.info(
-    {
-      ...describeAttempt(attempt, progress),
-      state: report.state,
-      titles,
-      inserted,
-      changed,
-      withdrawn,
-      restored,
-      unchanged,
-      withheld,
-      rejected,
-      durationMs: Math.round(durationMs),
-    },
-    'pull ended',
-  );
 }
 
 /** Reads the response, stages it, merges it and records the outcome; the last two are one transaction. */
@@ -185,15 +162,22 @@ async function pullDate(
   // A repair compares every title of the response with the columns of the rows.
   const maxKnownTitles = isRepair(attempt) ? 0 : parts.maxKnownTitles;
   const known = await readKnownDay(parts.database.pool, attempt, maxKnownTitles);
-  const fetched = await fetchResponse(parts, attempt, known, signal);
-  const { response } = fetched;
+  // The date may end while the response arrives or waits for its merge. A response to a request that was
+  // sent before may lack titles that were accepted afterwards, so the time of the request counts.
+  const startedAt = parts.now?.() ?? attempt.startedAt;
+  const dateWasClosed = attempt.date <= lastClosedDate(parts.timeZone, startedAt);
+  reachFaultPoint('before-request');
+  const response = await parts.platform.fetchTitles(dayWindow(attempt.date), signal);
+  reachFaultPoint('headers');
   progress.httpStatus = response.httpStatus;
   progress.bytesReceived = response.bytesReceived;
   try {
+    const fetched = { attempt, response, known, dateWasClosed };
     const read = await stageResponse(parts, fetched, signal);
     return await mergeStaged(parts, attempt, read);
   } finally {
-    await closeResponse(response);
+    // Releases the connection of a response that was not read to its end.
+    await response.chunks[Symbol.asyncIterator]().return?.();
   }
 }
 
@@ -213,29 +197,6 @@ function requireSurvivors({ retry }: PullParts, attempt: Attempt): void {
       `${interruptions} attempts at ${date} ended with the loss of the database`,
     );
   }
-}
-
-/** Sends the request, and returns when the header of the response has arrived. */
-async function fetchResponse(
-  parts: PullParts,
-  attempt: Attempt,
-  known: KnownDay,
-  signal: AbortSignal,
-): Promise<FetchedResponse> {
-  // The date may end while the response arrives or waits for its merge. A response to a request that was
-  // sent before may lack titles that were accepted afterwards, so the time of the request counts.
-  const startedAt = parts.now?.() ?? attempt.startedAt;
-  const dateWasClosed = attempt.date <= lastClosedDate(parts.timeZone, startedAt);
-  reachFaultPoint('before-request');
-  const window = { from: attempt.date, to: attempt.date };
-  const response = await parts.platform.fetchTitles(window, signal);
-  reachFaultPoint('headers');
-  return { attempt, response, known, dateWasClosed };
-}
-
-/** Releases the connection of a response that was not read to its end. */
-async function closeResponse(response: ConciliationResponse): Promise<void> {
-  await response.chunks[Symbol.asyncIterator]().return?.();
 }
 
 /** After an abort, the error is that of the step that the abort interrupted. */
@@ -320,9 +281,19 @@ async function recordAttemptFailure(
   progress: TransferProgress,
 ): Promise<AttemptOutcome> {
   const error = toKnownError(cause);
-  const failure = describeFailure(parts, attempt, error, progress);
-  const { retryDelayMs } = failure;
-  const state = await recordFailure(parts.database, attempt, failure);
+  const statusOfError = error.context['httpStatus'];
+  if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
+  const interruptions = interruptionsWith(attempt, error);
+  const retryDelayMs = findRetryDelayMs(parts, attempt, error, interruptions);
+  const state = await recordFailure(parts.database, attempt, {
+    errorCode: error.code,
+    errorMessage: error.message,
+    httpStatus: progress.httpStatus,
+    responseBytes: progress.bytesReceived(),
+    countsAsAttempt: spendsAttempt(error, interruptions),
+    interruptions,
+    retryDelayMs,
+  });
   if (error instanceof ShutdownError) {
     parts.logger.info({ ...describeAttempt(attempt, progress), state }, 'pull handed back');
     throw error;
@@ -358,27 +329,6 @@ export function toKnownError(error: unknown): ConciliationError {
   return new DefectError(`an error that the program does not know (${what}); see its log`, {
     cause: error,
   });
-}
-
-/** The record of a failed attempt. Sets the HTTP status in `progress` to that of the error. */
-function describeFailure(
-  parts: PullParts,
-  attempt: Attempt,
-  error: ConciliationError,
-  progress: TransferProgress,
-): AttemptFailure {
-  const statusOfError = error.context['httpStatus'];
-  if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
-  const interruptions = interruptionsWith(attempt, error);
-  return {
-    errorCode: error.code,
-    errorMessage: error.message,
-    httpStatus: progress.httpStatus,
-    responseBytes: progress.bytesReceived(),
-    countsAsAttempt: spendsAttempt(error, interruptions),
-    interruptions,
-    retryDelayMs: retryDelayMs(parts, attempt, error, interruptions),
-  };
 }
 
 /**
@@ -419,13 +369,8 @@ function isBlameless(error: unknown): boolean {
   );
 }
 
-/** Whether the response was too long or took too long; see `openBody`. */
-function isOverLimit(error: ConciliationError): boolean {
-  return error.context['limit'] !== undefined;
-}
-
 /** Null: no further attempt is made. */
-function retryDelayMs(
+function findRetryDelayMs(
   { retry, random = Math.random }: PullParts,
   attempt: Attempt,
   error: ConciliationError,
@@ -436,7 +381,7 @@ function retryDelayMs(
   const isSpent = spendsAttempt(error, interruptions);
   const attemptsSpent = attempt.attemptsSpent + (isSpent ? 1 : 0);
   const limit =
-    error instanceof PlatformContractError || isOverLimit(error)
+    error instanceof PlatformContractError || error.context['limit'] !== undefined
       ? Math.min(retry.attempts, CONTRACT_ATTEMPTS)
       : retry.attempts;
   if (isSpent && attemptsSpent >= limit) return null;

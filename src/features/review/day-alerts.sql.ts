@@ -2,12 +2,12 @@ import { type Language, textOf } from '../../base/texts/texts.ts';
 import type { CheckCode } from '../../base/values/checks.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import { IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
-import type { HoldReason } from '../../core/merge/holds.ts';
 import {
   type HoldDetail,
+  type HoldReason,
   IMPLAUSIBLE_REASONS,
   type ImplausibleReason,
-} from '../../core/merge/plausibility.sql.ts';
+} from '../../core/merge/holds.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { BROKEN_MONTHS } from './months/month-seal.sql.ts';
 

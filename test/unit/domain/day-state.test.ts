@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { stateAfterMerge } from '../../../src/core/ledger/day-ledger.sql.ts';
-import { decideHold, isRunHeld } from '../../../src/core/merge/holds.ts';
+import { decideHold, isRunHeld } from '../../../src/core/merge/holds.sql.ts';
 
 describe('the state after a merge', () => {
   test.each([

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Planner } from '../../../src/core/planner/planner.sql.ts';
-import { startTicker } from '../../../src/core/planner/planner.sql.ts';
+import { type Planner, startTicker } from '../../../src/core/planner/planner.sql.ts';
 
 type PlannerRun = Awaited<ReturnType<Planner['runOnce']>>;
 

@@ -1,10 +1,183 @@
+/** Why a response waits for a person before it is merged. */
 import type { Transaction } from '../../base/database/database.ts';
 import { BUYER } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
-import type { Losses } from './losses.sql.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
+import { type Losses, readPlannedLosses, type SuccessorScope } from './losses.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
+
+export interface MergePolicy {
+  readonly withdrawalLimitPercent: number;
+  /** False: a response is held because of withdrawals only. */
+  readonly checksPlausibility: boolean;
+}
+
+/** The reasons why a plausible document waits for a person. */
+export const IMPLAUSIBLE_REASONS = [
+  'run_withdrawals',
+  'buyer_withdrawals',
+  'buyer_missing',
+  'duplicates',
+  'growth',
+  'changed_share',
+  'value_jump',
+] as const;
+export type ImplausibleReason = (typeof IMPLAUSIBLE_REASONS)[number];
+
+/** The reasons why a response waits for a decision before it is merged. */
+export const HOLD_REASONS = [
+  'emptied',
+  'unreadable',
+  'withdrawal_limit',
+  ...IMPLAUSIBLE_REASONS,
+] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
+
+/**
+ * Returns the reason why a response must wait because of the titles that the date loses; null: none.
+ * Titles that earlier responses withdrew count, so that no series of responses loses more than one may.
+ */
+export function decideHold(day: {
+  readonly currentTitles: number;
+  /** Titles of the response that keep the contract. */
+  readonly responseTitles: number;
+  readonly rejected: number;
+  /** Titles that the response withdraws. */
+  readonly withdrawals: number;
+  /** Those of them without a successor. */
+  readonly lost: number;
+  /** Titles without a successor that earlier responses withdrew. */
+  readonly lostBefore: number;
+  readonly withdrawalLimitPercent: number;
+}): HoldReason | null {
+  const { lost, lostBefore, currentTitles } = day;
+  if (day.withdrawals > 0 && day.responseTitles === 0 && day.rejected > 0) return 'unreadable';
+  if (lost === 0) return null;
+  if (day.responseTitles === 0) return 'emptied';
+  const isOverLimit =
+    (lost + lostBefore) * 100 > day.withdrawalLimitPercent * (currentTitles + lostBefore);
+  return isOverLimit ? 'withdrawal_limit' : null;
+}
+
+/**
+ * The greatest share of the titles of a run, in percent, that its responses may withdraw together: half of the limit
+ * of one date. Null: there is no limit. Responses that each lose at most this share of their date lose at most this
+ * share of the run together. So such a response is merged at once, and only a greater one waits for the others.
+ */
+export function runLimitPercent(withdrawalLimitPercent: number): number | null {
+  return withdrawalLimitPercent === 100 ? null : withdrawalLimitPercent / 2;
+}
+
+/** A run with fewer lost titles is not held. */
+const MIN_RUN_TITLES = 20;
+
+/**
+ * Whether the responses of a run that withdraw titles must wait for a person. The limit of the date holds for one.
+ * @param run.dates dates that lose titles
+ * @param run.titles titles of all dates of the run before it
+ */
+export function isRunHeld(
+  run: { readonly dates: number; readonly lost: number; readonly titles: number },
+  withdrawalLimitPercent: number,
+): boolean {
+  const limit = runLimitPercent(withdrawalLimitPercent);
+  if (limit === null || run.dates < 2 || run.lost < MIN_RUN_TITLES) return false;
+  return run.lost * 100 > limit * run.titles;
+}
+
+/** The value that was compared with a limit. */
+export interface HoldDetail {
+  /** The identification of the buyer, empty for titles without one; null: all titles. */
+  readonly buyer: string | null;
+  /** The titles or, for `value_jump`, the factor, rounded. */
+  readonly found: number;
+  /** The titles that `found` is a share of, or the usual number; null for `value_jump`. */
+  readonly of: number | null;
+  readonly limit: number;
+}
+
+export interface Hold {
+  readonly reason: HoldReason;
+  /** Null unless the response is held for its plausibility. */
+  readonly detail: HoldDetail | null;
+}
+
+interface PlannedMerge {
+  readonly day: LockedDay;
+  readonly plan: MergePlan;
+}
+
+/**
+ * The holds that the end of a run decides again; see `decideRuns`. `run_withdrawals`: until then the response waits for
+ * the other dates of its run, and afterwards the run as a whole has lost too much.
+ */
+export const LOSS_REASONS = [
+  'emptied',
+  'withdrawal_limit',
+  'run_withdrawals',
+  'buyer_withdrawals',
+] as const satisfies readonly HoldReason[];
+
+const isLossHold = (hold: Hold | null) => LOSS_REASONS.some((reason) => reason === hold?.reason);
+
+/**
+ * Why the planned changes of an attempt must wait for a person, and how many titles its date loses.
+ *
+ * While a run is under way, the decision does not depend on other dates, whose responses come in any order: no
+ * successor on another date counts, and a response that loses more than the share of a run waits for the end of the run.
+ */
+export async function findHold(
+  tx: Transaction,
+  { fence, isOfRun, origin }: Pick<Attempt, 'fence' | 'isOfRun' | 'origin'>,
+  { day, plan }: PlannedMerge,
+  policy: MergePolicy,
+): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
+  // A repair withdraws rows that no response had: no earlier loss adds to them.
+  const change = { plan, day: origin === 'repair' ? { ...day, withdrawnCount: 0 } : day };
+  const within = await holdWithin(tx, fence, change, policy, 'date');
+  const runLimit = runLimitPercent(policy.withdrawalLimitPercent);
+  if (isOfRun) {
+    const isGreat = runLimit !== null && within.lost * 100 > runLimit * change.day.titleCount;
+    if (within.hold !== null || !isGreat) return within;
+    return { ...within, hold: { reason: 'run_withdrawals', detail: null } };
+  }
+  if (!isLossHold(within.hold)) return within;
+  return holdWithin(tx, fence, change, policy, 'dates');
+}
+
+async function holdWithin(
+  tx: Transaction,
+  fence: bigint,
+  { day, plan }: PlannedMerge,
+  policy: MergePolicy,
+  scope: SuccessorScope,
+): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
+  const { checksPlausibility, withdrawalLimitPercent } = policy;
+  const losses = plan.withdrawn === 0 ? [] : await readPlannedLosses(tx, fence, day, scope);
+  const lost = sumOf(losses.map((loss) => loss.lost));
+  const reason = decideHold({
+    currentTitles: day.titleCount,
+    responseTitles: plan.titles,
+    rejected: plan.rejected,
+    withdrawals: plan.withdrawn,
+    lost,
+    lostBefore: sumOf(losses.map((loss) => loss.lostBefore)),
+    withdrawalLimitPercent,
+  });
+  if (reason !== null) return { lost, hold: { reason, detail: null } };
+  // A response without changes needs no further statement.
+  const isChanged = plan.inserted + plan.changed + plan.withdrawn > 0;
+  if (!checksPlausibility || !isChanged) return { lost, hold: null };
+  for (const facts of await readStagedFacts(tx, fence, day, plan, losses)) {
+    const hold = holdOf(facts, withdrawalLimitPercent, day.titleCount === 0);
+    if (hold !== null) return { lost, hold };
+  }
+  return { lost, hold: null };
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
 /**
  * Limits beyond which a response waits for a person although it keeps the contract. Each limit holds for the whole
@@ -28,20 +201,8 @@ const MIN_BUYER_TITLES = 5;
 /** The newest reconciled dates of the same weekday; fewer make nothing usual. */
 const MIN_USUAL_DAYS = 4;
 
-/** The reasons why a plausible document waits for a person. */
-export const IMPLAUSIBLE_REASONS = [
-  'run_withdrawals',
-  'buyer_withdrawals',
-  'buyer_missing',
-  'duplicates',
-  'growth',
-  'changed_share',
-  'value_jump',
-] as const;
-export type ImplausibleReason = (typeof IMPLAUSIBLE_REASONS)[number];
-
 /** The effect of a response on its date, counted over all of its titles or over those of one buyer. */
-export interface ResponseFacts {
+interface ResponseFacts {
   /** The identification of the buyer, empty for titles without one; null: all titles. */
   readonly buyer: string | null;
   /** Titles of the response that keep the contract. */
@@ -63,45 +224,12 @@ export interface ResponseFacts {
   readonly valueRatio: number | null;
 }
 
-/** The reason of a hold with what was compared. */
-export interface ImplausibleHold {
-  readonly reason: ImplausibleReason;
-  readonly detail: HoldDetail;
-}
-
-/** The value that was compared with a limit. */
-export interface HoldDetail {
-  /** The identification of the buyer, empty for titles without one; null: all titles. */
-  readonly buyer: string | null;
-  /** The titles or, for `value_jump`, the factor, rounded. */
-  readonly found: number;
-  /** The titles that `found` is a share of, or the usual number; null for `value_jump`. */
-  readonly of: number | null;
-  readonly limit: number;
-}
-
 /**
- * Returns why a response must wait; null: nothing.
- * @param groups all titles first, then those of each buyer. A buyer without titles is missing only in a date that has
- *   none yet: a person may have decided about the present titles.
+ * Returns why a response must wait because of its titles, or of those of one buyer; null: nothing.
+ * @param isFirst whether the date has no title yet: only then is a buyer without titles missing, because a person may
+ *   have decided about the present titles
  */
-export function implausibleHold(
-  groups: readonly ResponseFacts[],
-  withdrawalPercent: number,
-): ImplausibleHold | null {
-  const isFirst = groups[0]?.currentTitles === 0;
-  for (const facts of groups) {
-    const hold = holdOf(facts, withdrawalPercent, isFirst);
-    if (hold !== null) return hold;
-  }
-  return null;
-}
-
-function holdOf(
-  facts: ResponseFacts,
-  withdrawalPercent: number,
-  isFirst: boolean,
-): ImplausibleHold | null {
+function holdOf(facts: ResponseFacts, withdrawalPercent: number, isFirst: boolean): Hold | null {
   const { buyer, titles, duplicates, currentTitles, changed, lost, usualTitles, valueRatio } =
     facts;
   const hold = (reason: ImplausibleReason, found: number, of: number | null, limit: number) => ({
@@ -189,7 +317,7 @@ type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
  * The facts of a staged response after `planChanges`.
  * @param losses of the buyers; those of a buyer that is not listed are 0
  */
-export async function readStagedFacts(
+async function readStagedFacts(
   tx: Transaction,
   fence: bigint,
   day: LockedDay,
