@@ -146,27 +146,29 @@ export class HttpOrigin {
 class Exchange {
   readonly #request: http.ClientRequest;
   readonly #options: HttpOriginOptions;
-  readonly #silence: SilenceTimer;
   readonly #signal: AbortSignal;
   #message: http.IncomingMessage | null = null;
   #stopReason: ConciliationError | null = null;
+  #silence: NodeJS.Timeout | undefined;
   #fail: (reason: ConciliationError) => void = () => {};
 
   constructor(request: http.ClientRequest, options: HttpOriginOptions, signal: AbortSignal) {
     this.#request = request;
     this.#options = options;
-    this.#silence = this.#watchSilence();
     this.#signal = signal;
     const onAbort = () => this.stop(toStopReason(signal));
     signal.addEventListener('abort', onAbort, { once: true });
     this.whenOver(() => signal.removeEventListener('abort', onAbort));
   }
 
-  #watchSilence(): SilenceTimer {
+  /** Waits for bytes of the platform, at most `timeoutMs` from now on. */
+  #awaitBytes(): void {
     const { timeoutMs } = this.#options;
     const message = `the platform sent nothing for ${timeoutMs / 1000} seconds`;
-    return new SilenceTimer(timeoutMs, () =>
-      this.stop(new PlatformUnavailableError(message, { context: { timeoutMs } })),
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(
+      () => this.stop(new PlatformUnavailableError(message, { context: { timeoutMs } })),
+      timeoutMs,
     );
   }
 
@@ -181,18 +183,18 @@ class Exchange {
     const request = this.#request;
     return new Promise((resolve, reject) => {
       this.#fail = (reason) => {
-        this.#silence.clear();
+        clearTimeout(this.#silence);
         reject(this.#findStopReason() ?? reason);
       };
       // The request has a connection or is opening one.
       request.once('socket', (socket) => {
-        this.#silence.arm();
+        this.#awaitBytes();
         if (!socket.connecting) return;
-        socket.once('connect', () => this.#silence.arm());
-        socket.once('secureConnect', () => this.#silence.arm());
+        socket.once('connect', () => this.#awaitBytes());
+        socket.once('secureConnect', () => this.#awaitBytes());
       });
       request.once('response', (message) => {
-        this.#silence.clear();
+        clearTimeout(this.#silence);
         this.#message = message;
         // A stream throws an error that has no listener. The reader of the body receives the error
         // in any case.
@@ -275,17 +277,16 @@ class Exchange {
   async *#readPieces(message: http.IncomingMessage): Pieces {
     const { headers, socket } = message;
     const endsWithConnection = !('content-length' in headers || 'transfer-encoding' in headers);
-    const silence = this.#watchSilence();
     try {
       // Runs only while a chunk is awaited, so that a slow consumer does not count as silence of the platform.
-      silence.arm();
+      this.#awaitBytes();
       for await (const piece of message as AsyncIterable<Buffer>) {
-        silence.clear();
+        clearTimeout(this.#silence);
         yield piece;
-        silence.arm();
+        this.#awaitBytes();
       }
     } finally {
-      silence.clear();
+      clearTimeout(this.#silence);
     }
     // Node treats any end of the connection as the end of such a body, even a reset.
     if (!message.complete || (endsWithConnection && socket.errored)) throw new TransferCut();
@@ -351,31 +352,4 @@ function toTransferError(error: unknown, bytesReceived: number): unknown {
     cause: error,
     context: { bytesReceived },
   });
-}
-
-/** Calls back once if nothing was received for `timeoutMs` after the last `arm`. */
-class SilenceTimer {
-  readonly #timeoutMs: number;
-  readonly #onSilence: () => void;
-  #timeout: NodeJS.Timeout | undefined;
-  #immediate: NodeJS.Immediate | undefined;
-
-  constructor(timeoutMs: number, onSilence: () => void) {
-    this.#timeoutMs = timeoutMs;
-    this.#onSilence = onSilence;
-  }
-
-  arm(): void {
-    this.clear();
-    this.#timeout = setTimeout(() => {
-      // After a pause of the whole process, the timer is due before the bytes in the kernel are
-      // read. An immediate runs after them and is cleared if they arrive.
-      this.#immediate = setImmediate(this.#onSilence);
-    }, this.#timeoutMs);
-  }
-
-  clear(): void {
-    clearTimeout(this.#timeout);
-    clearImmediate(this.#immediate);
-  }
 }
