@@ -25,10 +25,14 @@ import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
 
 const STATES = { open: 'matching.states.open', resolved: 'matching.states.resolved' } as const;
+const URGENCY_TEXTS = {
+  urgent: 'matching.urgencies.urgent',
+  other: 'matching.urgencies.other',
+} as const;
 
 export const BREAK_FILTER = {
   state: asTabs(choice('matching.state', BREAK_STATES, 'open', (state) => STATES[state])),
-  urgency: anyOf('matching.urgency', URGENCIES, (urgency) => `matching.urgencies.${urgency}`),
+  urgency: anyOf('matching.urgency', URGENCIES, (urgency) => URGENCY_TEXTS[urgency]),
   kind: anyOf('matching.kind', BREAK_KINDS, (kind) => `matching.kinds.${kind}`),
   date: dateField('matching.date'),
   supplier: textField('matching.supplier', MAX_TEXT),
