@@ -38,7 +38,7 @@ export async function clearMatching({ pool }: Database): Promise<void> {
       'SET LOCAL session_replication_role = replica',
       ...statements,
       // A resolution that is gone while its entry is there is an alteration.
-      `DELETE FROM conciliation.audit_entry WHERE action = 'break.resolve'`,
+      `DELETE FROM conciliation.audit_entry WHERE action IN ('break.resolve', 'break.reopen')`,
     ].join(';'),
   );
 }

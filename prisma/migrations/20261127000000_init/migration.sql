@@ -2778,14 +2778,14 @@ CREATE TABLE conciliation.break_decision (
 
   CONSTRAINT break_decision_subject_check CHECK (num_nonnulls(title_id, erp_key) > 0),
   CONSTRAINT break_decision_code_check
-    CHECK (code IN ('corrected', 'booked_outside', 'agreed', 'accepted', 'other'))
+    CHECK (code IN ('corrected', 'booked_outside', 'agreed', 'accepted', 'other', 'reopened'))
 );
 
 CREATE INDEX break_decision_title_idx ON conciliation.break_decision (title_id);
 CREATE INDEX break_decision_payable_idx ON conciliation.break_decision (erp_key);
 
 COMMENT ON TABLE conciliation.break_decision IS
-  'Breaks that a person has resolved with a reason. A decision counts while both sides are as the person saw them.';
+  'Breaks that a person has resolved, or opened again, with a reason. The newest decision counts while both sides are as the person saw them.';
 COMMENT ON COLUMN conciliation.break_decision.id IS
   'Key of the decision.';
 COMMENT ON COLUMN conciliation.break_decision.kind IS
@@ -2801,7 +2801,7 @@ COMMENT ON COLUMN conciliation.break_decision.decided_at IS
 COMMENT ON COLUMN conciliation.break_decision.decided_by IS
   'The person.';
 COMMENT ON COLUMN conciliation.break_decision.code IS
-  'corrected: it is being corrected in the ERP or on the platform. booked_outside: the ERP has it under other keys. agreed: settled with the other party. accepted: the difference is accepted. other: see the reason.';
+  'corrected: it is being corrected in the ERP or on the platform. booked_outside: the ERP has it under other keys. agreed: settled with the other party. accepted: the difference is accepted. other: see the reason. reopened: the break is open again.';
 COMMENT ON COLUMN conciliation.break_decision.reason IS
   'The reason in words.';
 

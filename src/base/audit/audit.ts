@@ -31,6 +31,7 @@ const AUDIT_ACTIONS = {
   'bookings.export': 'look',
   'bookings.receipts': 'decision',
   'bookings.start': 'event',
+  'break.reopen': 'decision',
   'break.resolve': 'decision',
   'company.confirm': 'event',
   'company.end': 'event',

@@ -26,14 +26,14 @@ import {
  * - `look`: its colour and shape on the start page
  */
 export const TASKS = {
-  urgent_breaks: { page: '/breaks', isOpen: true, look: 'failed' },
+  urgent_breaks: { page: '/breaks?urgency=urgent', isOpen: true, look: 'failed' },
   account_changes: { page: '/account-changes', isOpen: true, look: 'failed' },
   held: { page: null, isOpen: true, look: 'held' },
   failed: { page: '/alerts', isOpen: true, look: 'failed' },
   paused: { page: '/backfills', isOpen: true, look: 'pending' },
   missing: { page: null, isOpen: false, look: 'pending' },
   attention: { page: null, isOpen: true, look: 'attention' },
-  breaks: { page: '/breaks', isOpen: true, look: 'attention' },
+  breaks: { page: '/breaks?urgency=other', isOpen: true, look: 'attention' },
   unmapped_companies: { page: '/companies', isOpen: true, look: 'attention' },
   restated: { page: '/restated', isOpen: true, look: 'restated' },
   equal_titles: { page: '/findings?check=equal_in_day', isOpen: false, look: 'attention' },

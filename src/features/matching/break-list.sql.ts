@@ -17,7 +17,14 @@ import {
 } from '../../console/api/schema-parts.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { BREAK_KINDS, type BreakKind, IS_DECIDED, payablesOf, titlesOf } from './breaks.sql.ts';
+import {
+  BREAK_KINDS,
+  type BreakKind,
+  DECISIONS,
+  IS_DECIDED,
+  payablesOf,
+  titlesOf,
+} from './breaks.sql.ts';
 import { LARGE_VALUE, OLD_DAYS } from './candidates.sql.ts';
 import { PAYEE } from './judgement.sql.ts';
 import { PAYABLE_STATUSES } from './payables/payable.ts';
@@ -57,6 +64,9 @@ const Break = Type.Object({
   ground: Type.String({ description: 'Names both sides as they are.' }),
   title: Type.Union([BreakTitle, Type.Null()]),
   payable: Type.Union([BreakPayable, Type.Null()]),
+  difference: Type.Union([amount, Type.Null()], {
+    description: 'Of value_differs: the open value of the payable less the value of the title.',
+  }),
   supplierName: orNull('string', { description: 'Of the supplier in the ERP. Null: not known.' }),
   age: Type.Integer({
     minimum: 0,
@@ -80,6 +90,8 @@ export const ListedBreak = Type.Object({
 });
 export type ListedBreak = Static<typeof ListedBreak>;
 
+export const URGENCIES = ['urgent', 'other'] as const;
+
 export const BREAK_STATES = ['open', 'resolved'] as const;
 type BreakState = (typeof BREAK_STATES)[number];
 
@@ -87,6 +99,8 @@ export interface BreakFilter {
   /** Absent: open. */
   readonly state?: BreakState;
   readonly kind: BreakKind | null;
+  /** Absent: all. */
+  readonly urgency?: (typeof URGENCIES)[number] | null;
   /** The accepted date of the title. */
   readonly date: CivilDate | null;
   /** The supplier's code in the ERP. */
@@ -132,6 +146,9 @@ const SUPPLIER_NAME = Prisma.sql`
   (SELECT name FROM conciliation.provider
    WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`;
 
+const DIFFERENCE = Prisma.sql`
+  CASE kind WHEN 'value_differs' THEN (payable.open_value - title.original_value)::text END`;
+
 /** The breaks of the newest run, with the decision that counts for each: null where the break is open. */
 const LISTED = Prisma.sql`(
   SELECT stated.*, array_position(${[...BREAK_KINDS]}::text[], stated.kind) AS place,
@@ -139,13 +156,11 @@ const LISTED = Prisma.sql`(
   FROM conciliation.erp_break AS stated
   CROSS JOIN (SELECT (now() AT TIME ZONE coalesce(max(time_zone), 'America/Sao_Paulo'))::date AS today
               FROM (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest) AS clock
-  LEFT JOIN (
-    SELECT DISTINCT ON (kind, title_id, erp_key, ground) * FROM conciliation.break_decision
-    ORDER BY kind, title_id, erp_key, ground, id DESC
-  ) AS decision ON ${IS_DECIDED})`;
+  LEFT JOIN ${DECISIONS} AS decision ON ${IS_DECIDED})`;
 
-const isIn = ({ state = 'open', date, supplier }: BreakFilter) => Prisma.sql`
-  (decided_at IS NULL) = ${state === 'open'} AND (${date}::date IS NULL OR accepted_date = ${date}::date)
+const isIn = ({ state = 'open', urgency = null, date, supplier }: BreakFilter) => Prisma.sql`
+  (decided_at IS NULL) = ${state === 'open'} AND (${urgency}::text IS NULL OR (severity > 1) = (${urgency} = 'urgent'))
+  AND (${date}::date IS NULL OR accepted_date = ${date}::date)
   AND (${supplier}::text IS NULL OR ${supplier}::text = coalesce(
     (SELECT provider_external_id FROM conciliation.title WHERE title.id = title_id),
     (SELECT supplier_external_id FROM conciliation.erp_payable AS payable WHERE payable.erp_key = listed.erp_key)))`;
@@ -153,7 +168,7 @@ const isIn = ({ state = 'open', date, supplier }: BreakFilter) => Prisma.sql`
 /** Of rows of breaks. */
 const BREAKS_DIGEST = Prisma.sql`coalesce(md5(string_agg(place || ground::text, ',' ORDER BY place, ground)), '')`;
 
-/** A break that a person resolves with others. */
+/** A break that a person decides about with others. */
 interface NamedBreak {
   readonly titleId: bigint | null;
   readonly erpKey: string | null;
@@ -161,7 +176,7 @@ interface NamedBreak {
   readonly date: CivilDate | null;
 }
 
-/** Returns the open breaks of a filter, and the digest that a list of them has. */
+/** Returns the breaks of a filter, and the digest that a list of them has. */
 export async function readBreaksOf(
   tx: Transaction,
   filter: BreakFilter,
@@ -200,7 +215,7 @@ export async function readBreakList(tx: Transaction, request: BreakRequest): Pro
       (SELECT ${BREAKS_DIGEST} FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text) AS digest,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(
                 'kind', place.kind, 'isUrgent', severity > 1, 'waits', waits, 'ground', place.ground, 'title', ${TITLE_JSON},
-                'payable', ${PAYABLE_JSON}, 'supplierName', ${SUPPLIER_NAME}, 'age', age, 'decidedAt', decided_at,
+                'payable', ${PAYABLE_JSON}, 'difference', ${DIFFERENCE}, 'supplierName', ${SUPPLIER_NAME}, 'age', age, 'decidedAt', decided_at,
                 'decidedBy', decided_by, 'code', code, 'reason', reason)
               ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
@@ -246,7 +261,7 @@ export async function readBreak(
 ): Promise<Break | null> {
   const [row] = await client.$queryRaw<[Break?]>`
     SELECT listed.kind, severity > 1 AS "isUrgent", waits, ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
-           ${SUPPLIER_NAME} AS "supplierName", age
+           ${DIFFERENCE} AS difference, ${SUPPLIER_NAME} AS "supplierName", age
     FROM ${LISTED} AS listed
     LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint
     LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = ${erpKey}::text

@@ -338,6 +338,16 @@ const SEVERITY_OF_PAIR = Prisma.sql`least(${SEVERITY}, CASE WHEN is_far THEN 1 E
 const STATED_AT = Prisma.sql`
   (CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at) ELSE payable.stated_at END)`;
 
+/** The code of a decision that opens a resolved break again. */
+export const REOPENED = 'reopened';
+
+/** The newest decision about each state of a break, if the decision has resolved the break. */
+export const DECISIONS = Prisma.sql`
+  (SELECT * FROM (
+     SELECT DISTINCT ON (kind, title_id, erp_key, ground) * FROM conciliation.break_decision
+     ORDER BY kind, title_id, erp_key, ground, id DESC
+   ) AS newest WHERE code <> ${REOPENED})`;
+
 /** Whether a decision `decision` counts for a break `stated`. */
 export const IS_DECIDED = Prisma.sql`
   decision.kind = stated.kind AND decision.title_id IS NOT DISTINCT FROM stated.title_id
@@ -813,7 +823,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     WHERE kind IS NOT NULL
   ), broken AS MATERIALIZED (
     SELECT * FROM stated
-    WHERE NOT EXISTS (SELECT FROM conciliation.break_decision AS decision WHERE ${IS_DECIDED})
+    WHERE NOT EXISTS (SELECT FROM ${DECISIONS} AS decision WHERE ${IS_DECIDED})
   )`;
 
 /** What a payable states about its settlement, which no rule of the matching compares. */

@@ -12,7 +12,7 @@ import {
   readBreak,
   readBreaksOf,
 } from './break-list.sql.ts';
-import { writeBreaks } from './breaks.sql.ts';
+import { REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
 import { type ProposalFilter, readClearProposals } from './proposals.sql.ts';
 
@@ -230,15 +230,15 @@ export function resolveBreak(
 }
 
 /**
- * Records that a person has resolved all open breaks of a kind that a filter selects, as `resolveBreak` does for one.
- * The audit log has an entry for each date.
+ * Records that a person has resolved all breaks of a kind that a filter selects, as `resolveBreak` does for one. Opens
+ * them again, if the filter selects resolved ones. The audit log has an entry for each date.
  * @param seenDigest `BreakList.digest` as the person saw it
  * @throws InputError when there is none, there are more than `MAX_BREAKS_TO_RESOLVE`, or one of them has changed
  */
 export function resolveBreaks(
   database: Database,
   { seenDigest, ...filter }: BreakFilter & { readonly seenDigest: string },
-  decision: MatchDecision & { readonly code: BreakCode },
+  decision: MatchDecision & { readonly code: BreakCode | typeof REOPENED },
 ): Promise<void> {
   const { by, reason, code } = decision;
   const { kind } = filter;
@@ -259,7 +259,7 @@ export function resolveBreaks(
       });
       await recordDecision(
         tx,
-        'break.resolve',
+        code === REOPENED ? 'break.reopen' : 'break.resolve',
         breaks.map(({ date }) => date),
         decision,
         (date) => {

@@ -129,7 +129,7 @@ const recordAlterations = (date: CivilDate) => Prisma.sql`
     UNION ALL SELECT 'pull', id::text, 'pull.release', jsonb_build_object(
       'by', decided_by, 'at', decided_at, 'date', date, 'pullId', id, 'reason', reason)
     FROM conciliation.pull WHERE date = ${date}::date AND decided_at IS NOT NULL
-    UNION ALL SELECT 'break', decided.id::text, 'break.resolve', jsonb_build_object(
+    UNION ALL SELECT 'break', decided.id::text, CASE code WHEN 'reopened' THEN 'break.reopen' ELSE 'break.resolve' END, jsonb_build_object(
       'by', decided_by, 'at', decided_at, 'date', title.accepted_date, 'kind', kind, 'code', code,
       'grounds', jsonb_build_array(ground), 'reason', reason)
     FROM conciliation.break_decision AS decided LEFT JOIN conciliation.title ON title.id = title_id
@@ -179,7 +179,7 @@ const recordAlterations = (date: CivilDate) => Prisma.sql`
   -- A decision that is gone.
   SELECT 'break', NULL
   FROM entry CROSS JOIN jsonb_array_elements_text(facts -> 'grounds') AS named (ground)
-  WHERE action = 'break.resolve' AND NOT EXISTS (
+  WHERE action IN ('break.resolve', 'break.reopen') AND NOT EXISTS (
     SELECT FROM conciliation.break_decision AS decided WHERE (decided.decided_at, decided.ground::text) = (entry.at, named.ground))
   UNION
   -- A user who was an administrator signs nothing that was open when the role changed: docs/console.md.

@@ -126,6 +126,7 @@ test('no route gives a role more rights than documented', () => {
     'POST /bookings/receipts',
     'POST /break/match',
     'POST /break/resolve',
+    'POST /breaks/reopen',
     'POST /breaks/resolve',
     'POST /companies',
     'POST /companies/:id/end',

@@ -109,6 +109,37 @@ test('one form resolves the breaks of a kind, with their number and value', asyn
     '/breaks?notice=break_resolved',
   );
   expect((await pages.reviewer.get(path)).text).toContain('No break is open with this filter.');
+  const resolved = `${path}&state=resolved`;
+  expect((await pages.viewer.get(resolved)).text).not.toContain('action="/breaks/reopen"');
+  const reopening = (await pages.reviewer.get(resolved)).text;
+  expect(reopening).toContain('Open the breaks of this list again: 1, 20.00');
+  const [, seen = ''] = /name="digest" value="([^"]+)"/.exec(reopening) ?? [];
+  const again = { kind: 'value_differs', digest: seen, reason: 'a wrong decision' };
+  expect((await pages.reviewer.post('/breaks/reopen', { ...again, digest: 'x' })).status).toBe(400);
+  expect((await pages.reviewer.post('/breaks/reopen', again)).location).toBe(
+    '/breaks?notice=break_resolved',
+  );
+  expect((await pages.viewer.get(path)).text).toMatch(/>20\.00<.*>20\.01<.*>0\.01</s);
+});
+
+test('the task of the start page leads to the breaks that the task counts', async () => {
+  const payables = [
+    ...PAYABLES,
+    { erpKey: 'k3', openValue: '0', totalValue: '40', status: 'paid', dueDate: '2026-08-15' },
+  ];
+  await importPayables(pages.world.database, payables, 'snapshot');
+  await runMatching(pages.world.database, { by: 'test' });
+  const { text: home } = await pages.reviewer.get('/');
+  expect(home).toContain('href="/breaks?urgency=urgent"');
+  expect(home).toContain('href="/breaks?urgency=other"');
+  const kindsOf = async (urgency: string) =>
+    [
+      ...(await pages.reviewer.get(`/breaks?urgency=${urgency}`)).text.matchAll(
+        /\/break\?kind=(\w+)/g,
+      ),
+    ].map(([, kind]) => kind);
+  expect(await kindsOf('urgent')).toEqual(['paid_to_supplier']);
+  expect(await kindsOf('other')).toEqual(['value_differs']);
 });
 
 test('one form confirms the proposals of a kind, and another one by one', async () => {

@@ -719,14 +719,15 @@ describe('what follows from a seal or a match is found where the owner of the da
 describe('the reason of a decision is that of the audit log:', () => {
   const { by: actor, reason } = PERSON;
   /** As a person resolves a break of a title without a payable. */
-  const withBreak = () =>
+  const withBreak = (code: 'accepted' | 'reopened' = 'accepted') =>
     pages.world.database.prisma.$transaction(async (tx) => {
       const [{ ground }] = await tx.$queryRawUnsafe<[{ ground: string }]>(
-        `${into('break_decision', 'kind, title_id, ground, decided_by, code, reason', `SELECT 'no_payable', id, gen_random_uuid(), '${actor}', 'accepted', '${reason}'`)}
+        `${into('break_decision', 'kind, title_id, ground, decided_by, code, reason', `SELECT 'no_payable', id, gen_random_uuid(), '${actor}', '${code}', '${reason}'`)}
          FROM conciliation.title WHERE accepted_date = '${date}' AND order_uid LIKE 'a of %' RETURNING ground`,
       );
-      const details = { kind: 'no_payable', code: 'accepted', grounds: [ground] };
-      await recordAudit(tx, { actor, action: 'break.resolve', date, reason, details });
+      const details = { kind: 'no_payable', code, grounds: [ground] };
+      const action = code === 'reopened' ? 'break.reopen' : 'break.resolve';
+      await recordAudit(tx, { actor, action, date, reason, details });
     });
   const decided = (table: string, column = 'date') =>
     set(table, `reason = 'another'`, `${column} = $1 AND reason IS NOT NULL`);
@@ -778,6 +779,18 @@ describe('the reason of a decision is that of the audit log:', () => {
       'of a resolved break',
       withBreak,
       set('break_decision', `reason = 'x'`, OF_THE_TITLES),
+      'break',
+    ],
+    [
+      'and a break that was opened again is there',
+      () => withBreak('reopened'),
+      `DELETE FROM conciliation.break_decision WHERE ${OF_THE_TITLES}`,
+      'break',
+    ],
+    [
+      'of a break that was opened again',
+      () => withBreak('reopened'),
+      set('break_decision', `code = 'accepted'`, OF_THE_TITLES),
       'break',
     ],
     [

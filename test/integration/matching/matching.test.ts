@@ -187,6 +187,43 @@ test('all breaks of a kind are resolved at once, as the person has seen them, an
   await expect(resolve(filter, digest)).rejects.toMatchObject(changed);
 });
 
+test('resolved breaks of a kind are opened again, and resolved again', async () => {
+  await play(world, [
+    { titles: 'a 20, b 30 due=2026-07-15', load: 'k1 20.01, k2 29 due=2026-07-15', matches: '' },
+  ]);
+  const filter = { kind: 'value_differs', date: DAY, supplier: null } as const;
+  const read = (state: 'open' | 'resolved') =>
+    listBreaks(world.database, { ...filter, state, offset: 0, limit: 9 });
+  const decide = async (state: 'open' | 'resolved', code: 'agreed' | 'reopened') => {
+    const { digest: seenDigest } = await read(state);
+    await resolveBreaks(world.database, { ...filter, state, seenDigest }, { ...decision, code });
+  };
+  const { breaks } = await read('open');
+  expect(breaks.map(({ difference }) => difference)).toEqual(['-1', '0.01']);
+  await decide('open', 'agreed');
+  await decide('resolved', 'reopened');
+  expect((await read('open')).breaks).toEqual(breaks);
+  expect((await read('resolved')).breaks).toEqual([]);
+  expect(
+    await world.database.prisma.auditEntry.findFirst({ orderBy: { id: 'desc' } }),
+  ).toMatchObject({
+    ...{ action: 'break.reopen', actor: 'rita', date: DAY },
+    details: { kind: 'value_differs', breaks: 2 },
+  });
+  const stale = {
+    ...filter,
+    state: 'resolved',
+    seenDigest: 'of a list that was shown before',
+  } as const;
+  await expect(
+    resolveBreaks(world.database, stale, { ...decision, code: 'reopened' }),
+  ).rejects.toMatchObject({ context: { fault: 'breaks_changed' } });
+  const verified = () => verifyDate(world.database, DAY, new AbortController().signal);
+  expect((await verified()).alterations).toEqual([]);
+  await decide('open', 'agreed');
+  expect((await read('open')).breaks).toEqual([]);
+});
+
 describe('urgent breaks', () => {
   const newestRun = () =>
     world.database.prisma.matchRun.findFirstOrThrow({ orderBy: { id: 'desc' } });

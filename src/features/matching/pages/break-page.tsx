@@ -12,11 +12,13 @@ import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import {
   BREAK_CODES,
   type Break,
+  type BreakFilter,
   type BreakPayable,
   type BreakTitle,
   readBreak,
+  URGENCIES,
 } from '../break-list.sql.ts';
-import { BREAK_KINDS, type BreakKind } from '../breaks.sql.ts';
+import { BREAK_KINDS, type BreakKind, REOPENED } from '../breaks.sql.ts';
 import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
 export const MAX_TEXT = 255;
@@ -65,22 +67,48 @@ const RESOLVE_BREAK = declareAction({
   notice: 'break_resolved',
 });
 
+/** The breaks of a list, as the person saw them. */
+const LIST = {
+  kind,
+  urgency: Type.Optional(words(URGENCIES)),
+  ...{ date, supplier: Type.Optional(erpKey), digest: Type.String() },
+};
+type SeenList = Pick<BreakFilter, 'kind'> &
+  Partial<Omit<BreakFilter, 'state'>> & { readonly digest: string };
+
+const filterOf = ({ kind, urgency = null, date = null, supplier = null, digest }: SeenList) => ({
+  ...{ kind, urgency, date, supplier, seenDigest: digest },
+});
+
 export const RESOLVE_BREAKS = declareAction({
   path: '/breaks/resolve',
   who: REVIEW,
-  input: {
-    ...{ kind, date, supplier: Type.Optional(erpKey), digest: Type.String(), code, reason },
-  },
-  deed: ({ database, fourEyes }, input, by) => {
-    const { kind, date = null, supplier = null, digest: seenDigest, code, reason } = input;
-    const filter = { kind, date, supplier, seenDigest };
-    return resolveBreaks(database, filter, { by, code, reason, fourEyes });
+  input: { ...LIST, code, reason },
+  deed: ({ database, fourEyes }, input, by) =>
+    resolveBreaks(database, filterOf(input), {
+      by,
+      code: input.code,
+      reason: input.reason,
+      fourEyes,
+    }),
+  next: listOf,
+  notice: 'break_resolved',
+});
+
+/** Needs no second person: an open break releases nothing. */
+export const REOPEN_BREAKS = declareAction({
+  path: '/breaks/reopen',
+  who: REVIEW,
+  input: { ...LIST, reason },
+  deed: ({ database }, input, by) => {
+    const filter = { ...filterOf(input), state: 'resolved' } as const;
+    return resolveBreaks(database, filter, { by, code: REOPENED, reason: input.reason });
   },
   next: listOf,
   notice: 'break_resolved',
 });
 
-export const BREAK_ACTIONS = [RESOLVE_BREAK, RESOLVE_BREAKS];
+export const BREAK_ACTIONS = [RESOLVE_BREAK, RESOLVE_BREAKS, REOPEN_BREAKS];
 
 interface BreakPageProps {
   readonly found: Break;
@@ -242,11 +270,14 @@ export function PayableSide(props: {
 
 export function ResolveCard(props: {
   readonly title: string;
+  /** Absent: what it means that the break is resolved. */
+  readonly help?: string;
   readonly children: ComponentChildren;
 }) {
+  const { text } = usePage();
   return (
     <Card title={props.title}>
-      <p class="quiet">{usePage().text('matching.resolveHelp')}</p>
+      <p class="quiet">{props.help ?? text('matching.resolveHelp')}</p>
       {props.children}
     </Card>
   );

@@ -11,6 +11,7 @@ import {
   type BreakList,
   ListedBreak,
   readBreakList,
+  URGENCIES,
 } from '../break-list.sql.ts';
 import { BREAK_KINDS } from '../breaks.sql.ts';
 import { MAX_BREAKS_TO_RESOLVE } from '../match-decisions.sql.ts';
@@ -19,14 +20,19 @@ import {
   type PayableState,
   readPayableState,
 } from '../payables/payable-state.sql.ts';
-import { CodeField, MAX_TEXT, RESOLVE_BREAKS, ResolveCard } from './break-page.tsx';
+import { CodeField, MAX_TEXT, REOPEN_BREAKS, RESOLVE_BREAKS, ResolveCard } from './break-page.tsx';
 import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
 
 const STATES = { open: 'matching.states.open', resolved: 'matching.states.resolved' } as const;
+const URGENCY_TEXTS = {
+  urgent: 'matching.urgencies.urgent',
+  other: 'matching.urgencies.other',
+} as const;
 
 export const BREAK_FILTER = {
   state: asTabs(choice('matching.state', BREAK_STATES, 'open', (state) => STATES[state])),
+  urgency: anyOf('matching.urgency', URGENCIES, (urgency) => URGENCY_TEXTS[urgency]),
   kind: anyOf('matching.kind', BREAK_KINDS, (kind) => `matching.kinds.${kind}`),
   date: dateField('matching.date'),
   supplier: textField('matching.supplier', MAX_TEXT),
@@ -117,6 +123,12 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
     head: 'matching.openValue',
     kind: 'amount',
     value: ({ payable }) => payable?.openValue ?? null,
+  },
+  {
+    name: 'difference',
+    head: 'matching.difference',
+    kind: 'amount',
+    value: ({ difference }) => difference,
   },
   {
     name: 'due_dates',
@@ -258,26 +270,26 @@ function Counts({ filter, list }: ListProps) {
   );
 }
 
-/** Resolves all breaks of a kind that the filter selects, as the person sees them. */
+/** Resolves all breaks of a kind that the filter selects, or opens them again, as the person sees them. */
 function ResolveAll({ filter, rows, list }: ListProps & { readonly rows: number }) {
   const page = usePage();
   const { text, formats } = page;
-  const { state, kind, date, supplier } = filter;
-  const isPossible = state === 'open' && rows > 0 && rows <= MAX_BREAKS_TO_RESOLVE;
+  const { state, kind, urgency, date, supplier } = filter;
+  const isPossible = rows > 0 && rows <= MAX_BREAKS_TO_RESOLVE;
   if (kind === null || !isPossible || !RESOLVE_BREAKS.isOffered(page)) return null;
-  const value = list.counts.find((counted) => counted.kind === kind)?.value ?? '0';
-  return (
+  const count = formats.count(rows);
+  const value = formats.amount(list.counts.find((counted) => counted.kind === kind)?.value ?? '0');
+  const values = { kind, urgency, date, supplier, digest: list.digest };
+  return state === 'resolved' ? (
     <ResolveCard
-      title={text('matching.resolveAll', {
-        count: formats.count(rows),
-        value: formats.amount(value),
-      })}
+      title={text('matching.reopenAll', { count, value })}
+      help={text('matching.reopenHelp')}
     >
-      <RESOLVE_BREAKS.Form
-        values={{ kind, date, supplier, digest: list.digest }}
-        button={text('matching.resolve')}
-        look="primary"
-      >
+      <REOPEN_BREAKS.Form values={values} button={text('matching.reopen')} />
+    </ResolveCard>
+  ) : (
+    <ResolveCard title={text('matching.resolveAll', { count, value })}>
+      <RESOLVE_BREAKS.Form values={values} button={text('matching.resolve')} look="primary">
         <CodeField />
       </RESOLVE_BREAKS.Form>
     </ResolveCard>
