@@ -33,10 +33,6 @@ export interface Config
   extends Omit<Settings, 'trustedProxies' | 'allowPlaintext' | `oidc${string}`> {
   /** Null: a command with a platform of its own (`demo`) or without a platform (`status`). */
   readonly platformBaseUrl: URL | null;
-  /** With the password of DATABASE_PASSWORD_FILE. Null: the embedded PostgreSQL under `dataDir`. */
-  readonly databaseUrl: string | null;
-  /** With the password of REDIS_PASSWORD_FILE. Null: the queue is in the staging database. */
-  readonly redisUrl: string | null;
   readonly trustedProxies: readonly string[];
   /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
@@ -57,7 +53,6 @@ export interface OidcConfig {
 }
 
 interface EmailConfig {
-  /** With the password of SMTP_PASSWORD_FILE. */
   readonly url: URL;
   /** Without TLS, on this machine or to a host of ALLOW_PLAINTEXT. */
   readonly isPlain: boolean;
@@ -97,16 +92,12 @@ export function readConfig(
   ]);
   const settings = Object.fromEntries(values) as Settings;
   problems.push(...conflicts(given, needs));
-  const withPassword = (service: string, address: string | null) =>
-    addPassword(service, address, { given, problems });
   const { trustedProxies } = settings;
   const config: Config = {
     ...settings,
-    databaseUrl: withPassword('DATABASE', settings.databaseUrl),
-    redisUrl: withPassword('REDIS', settings.redisUrl),
     trustedProxies: trustedProxies ?? [],
     oidc: oidcOf(settings),
-    email: emailOf(settings, withPassword('SMTP', settings.smtpUrl), plaintextHosts),
+    email: emailOf(settings, plaintextHosts),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
@@ -181,13 +172,10 @@ function conflicts(
   needs: { readonly platform: boolean },
 ): string[] {
   const isSet = (name: string) => given(name) !== null || given(`${name}_FILE`) !== null;
-  const setOf = (...names: string[]) => names.filter((name) => given(name) !== null);
+  const setOf = (...names: string[]) => names.filter(isSet);
   const channels = ['ALERT_WEBHOOK_URL', 'ALERT_SLACK_URL', 'ALERT_TEAMS_URL', 'ALERT_EMAIL_TO'];
   const email = setOf('SMTP_URL', 'ALERT_EMAIL_FROM', 'ALERT_EMAIL_TO');
-  const ofOidc = setOf(
-    ...['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET_FILE', 'OIDC_CLIENT_SECRET'],
-    'OIDC_ASSUME_EMAIL_VERIFIED',
-  );
+  const ofOidc = setOf('OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ASSUME_EMAIL_VERIFIED');
   const rules: readonly [isBroken: boolean, problem: string][] = [
     [
       given('NODE_TLS_REJECT_UNAUTHORIZED') === '0',
@@ -233,38 +221,6 @@ function conflicts(
   return rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
 }
 
-/**
- * Returns the address with the password of the file that `<service>_PASSWORD_FILE` names.
- * @param address null: not set, or invalid
- */
-function addPassword(
-  service: string,
-  address: string | null,
-  { given, problems }: Pick<Reading, 'given' | 'problems'>,
-): string | null {
-  const [variable, urlVariable] = [`${service}_PASSWORD_FILE`, `${service}_URL`];
-  const path = given(variable);
-  if (path !== null && given(urlVariable) === null) {
-    problems.push(`${variable}: set, and ${urlVariable} is not`);
-  }
-  if (path === null || address === null) return address;
-  const url = new URL(address);
-  if (url.password !== '' || url.searchParams.has('password')) {
-    problems.push(
-      `${variable}, ${urlVariable}: got two passwords, expected ${urlVariable} without a password`,
-    );
-  }
-  const read = readSecretFile(path);
-  if ('fault' in read) {
-    problems.push(`${variable}: ${read.fault}`);
-    return null;
-  }
-  url.password = encodeURIComponent(read.secret);
-  // An address without a host, such as that of a socket, has no place for a password before the host.
-  if (url.password === '') url.searchParams.set('password', read.secret);
-  return url.href;
-}
-
 function oidcOf(settings: Settings): OidcConfig | null {
   const { oidcIssuerUrl, oidcClientId, consolePublicUrl } = settings;
   if (oidcIssuerUrl === null || oidcClientId === null || consolePublicUrl === null) return null;
@@ -278,12 +234,10 @@ function oidcOf(settings: Settings): OidcConfig | null {
 }
 
 function emailOf(
-  { alertEmailFrom: from, alertEmailTo: to }: Settings,
-  address: string | null,
+  { smtpUrl: url, alertEmailFrom: from, alertEmailTo: to }: Settings,
   plaintextHosts: PlaintextHosts,
 ): EmailConfig | null {
-  if (address === null || from === null || to === null) return null;
-  const url = new URL(address);
+  if (url === null || from === null || to === null) return null;
   const isPlain = url.protocol === 'smtp:' && isPlainHost(url.hostname, plaintextHosts);
   return { url, isPlain, from, to };
 }
