@@ -172,53 +172,36 @@ function conflicts(
   needs: { readonly platform: boolean },
 ): string[] {
   const isSet = (name: string) => given(name) !== null || given(`${name}_FILE`) !== null;
-  const setOf = (...names: string[]) => names.filter(isSet);
   const channels = ['ALERT_WEBHOOK_URL', 'ALERT_SLACK_URL', 'ALERT_TEAMS_URL', 'ALERT_EMAIL_TO'];
-  const email = setOf('SMTP_URL', 'ALERT_EMAIL_FROM', 'ALERT_EMAIL_TO');
-  const ofOidc = setOf('OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ASSUME_EMAIL_VERIFIED');
-  const rules: readonly [isBroken: boolean, problem: string][] = [
-    [
-      given('NODE_TLS_REJECT_UNAUTHORIZED') === '0',
-      'NODE_TLS_REJECT_UNAUTHORIZED: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS',
-    ],
-    [
-      needs.platform && !isSet('PLATFORM_BASE_URL'),
-      "PLATFORM_BASE_URL: not set, expected the platform's address, https://…",
-    ],
-    [
-      needs.platform && !isSet('PLATFORM_TOKEN'),
-      'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got neither, expected one of them',
-    ],
-    [
-      isSet('OIDC_ISSUER_URL') && !isSet('OIDC_CLIENT_ID'),
-      "OIDC_CLIENT_ID: not set, expected the console's name at the provider",
-    ],
-    [
-      isSet('OIDC_ISSUER_URL') && !isSet('CONSOLE_PUBLIC_URL'),
-      'CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL, because the provider sends browsers back there',
-    ],
-    [
-      !isSet('OIDC_ISSUER_URL') && ofOidc.length > 0,
-      `OIDC_ISSUER_URL: not set, and ${ofOidc.join(', ')} is`,
-    ],
-    [
-      given('AUTO_SIGN_OFF') === 'clean' && !isSet('BOOKINGS_FROM'),
-      'BOOKINGS_FROM: not set, expected with AUTO_SIGN_OFF=clean',
-    ],
-    [
-      isSet('BOOKINGS_WEBHOOK_URL') && !isSet('BOOKINGS_FROM'),
-      'BOOKINGS_FROM: not set, expected with BOOKINGS_WEBHOOK_URL',
-    ],
-    [
-      email.length === 1 || email.length === 2,
-      'SMTP_URL, ALERT_EMAIL_FROM, ALERT_EMAIL_TO: expected all of them or none',
-    ],
-    [
-      given('DIGEST') === 'on' && !channels.some(isSet),
-      `DIGEST: on, and none of ${channels.join(', ')} is set`,
-    ],
+  const email = ['SMTP_URL', 'ALERT_EMAIL_FROM', 'ALERT_EMAIL_TO'];
+  const ofOidc = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ASSUME_EMAIL_VERIFIED'];
+  const hasOidc = isSet('OIDC_ISSUER_URL');
+  const missing: readonly [name: string, isNeeded: boolean, why: string][] = [
+    ['PLATFORM_BASE_URL', needs.platform, "expected the platform's address, https://…"],
+    ['PLATFORM_TOKEN', needs.platform, 'expected it or PLATFORM_TOKEN_FILE'],
+    ['OIDC_CLIENT_ID', hasOidc, "expected the console's name at the provider"],
+    ['CONSOLE_PUBLIC_URL', hasOidc, 'expected with OIDC_ISSUER_URL, which sends browsers there'],
+    ['BOOKINGS_FROM', given('AUTO_SIGN_OFF') === 'clean', 'expected with AUTO_SIGN_OFF=clean'],
+    ['BOOKINGS_FROM', isSet('BOOKINGS_WEBHOOK_URL'), 'expected with BOOKINGS_WEBHOOK_URL'],
   ];
-  return rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
+  const problems = missing
+    .filter(([name, isNeeded]) => isNeeded && !isSet(name))
+    .map(([name, , why]) => `${name}: not set, ${why}`);
+  if (given('NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
+    problems.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS',
+    );
+  }
+  if (!hasOidc && ofOidc.some(isSet)) {
+    problems.push(`OIDC_ISSUER_URL: not set, and ${ofOidc.filter(isSet).join(', ')} is`);
+  }
+  if (email.some(isSet) && !email.every(isSet)) {
+    problems.push(`${email.join(', ')}: expected all of them or none`);
+  }
+  if (given('DIGEST') === 'on' && !channels.some(isSet)) {
+    problems.push(`DIGEST: on, and none of ${channels.join(', ')} is set`);
+  }
+  return problems;
 }
 
 function oidcOf(settings: Settings): OidcConfig | null {
