@@ -173,34 +173,27 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
   stops.push(() => reports.stop());
 }
 
-/** Opens the channels that the configuration names. */
-function openChannels(config: Config): readonly Channel[] {
-  const { alertWebhookUrl, alertWebhookSecret, alertSlackUrl, alertTeamsUrl, email } = config;
-  return [
-    ...(alertWebhookUrl === null
-      ? []
-      : [openWebhook({ url: alertWebhookUrl, key: alertWebhookSecret })]),
-    ...(alertSlackUrl === null ? [] : [openSlack({ url: alertSlackUrl })]),
-    ...(alertTeamsUrl === null ? [] : [openTeams({ url: alertTeamsUrl })]),
-    ...(email === null ? [] : [openEmail(email)]),
-  ];
-}
+/** What is open if its setting is given. */
+const ifGiven = <Setting, Part>(setting: Setting | null, open: (given: Setting) => Part): Part[] =>
+  setting === null ? [] : [open(setting)];
+
+const openChannels = (config: Config): readonly Channel[] => [
+  ...ifGiven(config.alertWebhookUrl, (url) => openWebhook({ url, key: config.alertWebhookSecret })),
+  ...ifGiven(config.alertSlackUrl, (url) => openSlack({ url })),
+  ...ifGiven(config.alertTeamsUrl, (url) => openTeams({ url })),
+  ...ifGiven(config.email, openEmail),
+];
 
 function startScheduler(shared: Shared, stops: Stop[]): void {
   const { config, logger, overrides, database, planner } = shared;
   const { timezone: timeZone, bookingsFrom, erpPayablesMaxAgeHours } = config;
-  const { bookingsWebhookUrl, bookingsWebhookSecret } = config;
   const parts = [
     startTicker(planner, overrides.tickMs),
     startAlertLoop({
       database,
       logger,
       channels: openChannels(config),
-      style: {
-        language: config.alertLanguage,
-        timeZone,
-        consoleUrl: config.consolePublicUrl,
-      },
+      style: { language: config.alertLanguage, timeZone, consoleUrl: config.consolePublicUrl },
       digestSlotAt: config.digest ? (now) => latestSlot(DIGEST_CRON, timeZone, now) : null,
       policy: alertPolicy(config),
       ...overrides.alerts,
@@ -214,24 +207,20 @@ function startScheduler(shared: Shared, stops: Stop[]): void {
       },
       failure: { logger, message: 'the staging tables were not cleared' },
     }),
-    ...(bookingsFrom === null
-      ? []
-      : [
-          startReleases({
-            ...{ database, logger, bookingsFrom, timeZone },
-            signsCleanDays: config.autoSignOff === 'clean',
-            payablesMaxAgeHours: erpPayablesMaxAgeHours,
-            ...overrides.bookings,
-          }),
-        ]),
-    ...(bookingsWebhookUrl === null
-      ? []
-      : [
-          startWakeUps({
-            ...{ database, logger, url: bookingsWebhookUrl, key: bookingsWebhookSecret },
-            ...overrides.bookings,
-          }),
-        ]),
+    ...ifGiven(bookingsFrom, (from) =>
+      startReleases({
+        ...{ database, logger, bookingsFrom: from, timeZone },
+        signsCleanDays: config.autoSignOff === 'clean',
+        payablesMaxAgeHours: erpPayablesMaxAgeHours,
+        ...overrides.bookings,
+      }),
+    ),
+    ...ifGiven(config.bookingsWebhookUrl, (url) =>
+      startWakeUps({
+        ...{ database, logger, url, key: config.bookingsWebhookSecret },
+        ...overrides.bookings,
+      }),
+    ),
     startVerification(database, logger),
     startCheckLoop(database, logger, { severities: config.checkSeverities }),
     startMatchingLoop({
