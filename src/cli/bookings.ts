@@ -15,7 +15,7 @@ import {
   stagingCommand,
   withStaging,
 } from './command.ts';
-import { checkOutFile, writeOutFile } from './output/out-file.ts';
+import { checkOutFile, writeOutFile } from './export.ts';
 import { formatCount } from './output/table.ts';
 
 const consumer = stagingCommand({
