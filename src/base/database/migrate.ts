@@ -105,42 +105,36 @@ export async function migrate(options: {
   return withConnection(options.databaseUrl, async (client) => {
     await client.query('BEGIN');
     await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeoutMs)]);
-    return migrateInTransaction(client, migrations, options);
+    await refuseServer(client);
+    // Every login can take this lock. So a process takes it for a migration only, not at each start.
+    if (pendingOf(migrations, await readHistory(client)).length > 0) {
+      await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    }
+    const history = await readHistory(client);
+    refuseBrokenHistory(migrations, history);
+    const known = new Set(migrations.map(({ name }) => name));
+    const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
+    if (newer.length > 0) {
+      options.logger.warn({ migrations: newer }, 'the database has migrations of a newer version');
+    }
+
+    const pending = pendingOf(migrations, history);
+    if (pending.length > 0) await applyPending(client, pending);
+    const applied = pending.map(({ name }) => name);
+    const roles = options.roles === true || (applied.length > 0 && (await hasRolesInUse(client)));
+    let advisoryLocksArePublic = false;
+    if (roles) {
+      // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
+      await client.query(
+        `LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`,
+      );
+      advisoryLocksArePublic = await grantRoles(client);
+      await refuseSharedSchema(client);
+    }
+    await client.query('COMMIT');
+    if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
+    return { applied, newer, advisoryLocksArePublic };
   });
-}
-
-async function migrateInTransaction(
-  client: pg.Client,
-  migrations: readonly Migration[],
-  options: { readonly logger: Logger; readonly roles?: boolean },
-): Promise<Migrated> {
-  await refuseServer(client);
-  // Every login can take this lock. So a process takes it for a migration only, not at each start.
-  if (pendingOf(migrations, await readHistory(client)).length > 0) {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  }
-  const history = await readHistory(client);
-  refuseBrokenHistory(migrations, history);
-  const known = new Set(migrations.map(({ name }) => name));
-  const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
-  if (newer.length > 0) {
-    options.logger.warn({ migrations: newer }, 'the database has migrations of a newer version');
-  }
-
-  const pending = pendingOf(migrations, history);
-  if (pending.length > 0) await applyPending(client, pending);
-  const applied = pending.map(({ name }) => name);
-  const roles = options.roles === true || (applied.length > 0 && (await hasRolesInUse(client)));
-  let advisoryLocksArePublic = false;
-  if (roles) {
-    // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
-    await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
-    advisoryLocksArePublic = await grantRoles(client);
-    await refuseSharedSchema(client);
-  }
-  await client.query('COMMIT');
-  if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
-  return { applied, newer, advisoryLocksArePublic };
 }
 
 /**
@@ -206,18 +200,15 @@ async function refuseServer(client: pg.Client): Promise<void> {
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
             current_setting('server_encoding') AS encoding`,
   );
-  const [server] = rows;
-  if (server === undefined) return;
-  if (server.version < OLDEST_SERVER_VERSION) {
-    throw new ConfigError([
-      `DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`,
-    ]);
-  }
-  if (server.encoding !== 'UTF8') {
-    throw new ConfigError([
-      `DATABASE_URL: the database has the encoding ${server.encoding}; expected UTF8, so make the database with ENCODING 'UTF8' TEMPLATE template0`,
-    ]);
-  }
+  const problems = rows.flatMap(({ version, name, encoding }) => {
+    if (version < OLDEST_SERVER_VERSION) {
+      return `DATABASE_URL leads to PostgreSQL ${name}; it takes 15 or newer`;
+    }
+    return encoding === 'UTF8'
+      ? []
+      : `DATABASE_URL: the database has the encoding ${encoding}; expected UTF8, so make the database with ENCODING 'UTF8' TEMPLATE template0`;
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 /** A database that PostgreSQL 14 or older has made lets every login place functions where other logins look for PostgreSQL's own. */
