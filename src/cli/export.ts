@@ -32,16 +32,6 @@ import { formatAmount, formatCount, renderTable, right } from './output/table.ts
 
 const STANDARD_OUTPUT = '-';
 
-interface ExportOptions {
-  readonly from: CivilDate;
-  readonly to: CivilDate;
-  readonly format: ExportFormat;
-  readonly out: string;
-  readonly locale: Language | undefined;
-  readonly includeWithdrawn: boolean;
-  readonly json: boolean;
-}
-
 const exportTitles = command({
   name: 'export',
   does: 'write the titles of a range of dates to a file',
@@ -107,6 +97,16 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
 
 export const COMMANDS = [exportTitles];
 
+interface ExportOptions {
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  readonly format: ExportFormat;
+  readonly out: string;
+  readonly locale: Language | undefined;
+  readonly includeWithdrawn: boolean;
+  readonly json: boolean;
+}
+
 function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
   if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
   if (locale !== undefined && format !== 'csv') {
@@ -131,37 +131,27 @@ function exportResult(
   { overall, ledger }: TitleSnapshot,
   bytes: number,
 ): CommandResult {
-  const { from, to, format, out } = options;
-  const rows = overall.current + overall.withdrawn;
+  const { from, to, format, out, includeWithdrawn } = options;
+  const { withdrawn, sums } = overall;
+  const rows = overall.current + withdrawn;
   const doubtful = doubtfulDates({ from, to }, ledger);
   const name = out === STANDARD_OUTPUT ? 'standard output' : out;
   const text = [
     `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
-    ...(overall.withdrawn === 0
-      ? []
-      : [`${formatCount(overall.withdrawn)} of them are withdrawn and in no sum.`]),
+    ...(withdrawn === 0 ? [] : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
     ...doubtText(doubtful),
     '',
     renderTable(
       ['amount', right('sum')],
-      AMOUNT_COLUMNS.map((column) => [column, formatAmount(overall.sums[column])]),
+      AMOUNT_COLUMNS.map((column) => [column, formatAmount(sums[column])]),
     ),
   ].join('\n');
   // Standard output carries only the titles.
   if (out === STANDARD_OUTPUT) process.stderr.write(`${text}\n`);
   return {
     document: {
-      file: out,
-      format,
-      from,
-      to,
-      includeWithdrawn: options.includeWithdrawn,
-      rows,
-      withdrawn: overall.withdrawn,
-      sums: overall.sums,
-      bytes,
-      days: ledger,
-      doubtfulDates: doubtful,
+      ...{ file: out, format, from, to, includeWithdrawn, rows, withdrawn, sums, bytes },
+      ...{ days: ledger, doubtfulDates: doubtful },
     },
     text: out === STANDARD_OUTPUT ? '' : text,
   };
