@@ -18,13 +18,7 @@ import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/pull-ledger.sql.ts';
 import { startTicker } from '../core/planner/planner-loop.ts';
-import {
-  type Channel,
-  openEmail,
-  openSlack,
-  openTeams,
-  openWebhook,
-} from '../features/alerts/channels.ts';
+import { openEmail, openSlack, openTeams, openWebhook } from '../features/alerts/channels.ts';
 import { DIGEST_CRON, startAlertLoop } from '../features/alerts/deliveries.sql.ts';
 import {
   databaseCheck,
@@ -63,7 +57,6 @@ export interface ServiceOptions {
   readonly overrides?: ServiceOverrides;
 }
 
-/** Values that tests replace: the clock, and times that are too long for a test. */
 export interface ServiceOverrides extends EngineOverrides {
   readonly tickMs?: number;
   readonly alerts?: { readonly intervalMs: number };
@@ -103,17 +96,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   try {
     const shared = await openShared(options, stops);
+    const { database, config } = shared;
     // First, so that a start that is refused leaves the entry, too.
-    const changes = await recordSettings(
-      shared.database,
-      auditedSettings(options.config),
-      hostname(),
-    );
-    if (changes.length > 0)
+    const changes = await recordSettings(database, auditedSettings(config), hostname());
+    if (changes.length > 0) {
       logger.warn({ changes }, 'settings differ from those of the last start');
+    }
     if (roles.has('scheduler') || roles.has('console')) {
-      await moveBookings(shared.database, options.config.bookingsFrom);
-      await openCalendar(shared.database, options.config.businessDayRule);
+      await moveBookings(database, config.bookingsFrom);
+      await openCalendar(database, config.businessDayRule);
     }
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
@@ -177,7 +168,7 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
 const ifGiven = <Setting, Part>(setting: Setting | null, open: (given: Setting) => Part): Part[] =>
   setting === null ? [] : [open(setting)];
 
-const openChannels = (config: Config): readonly Channel[] => [
+const openChannels = (config: Config) => [
   ...ifGiven(config.alertWebhookUrl, (url) => openWebhook({ url, key: config.alertWebhookSecret })),
   ...ifGiven(config.alertSlackUrl, (url) => openSlack({ url })),
   ...ifGiven(config.alertTeamsUrl, (url) => openTeams({ url })),
