@@ -71,16 +71,9 @@ export async function openEngine(
   const token = openToken(config);
   const platform = openPlatform(config, token);
   stops.push(() => platform.close());
-  const pulls = {
-    ...(await openPulls(
-      config,
-      logger,
-      staging,
-      { platform, features: FEATURES },
-      overrides.clock?.now,
-    )),
-    ...overrides.clock,
-  };
+  const { clock } = overrides;
+  const given = { platform, features: FEATURES };
+  const pulls = { ...(await openPulls(config, logger, staging, given, clock?.now)), ...clock };
   const queues = await openQueues({ redisUrl: config.redisUrl, databaseUrl, logger });
   stops.push(() => queues.close());
   const { timezone: timeZone, pullCron, lookbackDays, startDate } = config;
@@ -92,7 +85,7 @@ export async function openEngine(
       // One request is always reserved for the dates that are due today.
       maxOpenBackfillPulls: Math.max(1, config.platformConcurrency - 1),
     },
-    ...overrides.clock,
+    ...clock,
     ...overrides.planner,
   });
   const gate = createAuthGate({ token, logger, ...overrides.gate });
@@ -100,23 +93,19 @@ export async function openEngine(
   return { config, logger, database, queues, planner, gate, pulls, unrecorded };
 }
 
+type SweepTimes = Pick<Config, 'sweepCron' | 'timezone'>;
+
+const readDue = (database: Database, { sweepCron, timezone }: SweepTimes, now: Date) =>
+  readDueSweep(database, latestSlot(sweepCron, timezone, now), timezone);
+
 /** What the planner wakes beside pulls. */
-export const onlyJobs = (
-  database: Database,
-  config: Pick<Config, 'sweepCron' | 'timezone'>,
-): OnlyJob[] => [
+export const onlyJobs = (database: Database, times: SweepTimes): OnlyJob[] => [
   {
     kind: 'sweep',
-    readDelayMs: async (now) => (await readDue(database, config, now))?.delayMs ?? null,
+    readDelayMs: async (now) => (await readDue(database, times, now))?.delayMs ?? null,
   },
   { kind: 'push', readDelayMs: () => readPushDelayMs(database) },
 ];
-
-const readDue = (
-  database: Database,
-  { sweepCron, timezone }: Pick<Config, 'sweepCron' | 'timezone'>,
-  now: Date,
-) => readDueSweep(database, latestSlot(sweepCron, timezone, now), timezone);
 
 /**
  * Starts the worker of each kind. A kind that hangs delays no other.
@@ -132,15 +121,11 @@ export async function startWorkers(
   const { config, queues, planner, logger, unrecorded } = engine;
   // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
   const planning = loop({ run: () => planner.runOnce() });
-  const kinds: [JobKind, concurrency: number, JobHandler][] = [
-    // More workers of pulls than concurrent requests would only wait.
-    ['pull', config.platformConcurrency, pullHandler(engine, metrics, planning)],
-  ];
+  // More workers of pulls than concurrent requests would only wait.
+  const concurrency = { pull: config.platformConcurrency, sweep: 1, push: 1 };
+  const handlers: [JobKind, JobHandler][] = [['pull', pullHandler(engine, metrics, planning)]];
   if (metrics !== null) {
-    kinds.push(
-      ['sweep', 1, sweepHandler(engine, metrics)],
-      ['push', 1, pushHandler(engine, metrics)],
-    );
+    handlers.push(['sweep', sweepHandler(engine, metrics)], ['push', pushHandler(engine, metrics)]);
   }
   const started: JobWorker[] = [];
   const close = async (graceMs: number) => {
@@ -149,9 +134,9 @@ export async function startWorkers(
   };
   const common = { logger, unrecorded, ...overrides.worker };
   try {
-    for (const [kind, concurrency, handle] of kinds) {
-      const queue = queues[kind];
-      started.push(await startJobWorker({ queue, concurrency, handle, ...common }));
+    for (const [kind, handle] of handlers) {
+      const parts = { queue: queues[kind], concurrency: concurrency[kind], handle, ...common };
+      started.push(await startJobWorker(parts));
     }
     return { close };
   } catch (error) {

@@ -44,8 +44,14 @@ export async function openStaging(
   try {
     const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
     // Other commands than `migrate` change no database that DATABASE_URL names.
-    if (isService || embedded !== null) await migrate({ databaseUrl, logger });
-    else await requireMigrated(databaseUrl);
+    const isOwn = isService || embedded !== null;
+    if (isOwn) await migrate({ databaseUrl, logger });
+    const pending = isOwn ? [] : await pendingMigrations(databaseUrl);
+    if (pending.length > 0) {
+      throw new ConfigError([
+        `DATABASE_URL: the database lacks ${pending.length} migration(s); run "conciliation migrate" first`,
+      ]);
+    }
     const database = openDatabase({
       databaseUrl,
       applicationName: 'conciliation',
@@ -66,14 +72,6 @@ export async function openStaging(
     await embedded?.close();
     throw error;
   }
-}
-
-async function requireMigrated(databaseUrl: string): Promise<void> {
-  const pending = await pendingMigrations(databaseUrl);
-  if (pending.length === 0) return;
-  throw new ConfigError([
-    `DATABASE_URL: the database lacks ${pending.length} migration(s); run "conciliation migrate" first`,
-  ]);
 }
 
 /** The conditions of alerts, for the scheduler and for each report of the state of the ledger. */
@@ -127,23 +125,22 @@ export async function openPulls(
 }
 
 async function ensureStartDate(
-  config: Config,
+  { timezone: timeZone, startDate: given }: Config,
   logger: Logger,
   database: Database,
   now: Date,
 ): Promise<void> {
-  const { timezone: timeZone } = config;
   const yesterday = lastClosedDate(timeZone, now);
-  const wanted = config.startDate ?? yesterday;
+  const wanted = given ?? yesterday;
   if (wanted > yesterday) {
     throw new ConfigError([
       `START_DATE: got "${wanted}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
     ]);
   }
   const startDate = await ensureCheckpoint(database.prisma, wanted);
-  if (config.startDate !== null && config.startDate !== startDate) {
+  if (given !== null && given !== startDate) {
     logger.warn(
-      { startDate, ignored: config.startDate },
+      { startDate, ignored: given },
       'START_DATE is ignored: the ledger already began on another date; "conciliation start-date set" corrects that date',
     );
   }

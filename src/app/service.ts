@@ -18,13 +18,7 @@ import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/pull-ledger.sql.ts';
 import { startTicker } from '../core/planner/planner.sql.ts';
-import {
-  type Channel,
-  openEmail,
-  openSlack,
-  openTeams,
-  openWebhook,
-} from '../features/alerts/channels.ts';
+import { openEmail, openSlack, openTeams, openWebhook } from '../features/alerts/channels.ts';
 import { DIGEST_CRON, startAlertLoop } from '../features/alerts/deliveries.sql.ts';
 import {
   databaseCheck,
@@ -63,7 +57,6 @@ export interface ServiceOptions {
   readonly overrides?: ServiceOverrides;
 }
 
-/** Values that tests replace: the clock, and times that are too long for a test. */
 export interface ServiceOverrides extends EngineOverrides {
   readonly tickMs?: number;
   readonly alerts?: { readonly intervalMs: number };
@@ -103,17 +96,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   try {
     const shared = await openShared(options, stops);
+    const { database, config } = shared;
     // First, so that a start that is refused leaves the entry, too.
-    const changes = await recordSettings(
-      shared.database,
-      auditedSettings(options.config),
-      hostname(),
-    );
-    if (changes.length > 0)
+    const changes = await recordSettings(database, auditedSettings(config), hostname());
+    if (changes.length > 0) {
       logger.warn({ changes }, 'settings differ from those of the last start');
+    }
     if (roles.has('scheduler') || roles.has('console')) {
-      await moveBookings(shared.database, options.config.bookingsFrom);
-      await openCalendar(shared.database, options.config.businessDayRule);
+      await moveBookings(database, config.bookingsFrom);
+      await openCalendar(database, config.businessDayRule);
     }
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
@@ -173,34 +164,27 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
   stops.push(() => reports.stop());
 }
 
-/** Opens the channels that the configuration names. */
-function openChannels(config: Config): readonly Channel[] {
-  const { alertWebhookUrl, alertWebhookSecret, alertSlackUrl, alertTeamsUrl, email } = config;
-  return [
-    ...(alertWebhookUrl === null
-      ? []
-      : [openWebhook({ url: alertWebhookUrl, key: alertWebhookSecret })]),
-    ...(alertSlackUrl === null ? [] : [openSlack({ url: alertSlackUrl })]),
-    ...(alertTeamsUrl === null ? [] : [openTeams({ url: alertTeamsUrl })]),
-    ...(email === null ? [] : [openEmail(email)]),
-  ];
-}
+/** What is open if its setting is given. */
+const ifGiven = <Setting, Part>(setting: Setting | null, open: (given: Setting) => Part): Part[] =>
+  setting === null ? [] : [open(setting)];
+
+const openChannels = (config: Config) => [
+  ...ifGiven(config.alertWebhookUrl, (url) => openWebhook({ url, key: config.alertWebhookSecret })),
+  ...ifGiven(config.alertSlackUrl, (url) => openSlack({ url })),
+  ...ifGiven(config.alertTeamsUrl, (url) => openTeams({ url })),
+  ...ifGiven(config.email, openEmail),
+];
 
 function startScheduler(shared: Shared, stops: Stop[]): void {
   const { config, logger, overrides, database, planner } = shared;
   const { timezone: timeZone, bookingsFrom, erpPayablesMaxAgeHours } = config;
-  const { bookingsWebhookUrl, bookingsWebhookSecret } = config;
   const parts = [
     startTicker(planner, overrides.tickMs),
     startAlertLoop({
       database,
       logger,
       channels: openChannels(config),
-      style: {
-        language: config.alertLanguage,
-        timeZone,
-        consoleUrl: config.consolePublicUrl,
-      },
+      style: { language: config.alertLanguage, timeZone, consoleUrl: config.consolePublicUrl },
       digestSlotAt: config.digest ? (now) => latestSlot(DIGEST_CRON, timeZone, now) : null,
       policy: alertPolicy(config),
       ...overrides.alerts,
@@ -214,24 +198,20 @@ function startScheduler(shared: Shared, stops: Stop[]): void {
       },
       failure: { logger, message: 'the staging tables were not cleared' },
     }),
-    ...(bookingsFrom === null
-      ? []
-      : [
-          startReleases({
-            ...{ database, logger, bookingsFrom, timeZone },
-            signsCleanDays: config.autoSignOff === 'clean',
-            payablesMaxAgeHours: erpPayablesMaxAgeHours,
-            ...overrides.bookings,
-          }),
-        ]),
-    ...(bookingsWebhookUrl === null
-      ? []
-      : [
-          startWakeUps({
-            ...{ database, logger, url: bookingsWebhookUrl, key: bookingsWebhookSecret },
-            ...overrides.bookings,
-          }),
-        ]),
+    ...ifGiven(bookingsFrom, (from) =>
+      startReleases({
+        ...{ database, logger, bookingsFrom: from, timeZone },
+        signsCleanDays: config.autoSignOff === 'clean',
+        payablesMaxAgeHours: erpPayablesMaxAgeHours,
+        ...overrides.bookings,
+      }),
+    ),
+    ...ifGiven(config.bookingsWebhookUrl, (url) =>
+      startWakeUps({
+        ...{ database, logger, url, key: config.bookingsWebhookSecret },
+        ...overrides.bookings,
+      }),
+    ),
     startVerification(database, logger),
     startCheckLoop(database, logger, { severities: config.checkSeverities }),
     startMatchingLoop({

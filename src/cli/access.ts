@@ -1,4 +1,3 @@
-import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import {
   CONSOLE_ROLES,
@@ -11,8 +10,6 @@ import { createApiKey } from '../console/access/api-keys.sql.ts';
 import { addUser, createLink } from '../console/access/console-users.sql.ts';
 import {
   argument,
-  type CommandResult,
-  type CommandRun,
   integerFrom,
   oneOf,
   optional,
@@ -41,10 +38,17 @@ operator decides, pulls and backfills; admin manages users and keys, pulls and b
 A user who has no password yet, or forgot it, gets another link by the name alone.
 
 Example: conciliation user add ana --role reviewer`,
-  async run(database, { name, role, email = null }, run) {
-    if (role !== undefined) await addUser(database, { name, role, email, by: run.by });
+  async run(database, { name, role, email = null }, { config, by }) {
+    if (role !== undefined) await addUser(database, { name, role, email, by });
     else if (email !== null) throw new InputError('--email: requires --role');
-    return linkResult(run, database, name);
+    const validMinutes = PASSWORD_LINK_HOURS * 60;
+    const token = await createLink(database, { name, purpose: 'password', validMinutes, by });
+    const { consolePublicUrl, consoleHost, consolePort } = config;
+    const link = `${consolePublicUrl?.origin ?? `http://${consoleHost}:${consolePort}`}/link/${token}`;
+    return {
+      document: { name, link },
+      text: `Send this to ${name} over a way that others cannot read. It works once, for ${PASSWORD_LINK_HOURS} hours:\n\n  ${link}`,
+    };
   },
 });
 
@@ -84,23 +88,3 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
 });
 
 export const COMMANDS = [userAdd, keyAdd];
-
-async function linkResult(
-  { config, by }: CommandRun,
-  database: Database,
-  name: string,
-): Promise<CommandResult> {
-  const token = await createLink(database, {
-    name,
-    purpose: 'password',
-    validMinutes: PASSWORD_LINK_HOURS * 60,
-    by,
-  });
-  const base =
-    config.consolePublicUrl?.origin ?? `http://${config.consoleHost}:${config.consolePort}`;
-  const link = `${base}/link/${token}`;
-  return {
-    document: { name, link },
-    text: `Send this to ${name} over a way that others cannot read. It works once, for ${PASSWORD_LINK_HOURS} hours:\n\n  ${link}`,
-  };
-}

@@ -15,7 +15,7 @@ import {
   stagingCommand,
   withStaging,
 } from './command.ts';
-import { checkOutFile, writeOutFile } from './output/out-file.ts';
+import { checkOutFile, writeOutFile } from './export.ts';
 import { formatCount } from './output/table.ts';
 
 const consumer = stagingCommand({
@@ -41,13 +41,7 @@ Example: conciliation bookings consumer erp --database-role erp_user`,
       name,
       databaseRole: (databaseRole ?? before?.databaseRole) || null,
       apiKeyId: keyId === null ? null : Number(keyId),
-      buyers:
-        buyers
-          ?.split(',')
-          .map((buyer) => buyer.trim())
-          .filter((buyer) => buyer !== '') ??
-        before?.buyers ??
-        [],
+      buyers: buyers?.split(',').flatMap((buyer) => buyer.trim() || []) ?? before?.buyers ?? [],
     };
     await setConsumer(database, settings, by);
     return { document: settings, text: `the consumer ${name} is set` };
@@ -82,15 +76,12 @@ Example: conciliation bookings export --after 0 --format csv --out bookings-1.cs
     return withStaging(run, async ({ database }) => {
       const feed = await openFeedFile(database, { consumer, after, format, locale });
       // Before the first byte, so that no line leaves the database without an entry in the audit log.
-      await recordAudit(database.prisma, {
-        actor: run.by,
-        action: 'bookings.export',
-        details: { consumer, after: after.toString(), format },
-      });
+      const details = { consumer, after: after.toString(), format };
+      await recordAudit(database.prisma, { actor: run.by, action: 'bookings.export', details });
       const bytes = await writeOutFile(file, feed.bytes, run.signal);
       const totals = feed.totals();
       return {
-        document: { file: out, format, consumer, after: after.toString(), ...totals, bytes },
+        document: { file: out, ...details, ...totals, bytes },
         text: [
           `${formatCount(totals.lines)} line(s) after ${after} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
           `SHA-256 ${totals.sha256}`,

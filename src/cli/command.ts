@@ -27,7 +27,7 @@ export interface CommandRun {
   readonly today: CivilDate;
   /** The account of the operating system, as the actor for the audit log. */
   readonly by: string;
-  readonly progress: Progress;
+  readonly progress: ReturnType<typeof createProgress>;
 }
 
 /** The result of a command: a document for `--json`, text for people, and the exit status, by default `done`. */
@@ -223,15 +223,18 @@ export async function runCommand(
     }
     const today = dateIn(config.timezone, new Date());
     const by = `command line: ${accountName()}`;
-    const result = await command({ config, logger, signal: abort.signal, today, by, progress });
-    print(options.json === true ? JSON.stringify(result.document, toJson, 2) : result.text);
-    return result.exit ?? EXIT.done;
+    const { signal } = abort;
+    const { document, text, exit } = await command({ config, logger, signal, today, by, progress });
+    print(options.json === true ? JSON.stringify(document, toJson, 2) : text);
+    return exit ?? EXIT.done;
   } catch (error) {
     return reportError(error, options.json === true);
   } finally {
     process.removeListener('SIGINT', stop);
     process.removeListener('SIGTERM', stop);
-    if (options.service === true) endDespiteLeftovers();
+    // A stopped service must exit, so that the next one is started. A worker of BullMQ that was closed during an outage
+    // of Redis may renew locks without end, and its timer would keep the process alive.
+    if (options.service === true) setTimeout(() => process.exit(), LEFTOVERS_LIMIT_MS).unref();
   }
 }
 
@@ -248,38 +251,23 @@ export async function withStaging<T>(
   }
 }
 
-/** Lines on standard error about a long step. */
-interface Progress {
-  /** Writes at most one line in five seconds. */
-  update(text: string): void;
-  say(text: string): void;
-}
-
 const PROGRESS_MS = 5_000;
 
-function createProgress(): Progress {
+/** Lines on standard error about a long step. */
+function createProgress() {
   let shownAt = performance.now();
   const say = (text: string) => void process.stderr.write(`${text}\n`);
-  return {
-    say,
-    update(text) {
-      if (performance.now() - shownAt < PROGRESS_MS) return;
-      shownAt = performance.now();
-      say(text);
-    },
+  /** Writes at most one line in five seconds. */
+  const update = (text: string) => {
+    if (performance.now() - shownAt < PROGRESS_MS) return;
+    shownAt = performance.now();
+    say(text);
   };
+  return { say, update };
 }
 
 /** By this time, everything that ends without help has ended. */
 const LEFTOVERS_LIMIT_MS = 3_000;
-
-/**
- * A stopped service must exit, so that the next one is started. A worker of BullMQ that was closed during an
- * outage of Redis may renew locks without end, and its timer would keep the process alive.
- */
-function endDespiteLeftovers(): void {
-  setTimeout(() => process.exit(), LEFTOVERS_LIMIT_MS).unref();
-}
 
 /** Containers often run under a user id without an account. */
 function accountName(): string {
@@ -298,16 +286,13 @@ function print(text: string): void {
   if (text !== '') process.stdout.write(`${text}\n`);
 }
 
-function toJson(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? Number(value) : value;
-}
+const toJson = (_key: string, value: unknown) =>
+  typeof value === 'bigint' ? Number(value) : value;
 
 function reportError(error: unknown, json: boolean): ExitStatus {
-  const known = error instanceof ConciliationError;
-  const code = known ? error.code : 'DEFECT';
-  const message = known
-    ? error.message
-    : `a defect of the program: ${JSON.stringify(describeError(error))}`;
+  const defect = `a defect of the program: ${JSON.stringify(describeError(error))}`;
+  const { code, message } =
+    error instanceof ConciliationError ? error : { code: 'DEFECT', message: defect };
   if (json) print(JSON.stringify({ error: { code, message } }, null, 2));
   process.stderr.write(`error: ${message}\n`);
   return error instanceof ConfigError || error instanceof InputError ? EXIT.usage : EXIT.failed;

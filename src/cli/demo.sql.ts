@@ -93,17 +93,13 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     if (isOnce) return result;
     const reviewerToken = await createDemoLink(staging.database, 'reviewer');
     const adminToken = await createDemoLink(staging.database, 'admin');
-    const erpKey = await createDemoConsumer(staging.database, 'admin');
+    const erpKey = await createDemoConsumer(staging.database);
     await platform.close();
     await staging.close();
     const { dataDir } = config;
     const tokenFile = join(dataDir, 'sandbox-token');
     writeFileSync(tokenFile, sandbox.token, { mode: 0o600 });
-    await serve(
-      run,
-      { ...config, bookingsFrom },
-      erpKey,
-      (consoleUrl) => `${result.text}
+    const announce = (consoleUrl: string) => `${result.text}
 
 The console, signed in by links that work once. Open the second link in another browser or a private window:
 
@@ -120,8 +116,8 @@ Everything runs until Ctrl-C. In another terminal, in this folder:
   node bin/conciliation.js pull ${to}       # again: nothing changes
   node bin/conciliation.js status
   node bin/conciliation.js export --from ${to} --to ${to} --format csv --out titles.csv
-`,
-    );
+`;
+    await serve(run, { ...config, bookingsFrom }, erpKey, announce);
     return { ...result, text: '' };
   } finally {
     await platform.close();
@@ -139,18 +135,12 @@ async function nameInvoices(database: Database): Promise<void> {
   await promoteField(database, field, { by: DEMO_ACTOR, reason: 'the invoice of the title' });
 }
 
-/** @param role also the name of the user */
-async function createDemoLink(database: Database, role: 'reviewer' | 'admin'): Promise<string> {
+/** @param name also the role of the user */
+async function createDemoLink(database: Database, name: 'reviewer' | 'admin'): Promise<string> {
+  const by = DEMO_ACTOR;
   const users = await readUsers(database);
-  if (!users.some(({ name }) => name === role)) {
-    await addUser(database, { name: role, role, by: DEMO_ACTOR });
-  }
-  return createLink(database, {
-    name: role,
-    purpose: 'sign_in',
-    validMinutes: 24 * 60,
-    by: DEMO_ACTOR,
-  });
+  if (!users.some((user) => user.name === name)) await addUser(database, { name, role: name, by });
+  return createLink(database, { name, purpose: 'sign_in', validMinutes: 24 * 60, by });
 }
 
 /** Runs the complete service and the made-up ERP, so that every button of the console works. */
@@ -206,25 +196,18 @@ async function importPayables(
     FROM conciliation.title ORDER BY id`;
   const payables = syntheticPayables(titles);
   writeFileSync(path, JSON.stringify(payables), { mode: 0o600 });
-  await importPayableFile(
-    database,
-    { path, encoding: 'utf-8' },
-    {
-      ...{ kind: 'snapshot', actor: DEMO_ACTOR, announced: payables.length },
-      ...{ isDryRun: false, signal },
-    },
-  );
+  const file = { path, encoding: 'utf-8' } as const;
+  await importPayableFile(database, file, {
+    ...{ kind: 'snapshot', actor: DEMO_ACTOR, announced: payables.length },
+    ...{ isDryRun: false, signal },
+  });
   await runMatching(database, { by: DEMO_ACTOR, bookingsFrom });
 }
 
-/**
- * Makes the made-up ERP of the demo the consumer `erp`.
- * @param user the owner of its key
- * @returns the API key
- */
-async function createDemoConsumer(database: Database, user: string): Promise<string> {
+/** Makes the made-up ERP of the demo the consumer `erp`, and returns its API key. */
+async function createDemoConsumer(database: Database): Promise<string> {
   const { id: apiKeyId, key } = await createApiKey(database, {
-    ...{ name: 'made-up ERP', user, role: 'reviewer', scopes: ['export'], validDays: 1 },
+    ...{ name: 'made-up ERP', user: 'admin', role: 'reviewer', scopes: ['export'], validDays: 1 },
     by: DEMO_ACTOR,
   });
   const consumer = { name: 'erp', databaseRole: null, buyers: [], apiKeyId };

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { openPlatform, openStaging, openToken } from '../app/parts.ts';
 import type { Config } from '../base/config/config.ts';
-import { findClockFault } from '../base/database/clock.ts';
+import { requireSameClock } from '../base/database/clock.ts';
 import type { Database } from '../base/database/database.ts';
 import {
   ConciliationError,
@@ -38,14 +38,6 @@ const NEXT_STEPS = {
   disk: () => 'free space on the disk of DATA_DIR',
 } as const;
 
-interface Check {
-  readonly name: keyof typeof NEXT_STEPS;
-  readonly ok: boolean;
-  /** What was found, or what is wrong. */
-  readonly found: string;
-  readonly nextStep: string | null;
-}
-
 const doctor = command({
   name: 'doctor',
   does: 'check what the service needs, in ten seconds',
@@ -70,33 +62,26 @@ Example: conciliation doctor`,
     if (database.ok) {
       const staging = await opening;
       const { redisUrl, dataDir } = config;
+      const { databaseUrl } = staging;
       const others = [
         check('rights', OTHERS_MS, () => findRights(staging.database)),
         check('clock', OTHERS_MS, () => compareClocks(staging.database)),
-        check('queue', OTHERS_MS, () =>
-          askQueue({ redisUrl, databaseUrl: staging.databaseUrl, logger }),
-        ),
-        ...(config.databaseUrl === null
-          ? [check('disk', OTHERS_MS, () => findSpace(dataDir))]
-          : []),
+        check('queue', OTHERS_MS, () => askQueue({ redisUrl, databaseUrl, logger })),
       ];
+      if (config.databaseUrl === null) {
+        others.push(check('disk', OTHERS_MS, () => findSpace(dataDir)));
+      }
       checks.push(...(await Promise.all(others)));
     }
-    void opening.then(
-      (staging) => staging.close(),
-      () => undefined,
-    );
+    opening.then((staging) => staging.close()).catch(() => undefined);
     checks.push(await platform);
     const isInOrder = checks.every(({ ok }) => ok);
     return {
       document: { ok: isInOrder, checks },
       text: renderTable(
         ['check', 'state', 'found', 'next step'],
-        checks.map(({ name, ok, found, nextStep }) => [
-          name,
-          ok ? 'ok' : 'fault',
-          found,
-          nextStep ?? '',
+        checks.map((each) => [
+          ...[each.name, each.ok ? 'ok' : 'fault', each.found, each.nextStep ?? ''],
         ]),
       ),
       exit: isInOrder ? EXIT.done : EXIT.failed,
@@ -108,10 +93,10 @@ export const COMMANDS = [doctor];
 
 /** @param find returns what it found, and throws what is wrong; its signal aborts when the time is over */
 async function check(
-  name: Check['name'],
+  name: keyof typeof NEXT_STEPS,
   timeoutMs: number,
   find: (signal: AbortSignal) => Promise<string>,
-): Promise<Check> {
+) {
   const stop = new AbortController();
   try {
     return { name, ok: true, found: await within(timeoutMs, find(stop.signal)), nextStep: null };
@@ -146,8 +131,7 @@ async function findRights({ prisma }: Database): Promise<string> {
 }
 
 async function compareClocks(database: Database): Promise<string> {
-  const fault = await findClockFault(database);
-  if (fault !== null) throw new ConfigError([`the clock of this machine is ${fault}`]);
+  await requireSameClock(database);
   return 'as that of the database';
 }
 

@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { RowBatches } from '../base/export/table.ts';
-import { InputError } from '../base/runtime/errors.ts';
+import { ConciliationError, InputError, ShutdownError } from '../base/runtime/errors.ts';
 import { LANGUAGES, type Language } from '../base/texts/texts.ts';
 import type { CivilDate } from '../base/values/business-day.ts';
 import { wordsOf } from '../console/shell/page-context.ts';
@@ -24,20 +28,9 @@ import {
   toDate,
   withStaging,
 } from './command.ts';
-import { checkOutFile, writeOutFile, writeStandardOutput } from './output/out-file.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 
 const STANDARD_OUTPUT = '-';
-
-interface ExportOptions {
-  readonly from: CivilDate;
-  readonly to: CivilDate;
-  readonly format: ExportFormat;
-  readonly out: string;
-  readonly locale: Language | undefined;
-  readonly includeWithdrawn: boolean;
-  readonly json: boolean;
-}
 
 const exportTitles = command({
   name: 'export',
@@ -104,6 +97,16 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
 
 export const COMMANDS = [exportTitles];
 
+interface ExportOptions {
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  readonly format: ExportFormat;
+  readonly out: string;
+  readonly locale: Language | undefined;
+  readonly includeWithdrawn: boolean;
+  readonly json: boolean;
+}
+
 function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
   if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
   if (locale !== undefined && format !== 'csv') {
@@ -128,37 +131,27 @@ function exportResult(
   { overall, ledger }: TitleSnapshot,
   bytes: number,
 ): CommandResult {
-  const { from, to, format, out } = options;
-  const rows = overall.current + overall.withdrawn;
+  const { from, to, format, out, includeWithdrawn } = options;
+  const { withdrawn, sums } = overall;
+  const rows = overall.current + withdrawn;
   const doubtful = doubtfulDates({ from, to }, ledger);
   const name = out === STANDARD_OUTPUT ? 'standard output' : out;
   const text = [
     `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
-    ...(overall.withdrawn === 0
-      ? []
-      : [`${formatCount(overall.withdrawn)} of them are withdrawn and in no sum.`]),
+    ...(withdrawn === 0 ? [] : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
     ...doubtText(doubtful),
     '',
     renderTable(
       ['amount', right('sum')],
-      AMOUNT_COLUMNS.map((column) => [column, formatAmount(overall.sums[column])]),
+      AMOUNT_COLUMNS.map((column) => [column, formatAmount(sums[column])]),
     ),
   ].join('\n');
   // Standard output carries only the titles.
   if (out === STANDARD_OUTPUT) process.stderr.write(`${text}\n`);
   return {
     document: {
-      file: out,
-      format,
-      from,
-      to,
-      includeWithdrawn: options.includeWithdrawn,
-      rows,
-      withdrawn: overall.withdrawn,
-      sums: overall.sums,
-      bytes,
-      days: ledger,
-      doubtfulDates: doubtful,
+      ...{ file: out, format, from, to, includeWithdrawn, rows, withdrawn, sums, bytes },
+      ...{ days: ledger, doubtfulDates: doubtful },
     },
     text: out === STANDARD_OUTPUT ? '' : text,
   };
@@ -171,4 +164,108 @@ function doubtText(doubtful: DoubtfulDates | null): string[] {
     ...Object.entries(doubtful.states).map(([state, days]) => `${formatCount(days)} ${state}`),
   ];
   return [`Warning: not every date of the range is reconciled: ${parts.join(', ')}.`];
+}
+
+export interface OutFile {
+  readonly path: string;
+  /** Whether an existing file may be replaced. */
+  readonly force: boolean;
+}
+
+/** Titles hold tax identifiers and bank accounts. */
+const OWNER_ONLY = 0o600;
+
+/**
+ * Returns the permissions for the file: those of the file that is replaced, otherwise `OWNER_ONLY`.
+ * @throws InputError when the file exists and may not be replaced, or cannot be created
+ */
+export async function checkOutFile(out: OutFile): Promise<number> {
+  const existing = await lstat(out.path).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw cannotWrite(`--out ${out.path}`, error);
+  });
+  if (existing !== null && !existing.isFile()) {
+    throw new InputError(`--out ${out.path}: is not a regular file`);
+  }
+  if (existing !== null && !out.force) {
+    throw new InputError(`--out ${out.path}: exists already; --force replaces it`);
+  }
+  await access(dirname(out.path), constants.W_OK).catch((error: unknown) => {
+    throw cannotWrite(`--out ${out.path}`, error);
+  });
+  return existing === null ? OWNER_ONLY : existing.mode & 0o777;
+}
+
+/**
+ * Writes a file completely or not at all: to a temporary file in the same folder, which is renamed when all bytes are on
+ * the disk and removed after a failure.
+ * @returns the file's size in bytes
+ * @throws InputError when the file cannot be written, ShutdownError when `signal` is aborted, and what `bytes` throws
+ */
+export async function writeOutFile(
+  out: OutFile,
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  const partial = join(
+    dirname(out.path),
+    `.conciliation-export-${randomBytes(6).toString('hex')}.partial`,
+  );
+  try {
+    const file = await open(partial, 'wx', OWNER_ONLY);
+    const write = async () => {
+      await file.writeFile(bytes, { signal });
+      await file.sync();
+      return (await file.stat()).size;
+    };
+    const size = await write().finally(() => file.close());
+    // Checked a second time, because another program may have created the file meanwhile.
+    await chmod(partial, await checkOutFile(out));
+    await rename(partial, out.path);
+    return size;
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw toOutputError(`--out ${out.path}`, error, signal);
+  }
+}
+
+/** Streams to standard output and leaves it open. Throws the errors of `writeOutFile`. */
+async function writeStandardOutput(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  let size = 0;
+  const counted = async function* () {
+    for await (const chunk of bytes) {
+      size += chunk.length;
+      yield chunk;
+    }
+  };
+  try {
+    await pipeline(counted(), process.stdout, { signal, end: false });
+    return size;
+  } catch (error) {
+    throw toOutputError('standard output', error, signal);
+  }
+}
+
+/** Returns errors of the source unchanged. Other errors have a code of the operating system. */
+function toOutputError(name: string, error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return new ShutdownError('the export was interrupted', { cause: error });
+  if (error instanceof ConciliationError) return error;
+  const code = errorCode(error);
+  // The reader of a pipe, such as "| head", has closed it.
+  if (code === 'EPIPE')
+    return new ShutdownError(`${name} was closed before the end`, { cause: error });
+  return code === null ? error : cannotWrite(name, error);
+}
+
+function cannotWrite(name: string, error: unknown): InputError {
+  return new InputError(`${name}: cannot be written (${errorCode(error)})`, { cause: error });
+}
+
+/** Returns the operating system's name of the error, such as ENOSPC; null for other errors. */
+function errorCode(error: unknown): string | null {
+  const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  return syscall === undefined ? null : (code ?? null);
 }

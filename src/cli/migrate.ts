@@ -62,13 +62,9 @@ Example: conciliation restored --reason "disk failure, backup of 3 March 02:00"`
   run: (database, { reason }, { by }) =>
     database.prisma.$transaction(async (tx) => {
       const next = (await skipLostNumbers(tx)).toString();
-      await recordAudit(tx, {
-        ...{ actor: by, action: 'database.restored', reason, details: { next } },
-      });
-      return {
-        document: { next },
-        text: `the numbers of the feeds and of titles go on at ${next}`,
-      };
+      const details = { next };
+      await recordAudit(tx, { actor: by, action: 'database.restored', reason, details });
+      return { document: details, text: `the numbers of the feeds and of titles go on at ${next}` };
     }),
 });
 

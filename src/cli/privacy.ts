@@ -82,7 +82,6 @@ Example: conciliation retention --older-than 730 --dry-run`,
   },
 });
 
-const STANDARD_INPUT = '-';
 const WHAT_REMAINS = `Old row versions, backups, exports, the ERP and the platform still have the data: see docs/privacy.md.`;
 
 const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
@@ -170,13 +169,10 @@ Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-1
 
 export const COMMANDS = [retention, erase];
 
-async function readParty({
-  taxIdFile,
-  externalId,
-}: {
-  readonly taxIdFile: string | undefined;
-  readonly externalId: string | undefined;
-}): Promise<NamedParty> {
+async function readParty(
+  named: Readonly<Record<'taxIdFile' | 'externalId', string | undefined>>,
+): Promise<NamedParty> {
+  const { taxIdFile, externalId } = named;
   if ((taxIdFile === undefined) === (externalId === undefined)) {
     throw new InputError('expected one of --tax-id-file, --external-id and --lift');
   }
@@ -184,17 +180,15 @@ async function readParty({
     if (externalId.trim() === '') throw new InputError('--external-id: expected a text');
     return { taxId: null, externalId: externalId.trim() };
   }
-  const content = await readSource(taxIdFile ?? '');
+  const content =
+    taxIdFile === '-'
+      ? await readText(process.stdin)
+      : await readFile(taxIdFile ?? '', 'utf8').catch((error: NodeJS.ErrnoException) => {
+          throw new InputError(`--tax-id-file: the file cannot be read (${error.code})`);
+        });
   // The message quotes nothing of the file.
   const taxId = parseTaxId(content.trim());
   if (taxId === null)
     throw new InputError('--tax-id-file: expected one CPF or CNPJ in it, with its leading zeros');
   return { taxId: taxId.digits, externalId: null };
-}
-
-async function readSource(file: string): Promise<string> {
-  if (file === STANDARD_INPUT) return readText(process.stdin);
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new InputError(`--tax-id-file: the file cannot be read (${error.code ?? 'unknown'})`);
-  });
 }

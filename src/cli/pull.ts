@@ -69,20 +69,14 @@ Example: conciliation pull 2026-03-02`,
 
 export const COMMANDS = [pull];
 
-/** What a person has to review after a pull, besides its outcome. */
-interface Concerns {
-  /** Whether the date differs from its sign-off. */
-  readonly isRestated: boolean;
-  readonly accountChanges: number;
-  /** Rejected titles of the date that no person has accepted. */
-  readonly openRejects: number;
-  readonly openFindings: number;
-}
-
+/** @param concerns what a person has to review after the pull, besides its outcome */
 function pullResult(
   pullId: bigint,
   outcome: Exclude<AttemptOutcome, { kind: 'retry' }>,
-  concerns: Concerns,
+  concerns: Readonly<Record<'accountChanges' | 'openRejects' | 'openFindings', number>> & {
+    /** Whether the date differs from its sign-off. */
+    readonly isRestated: boolean;
+  },
 ): CommandResult {
   if (outcome.kind !== 'done') {
     const { code, message } = outcome.error;
@@ -125,17 +119,14 @@ function pullResult(
 function pullTable(report: PullReport): string {
   const counts = ['inserted', 'changed', 'withdrawn', 'restored'] as const;
   const isHeld = report.state === 'held';
-  return renderTable(
-    ['date', right('titles'), ...counts.map(right), right('rejected'), 'outcome'],
-    [
-      [
-        report.date,
-        formatCount(report.titles - report.rejected),
-        // The counts of a held response are those of a release.
-        ...counts.map((name) => (isHeld ? '–' : formatCount(report[name]))),
-        formatCount(report.rejected),
-        isHeld ? 'held, not merged' : report.state,
-      ],
-    ],
-  );
+  const row = [
+    report.date,
+    formatCount(report.titles - report.rejected),
+    // The counts of a held response are those of a release.
+    ...counts.map((name) => (isHeld ? '–' : formatCount(report[name]))),
+    formatCount(report.rejected),
+    isHeld ? 'held, not merged' : report.state,
+  ];
+  const heads = ['date', ...['titles', ...counts, 'rejected'].map(right), 'outcome'];
+  return renderTable(heads, [row]);
 }

@@ -48,30 +48,34 @@ Example: conciliation start-date set 2026-01-01 --reason "typing error in START_
       );
     }
     const corrected = await correctStartDate(database, date, { by, reason });
-    return { document: corrected, text: textOf(corrected) };
+    const { from, to, lastReconciledDate } = corrected;
+    const reached =
+      lastReconciledDate === null
+        ? `${to} is not reconciled yet`
+        : `every date from ${to} to ${lastReconciledDate} is reconciled`;
+    return {
+      document: corrected,
+      text:
+        from === to
+          ? `The ledger begins on ${to} already; nothing was changed.`
+          : `The ledger begins on ${to} instead of ${from}; ${reached}.`,
+    };
   },
 });
 
 export const COMMANDS = [set];
 
-interface CorrectedStartDate {
-  readonly from: CivilDate;
-  readonly to: CivilDate;
-  /** The recomputed checkpoint; null: not even the start date is reconciled. */
-  readonly lastReconciledDate: CivilDate | null;
-}
-
 /**
- * Corrects the first date of the ledger and recomputes the checkpoint, which may move it back. No
- * day is changed. The same date again changes nothing.
- *
+ * Corrects the first date of the ledger and recomputes the checkpoint, which may move it back. No day is changed. The
+ * same date again changes nothing.
+ * @returns with the recomputed checkpoint; null: not even the start date is reconciled
  * @throws InputError when the ledger has not begun
  */
 export function correctStartDate(
   database: Database,
   startDate: CivilDate,
   { by, reason }: Decision,
-): Promise<CorrectedStartDate> {
+) {
   return database.prisma.$transaction(async (tx) => {
     // A running merge waits here and then advances the corrected checkpoint.
     await lockClosing(tx);
@@ -86,10 +90,7 @@ export function correctStartDate(
             updated_at = now()`;
       await advanceCheckpoint(tx, null);
       await recordAudit(tx, {
-        actor: by,
-        action: 'start_date.set',
-        date: startDate,
-        reason,
+        ...{ actor: by, action: 'start_date.set', date: startDate, reason },
         details: { from: before.startDate, to: startDate },
       });
     }
@@ -98,13 +99,4 @@ export function correctStartDate(
     });
     return { from: before.startDate, to: startDate, lastReconciledDate };
   });
-}
-
-function textOf({ from, to, lastReconciledDate }: CorrectedStartDate): string {
-  if (from === to) return `The ledger begins on ${to} already; nothing was changed.`;
-  const reached =
-    lastReconciledDate === null
-      ? `${to} is not reconciled yet`
-      : `every date from ${to} to ${lastReconciledDate} is reconciled`;
-  return `The ledger begins on ${to} instead of ${from}; ${reached}.`;
 }

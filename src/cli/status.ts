@@ -121,10 +121,7 @@ export function daysTable({ days, timeZone }: Pick<Status, 'days' | 'timeZone'>)
   return renderTable(
     [
       'date',
-      right('titles'),
-      right('original value'),
-      right('withdrawn'),
-      right('rejected'),
+      ...['titles', 'original value', 'withdrawn', 'rejected'].map(right),
       'state',
       'verified',
     ],

@@ -1,9 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import {
-  type ChainFault,
-  type ChainLink,
-  verifyAuditChain,
-} from '../base/audit/audit-chain.sql.ts';
+import type { ChainFault, ChainLink } from '../base/audit/audit-chain.sql.ts';
+import { verifyAuditChain } from '../base/audit/audit-chain.sql.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { type Problem, readDates, verifyDate } from '../features/verify/verify.sql.ts';
@@ -110,24 +107,17 @@ const FAULTS: Readonly<Record<ChainFault, string>> = {
 };
 
 async function verifyAudit(database: Database, anchor: ChainLink | null): Promise<CommandResult> {
-  const report = await verifyAuditChain(database, anchor);
-  const { fault, head, links } = report;
+  const document = await verifyAuditChain(database, anchor);
+  const { fault, head, links } = document;
   if (fault !== null) {
-    const subject =
-      fault.entryId === null ? `the link ${fault.position}` : `entry ${fault.entryId}`;
-    return {
-      document: report,
-      text: `Broken after ${links} link(s): ${subject} ${FAULTS[fault.kind]}.`,
-      exit: EXIT.failed,
-    };
+    const { entryId, position } = fault;
+    const subject = entryId === null ? `the link ${position}` : `entry ${entryId}`;
+    const text = `Broken after ${links} link(s): ${subject} ${FAULTS[fault.kind]}.`;
+    return { document, text, exit: EXIT.failed };
   }
-  return {
-    document: report,
-    text:
-      head === null
-        ? 'The audit log is empty.'
-        : `${links} entries, none changed.\nHead, to be kept elsewhere: ${head.position}:${head.hash}`,
-  };
+  if (head === null) return { document, text: 'The audit log is empty.' };
+  const kept = `Head, to be kept elsewhere: ${head.position}:${head.hash}`;
+  return { document, text: `${links} entries, none changed.\n${kept}` };
 }
 
 export const COMMANDS = [verify];

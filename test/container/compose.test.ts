@@ -56,6 +56,9 @@ describeContainer('docker compose', () => {
     for (const password of passwords) expect(password).toMatch(/^[0-9a-f]{48}$/);
     expect(new Set(passwords).size).toBe(names.length);
     expect(project.modeOfSecrets()).toBe(0o700);
+    expect(project.secret('worker-url')).toBe(
+      `postgresql://worker:${project.secret('worker-password')}@postgres:5432/conciliation\n`,
+    );
     await project.makeSecrets();
     expect(names.map((name) => project.secret(`${name}-password`))).toEqual(passwords);
   });
@@ -123,7 +126,9 @@ async function expectNoSuperuser(project: ComposeProject): Promise<void> {
      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
   ]);
   expect(sessions).toBe('worker,f,f,f,f,f');
-  const configured = (await inspectAll(project)).matchAll(/DATABASE_URL=postgresql:\/\/([a-z]+)@/g);
+  const configured = (await inspectAll(project)).matchAll(
+    /DATABASE_URL_FILE=\/run\/secrets\/([a-z]+)-url/g,
+  );
   const users = [...new Set(Array.from(configured, ([, user = '']) => user))].sort();
   expect(users).toEqual(['migrator', 'worker']);
   const logins = await project.psql('postgres', 'postgres', [

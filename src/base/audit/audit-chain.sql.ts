@@ -11,20 +11,15 @@ export interface ChainLink {
   readonly hash: string;
 }
 
-/**
- * The fault of a chain.
- * - `changed`: the entry differs from the entry that was linked
- * - `deleted`: the entry does not exist
- * - `unlinked`: the entry was inserted without a link, or its link was removed
- * - `broken_link`: the link does not continue the link before it
- * - `anchor_missing`, `anchor_changed`: the link that was kept elsewhere does not exist, or is a
- * different one
- */
 export type ChainFault =
+  /** The entry differs from the entry that was linked. */
   | 'changed'
   | 'deleted'
+  /** The entry was inserted without a link, or its link was removed. */
   | 'unlinked'
+  /** The link does not continue the link before it. */
   | 'broken_link'
+  /** The link that was kept elsewhere does not exist, or is a different one. */
   | 'anchor_missing'
   | 'anchor_changed';
 
@@ -73,7 +68,7 @@ export async function verifyAuditChain(
       const isAnchor = anchor !== null && anchor.position === position;
       const kind =
         faultOf(link, head) ?? (isAnchor && anchor.hash !== link.hash ? 'anchor_changed' : null);
-      if (kind !== null) return brokenAt(head, { kind, position, entryId: Number(link.entry_id) });
+      if (kind !== null) return brokenAt(head, kind, position, Number(link.entry_id));
       head = { position, hash: link.hash };
       isAnchored ||= isAnchor;
     }
@@ -81,15 +76,9 @@ export async function verifyAuditChain(
   }
   const unlinked = await readFirstUnlinked(database);
   if (unlinked !== null) {
-    return brokenAt(head, { kind: 'unlinked', position: null, entryId: unlinked });
+    return brokenAt(head, 'unlinked', null, unlinked);
   }
-  if (!isAnchored) {
-    return brokenAt(head, {
-      kind: 'anchor_missing',
-      position: anchor?.position ?? null,
-      entryId: null,
-    });
-  }
+  if (!isAnchored) return brokenAt(head, 'anchor_missing', anchor?.position ?? null, null);
   return { links: head?.position ?? 0, head, fault: null };
 }
 
@@ -99,8 +88,11 @@ export async function readChainHead(database: Database): Promise<ChainLink | nul
   return head && { position: Number(head.position), hash: head.hash };
 }
 
-function brokenAt(head: ChainLink | null, fault: NonNullable<ChainReport['fault']>): ChainReport {
-  return { links: head?.position ?? 0, head, fault };
+function brokenAt(
+  head: ChainLink | null,
+  ...[kind, position, entryId]: [ChainFault, position: number | null, entryId: number | null]
+): ChainReport {
+  return { links: head?.position ?? 0, head, fault: { kind, position, entryId } };
 }
 
 function faultOf(link: LinkedEntry, head: ChainLink | null): ChainFault | null {

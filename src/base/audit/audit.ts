@@ -1,6 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
+import { namesIn, type TextKey } from '../texts/texts.ts';
 import type { CivilDate } from '../values/business-day.ts';
 
 /** The person who makes a decision, and the reason. The audit log keeps both. */
@@ -10,91 +11,45 @@ export interface Decision {
   readonly reason: string;
 }
 
+type ActionOf<Key> = Key extends `audit.actions.${infer Action}` ? Action : never;
+/** What an entry can be about. The locales have a text for each. */
+export type AuditAction = ActionOf<TextKey>;
+
 /**
- * What an entry can be about, and what an entry of a date means for its sign-off. The console has a text for each.
+ * What an entry of a date means for its sign-off.
  * - `decision`: the person decided about the date, and a second person has to sign it
- * - `event`: a person signs the date, not the program
+ * - `event`, as all actions that are not listed: a person signs the date, not the program
  * - `look`: the entry decides nothing
  */
-const AUDIT_ACTIONS = {
+const ACTION_KINDS: { readonly [Action in AuditAction]?: 'decision' | 'look' } = {
   'account_change.confirm': 'decision',
   'account_change.refuse': 'decision',
-  'account_change.return': 'event',
   'account_change.reveal': 'look',
-  'agent.confirm': 'event',
-  'agent.end': 'event',
-  'backfill.cancel': 'event',
-  'backfill.create': 'event',
-  'balance.import': 'event',
-  'bookings.consumer': 'event',
   'bookings.difference': 'decision',
   'bookings.export': 'look',
   'bookings.receipts': 'decision',
-  'bookings.start': 'event',
-  'break.reopen': 'decision',
   'break.resolve': 'decision',
-  'company.confirm': 'event',
-  'company.end': 'event',
-  'database.restored': 'event',
-  'day.reopen': 'event',
-  'day.sign_off': 'event',
-  'drift.acknowledge': 'event',
   export: 'look',
-  'field.promote': 'event',
   'findings.acknowledge': 'decision',
   'findings.resolve': 'decision',
-  'key.add': 'event',
-  'key.revoke': 'event',
-  'holiday.confirm': 'event',
-  'holiday.end': 'event',
   'list.export': 'look',
   'match.make': 'decision',
   'match.undo': 'decision',
-  'month.evidence': 'event',
-  'month.seal': 'event',
-  'party.erase': 'event',
-  'party.erased': 'event',
-  'party.lift': 'event',
-  'payables.import': 'event',
   'provider.reveal': 'look',
-  'providers.import': 'event',
-  'providers.invalid': 'event',
-  'providers.push': 'event',
   'pull.release': 'decision',
   'pull.request': 'look',
   'rejects.accept': 'decision',
   'rejects.reveal': 'look',
   'restated.export': 'look',
-  'retention.begin': 'event',
-  'retention.end': 'event',
-  'rules.confirm': 'event',
   'schedule.export': 'look',
-  'schedule.pause': 'event',
-  'schedule.resume': 'event',
   'schedule.reveal': 'look',
-  'session.end': 'event',
-  'session.end_others': 'event',
-  'session.limited': 'event',
-  'session.refused': 'event',
-  'session.refused_account': 'event',
-  'session.start': 'event',
-  'settings.change': 'event',
-  'start_date.set': 'event',
   'title.reveal': 'look',
-  'user.add': 'event',
-  'user.bind': 'event',
-  'user.change': 'event',
-  'user.link': 'event',
-  'user.own_password': 'event',
-  'user.password': 'event',
-  'user.recovery_code': 'event',
-  'user.second_factor': 'event',
-} as const satisfies Readonly<Record<string, 'decision' | 'event' | 'look'>>;
-
-export type AuditAction = keyof typeof AUDIT_ACTIONS;
+};
 
 export const actionsOf = (...kinds: readonly ('decision' | 'event' | 'look')[]): string[] =>
-  Object.entries(AUDIT_ACTIONS).flatMap(([action, kind]) => (kinds.includes(kind) ? action : []));
+  namesIn('audit.actions').filter((action) =>
+    kinds.includes(ACTION_KINDS[action as AuditAction] ?? 'event'),
+  );
 
 export interface AuditRecord {
   readonly actor: string;

@@ -48,11 +48,7 @@ export function webAddressFault(text: string, allowed: PlaintextHosts): string |
   return plaintextFault(url, url.hostname, allowed, 'an address that begins with https://');
 }
 
-/**
- * @param url not encrypted
- * @param host of the connection
- * @param expected what would be encrypted
- */
+/** @param expected what would be encrypted */
 function plaintextFault(
   url: URL,
   host: string,
@@ -77,23 +73,23 @@ function withoutBrackets(host: string): string {
 }
 
 /**
- * Two parsers may read text after a `#`, and a `%` that is not an escape, differently. An address that is refused
- * here reaches the driver of no connection.
+ * Returns the address of a driver, or its fault. Two parsers may read text after a `#`, and a `%` that is not an escape,
+ * differently. A `#` in a password would make a part of the password the port.
  */
-function ambiguityFault(text: string): string | null {
+function parseAddress(text: string, protocol: RegExp, expected: string): URL | string {
   if (text.includes('#')) return 'an address without #; in a password, # is written %23';
-  return /%(?![0-9a-f]{2})|\s/i.test(text)
-    ? 'an address without blanks, with % in escapes only; in a password, % is written %25'
-    : null;
+  if (/%(?![0-9a-f]{2})|\s/i.test(text)) {
+    return 'an address without blanks, with % in escapes only; in a password, % is written %25';
+  }
+  return protocol.test(text) && URL.canParse(text) ? new URL(text) : expected;
 }
+
+const DATABASE_FORM = 'postgresql://user:password@host:port/database';
 
 /** Checks DATABASE_URL: TLS that verifies the certificate, a Unix socket, or a host of `allowed`. */
 export function databaseAddressFault(text: string, allowed: PlaintextHosts): string | null {
-  // First, because a # in a password makes a part of the password the port.
-  const ambiguity = ambiguityFault(text);
-  if (ambiguity !== null) return ambiguity;
-  const url = /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (url === null) return 'postgresql://user:password@host:port/database';
+  const url = parseAddress(text, /^postgres(ql)?:\/\//i, DATABASE_FORM);
+  if (typeof url === 'string') return url;
   const { searchParams } = url;
   // pg ignores a parameter that it does not know. With sslcrl or SSLMODE, the connection would be less safe than its
   // address says.
@@ -116,7 +112,7 @@ export function databaseAddressFault(text: string, allowed: PlaintextHosts): str
   if (fileProblem !== null) return `an sslrootcert that can be read (${fileProblem})`;
   const host = parameter('host') || url.hostname;
   // pg would take the host from PGHOST.
-  if (host === '') return 'postgresql://user:password@host:port/database';
+  if (host === '') return DATABASE_FORM;
   const isSocket = /^(\/|%2f)/i.test(host);
   const isEncrypted =
     mode === null
@@ -126,12 +122,10 @@ export function databaseAddressFault(text: string, allowed: PlaintextHosts): str
   return plaintextFault(url, host, allowed, 'sslmode=verify-full');
 }
 
-/** Checks REDIS_URL. Returns the expected form, or null for a valid address. */
+/** Checks REDIS_URL. */
 export function redisAddressFault(text: string, allowed: PlaintextHosts): string | null {
-  const ambiguity = ambiguityFault(text);
-  if (ambiguity !== null) return ambiguity;
-  const url = /^rediss?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (url === null) return 'redis://host:6379';
+  const url = parseAddress(text, /^rediss?:\/\//i, 'redis://host:6379');
+  if (typeof url === 'string') return url;
   // ioredis takes each parameter for an option of the connection, such as the host, or the absence of TLS.
   if (text.includes('?')) return 'an address without a query, such as redis://host:6379/0';
   if (url.protocol === 'rediss:') return null;
@@ -141,13 +135,10 @@ export function redisAddressFault(text: string, allowed: PlaintextHosts): string
 
 /** Checks SMTP_URL. The connection requires TLS, so both protocols are taken for any host. */
 export function mailAddressFault(text: string): string | null {
-  const ambiguity = ambiguityFault(text);
-  if (ambiguity !== null) return ambiguity;
-  const url = /^smtps?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (url === null || url.hostname === '' || !/^\/?$/.test(url.pathname) || text.includes('?')) {
-    return 'smtp://user@host:587 or smtps://user@host:465';
-  }
-  return null;
+  const expected = 'smtp://user@host:587 or smtps://user@host:465';
+  const url = parseAddress(text, /^smtps?:\/\//i, expected);
+  if (typeof url === 'string') return url;
+  return url.hostname !== '' && /^\/?$/.test(url.pathname) && !text.includes('?') ? null : expected;
 }
 
 /** Returns the system's error code for a file that cannot be read; null: it can. */

@@ -33,10 +33,6 @@ export interface Config
   extends Omit<Settings, 'trustedProxies' | 'allowPlaintext' | `oidc${string}`> {
   /** Null: a command with a platform of its own (`demo`) or without a platform (`status`). */
   readonly platformBaseUrl: URL | null;
-  /** With the password of DATABASE_PASSWORD_FILE. Null: the embedded PostgreSQL under `dataDir`. */
-  readonly databaseUrl: string | null;
-  /** With the password of REDIS_PASSWORD_FILE. Null: the queue is in the staging database. */
-  readonly redisUrl: string | null;
   readonly trustedProxies: readonly string[];
   /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
@@ -57,7 +53,6 @@ export interface OidcConfig {
 }
 
 interface EmailConfig {
-  /** With the password of SMTP_PASSWORD_FILE. */
   readonly url: URL;
   /** Without TLS, on this machine or to a host of ALLOW_PLAINTEXT. */
   readonly isPlain: boolean;
@@ -97,16 +92,12 @@ export function readConfig(
   ]);
   const settings = Object.fromEntries(values) as Settings;
   problems.push(...conflicts(given, needs));
-  const withPassword = (service: string, address: string | null) =>
-    addPassword(service, address, { given, problems });
   const { trustedProxies } = settings;
   const config: Config = {
     ...settings,
-    databaseUrl: withPassword('DATABASE', settings.databaseUrl),
-    redisUrl: withPassword('REDIS', settings.redisUrl),
     trustedProxies: trustedProxies ?? [],
     oidc: oidcOf(settings),
-    email: emailOf(settings, withPassword('SMTP', settings.smtpUrl), plaintextHosts),
+    email: emailOf(settings, plaintextHosts),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
@@ -181,88 +172,36 @@ function conflicts(
   needs: { readonly platform: boolean },
 ): string[] {
   const isSet = (name: string) => given(name) !== null || given(`${name}_FILE`) !== null;
-  const setOf = (...names: string[]) => names.filter((name) => given(name) !== null);
   const channels = ['ALERT_WEBHOOK_URL', 'ALERT_SLACK_URL', 'ALERT_TEAMS_URL', 'ALERT_EMAIL_TO'];
-  const email = setOf('SMTP_URL', 'ALERT_EMAIL_FROM', 'ALERT_EMAIL_TO');
-  const ofOidc = setOf(
-    ...['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET_FILE', 'OIDC_CLIENT_SECRET'],
-    'OIDC_ASSUME_EMAIL_VERIFIED',
-  );
-  const rules: readonly [isBroken: boolean, problem: string][] = [
-    [
-      given('NODE_TLS_REJECT_UNAUTHORIZED') === '0',
-      'NODE_TLS_REJECT_UNAUTHORIZED: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS',
-    ],
-    [
-      needs.platform && !isSet('PLATFORM_BASE_URL'),
-      "PLATFORM_BASE_URL: not set, expected the platform's address, https://…",
-    ],
-    [
-      needs.platform && !isSet('PLATFORM_TOKEN'),
-      'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got neither, expected one of them',
-    ],
-    [
-      isSet('OIDC_ISSUER_URL') && !isSet('OIDC_CLIENT_ID'),
-      "OIDC_CLIENT_ID: not set, expected the console's name at the provider",
-    ],
-    [
-      isSet('OIDC_ISSUER_URL') && !isSet('CONSOLE_PUBLIC_URL'),
-      'CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL, because the provider sends browsers back there',
-    ],
-    [
-      !isSet('OIDC_ISSUER_URL') && ofOidc.length > 0,
-      `OIDC_ISSUER_URL: not set, and ${ofOidc.join(', ')} is`,
-    ],
-    [
-      given('AUTO_SIGN_OFF') === 'clean' && !isSet('BOOKINGS_FROM'),
-      'BOOKINGS_FROM: not set, expected with AUTO_SIGN_OFF=clean',
-    ],
-    [
-      isSet('BOOKINGS_WEBHOOK_URL') && !isSet('BOOKINGS_FROM'),
-      'BOOKINGS_FROM: not set, expected with BOOKINGS_WEBHOOK_URL',
-    ],
-    [
-      email.length === 1 || email.length === 2,
-      'SMTP_URL, ALERT_EMAIL_FROM, ALERT_EMAIL_TO: expected all of them or none',
-    ],
-    [
-      given('DIGEST') === 'on' && !channels.some(isSet),
-      `DIGEST: on, and none of ${channels.join(', ')} is set`,
-    ],
+  const email = ['SMTP_URL', 'ALERT_EMAIL_FROM', 'ALERT_EMAIL_TO'];
+  const ofOidc = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ASSUME_EMAIL_VERIFIED'];
+  const hasOidc = isSet('OIDC_ISSUER_URL');
+  const missing: readonly [name: string, isNeeded: boolean, why: string][] = [
+    ['PLATFORM_BASE_URL', needs.platform, "expected the platform's address, https://…"],
+    ['PLATFORM_TOKEN', needs.platform, 'expected it or PLATFORM_TOKEN_FILE'],
+    ['OIDC_CLIENT_ID', hasOidc, "expected the console's name at the provider"],
+    ['CONSOLE_PUBLIC_URL', hasOidc, 'expected with OIDC_ISSUER_URL, which sends browsers there'],
+    ['BOOKINGS_FROM', given('AUTO_SIGN_OFF') === 'clean', 'expected with AUTO_SIGN_OFF=clean'],
+    ['BOOKINGS_FROM', isSet('BOOKINGS_WEBHOOK_URL'), 'expected with BOOKINGS_WEBHOOK_URL'],
   ];
-  return rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
-}
-
-/**
- * Returns the address with the password of the file that `<service>_PASSWORD_FILE` names.
- * @param address null: not set, or invalid
- */
-function addPassword(
-  service: string,
-  address: string | null,
-  { given, problems }: Pick<Reading, 'given' | 'problems'>,
-): string | null {
-  const [variable, urlVariable] = [`${service}_PASSWORD_FILE`, `${service}_URL`];
-  const path = given(variable);
-  if (path !== null && given(urlVariable) === null) {
-    problems.push(`${variable}: set, and ${urlVariable} is not`);
-  }
-  if (path === null || address === null) return address;
-  const url = new URL(address);
-  if (url.password !== '' || url.searchParams.has('password')) {
+  const problems = missing
+    .filter(([name, isNeeded]) => isNeeded && !isSet(name))
+    .map(([name, , why]) => `${name}: not set, ${why}`);
+  if (given('NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
     problems.push(
-      `${variable}, ${urlVariable}: got two passwords, expected ${urlVariable} without a password`,
+      'NODE_TLS_REJECT_UNAUTHORIZED: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS',
     );
   }
-  const read = readSecretFile(path);
-  if ('fault' in read) {
-    problems.push(`${variable}: ${read.fault}`);
-    return null;
+  if (!hasOidc && ofOidc.some(isSet)) {
+    problems.push(`OIDC_ISSUER_URL: not set, and ${ofOidc.filter(isSet).join(', ')} is`);
   }
-  url.password = encodeURIComponent(read.secret);
-  // An address without a host, such as that of a socket, has no place for a password before the host.
-  if (url.password === '') url.searchParams.set('password', read.secret);
-  return url.href;
+  if (email.some(isSet) && !email.every(isSet)) {
+    problems.push(`${email.join(', ')}: expected all of them or none`);
+  }
+  if (given('DIGEST') === 'on' && !channels.some(isSet)) {
+    problems.push(`DIGEST: on, and none of ${channels.join(', ')} is set`);
+  }
+  return problems;
 }
 
 function oidcOf(settings: Settings): OidcConfig | null {
@@ -278,12 +217,10 @@ function oidcOf(settings: Settings): OidcConfig | null {
 }
 
 function emailOf(
-  { alertEmailFrom: from, alertEmailTo: to }: Settings,
-  address: string | null,
+  { smtpUrl: url, alertEmailFrom: from, alertEmailTo: to }: Settings,
   plaintextHosts: PlaintextHosts,
 ): EmailConfig | null {
-  if (address === null || from === null || to === null) return null;
-  const url = new URL(address);
+  if (url === null || from === null || to === null) return null;
   const isPlain = url.protocol === 'smtp:' && isPlainHost(url.hostname, plaintextHosts);
   return { url, isPlain, from, to };
 }

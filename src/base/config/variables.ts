@@ -178,13 +178,6 @@ const webhookSecret = (about: About): Variable<Buffer | null> => ({
   },
 });
 
-const passwordFile = (url: string, end = ''): Variable<string | null> =>
-  text(null, {
-    takes: 'a file',
-    example: `/run/secrets/${url.slice(0, -4).toLowerCase()}-password`,
-    meaning: `The file that holds the password for \`${url}\`, which then contains no password. The program reads the file when a command starts${end}.`,
-  });
-
 const isMailAddress = (given: string) => /^[^\s@<>",;]+@[^\s@<>",;]+$/.test(given);
 const MAIL_ADDRESSES = 'e-mail addresses such as finance@example.com';
 
@@ -288,13 +281,13 @@ export const SECTIONS = {
   },
   'The database': {
     DATABASE_URL: address(databaseAddressFault, asGiven, {
+      file: 'read',
       takes: 'a `postgresql://` address',
       unset: 'a PostgreSQL that the program starts itself',
       example: 'postgresql://conciliation:secret@db.internal:5432/erp?sslmode=verify-full',
       meaning:
         'The staging database, PostgreSQL 15 or newer. With TLS: `?sslmode=verify-full&sslrootcert=<file>`. [Without TLS](#plain-connections) only on loopback and through a Unix socket.',
     }),
-    DATABASE_PASSWORD_FILE: passwordFile('DATABASE_URL', ', so a new password needs a restart'),
     DATA_DIR: text('.data', {
       takes: 'a folder',
       meaning:
@@ -318,13 +311,13 @@ export const SECTIONS = {
   },
   'The queue': {
     REDIS_URL: address(redisAddressFault, asGiven, {
+      file: 'read',
       takes: 'a `redis://` or `rediss://` address',
       unset: 'the queue is in the staging database',
       example: 'redis://localhost:6379',
       meaning:
         'The queue, on Redis 6.2 or newer with `maxmemory-policy noeviction`: jobs that are evicted come back a minute later. Node.js trusts the authority of a `rediss://` server through `NODE_EXTRA_CA_CERTS`. `redis://` is [plain](#plain-connections).',
     }),
-    REDIS_PASSWORD_FILE: passwordFile('REDIS_URL'),
   },
   'Schedule and retries': {
     PULL_CRON: cron('0 6 * * *', {
@@ -463,13 +456,13 @@ export const SECTIONS = {
       meaning:
         'A workflow of Microsoft Teams that begins when a webhook request is received. The workflow receives each alert as an Adaptive Card.',
     }),
-    SMTP_URL: address(mailAddressFault, asGiven, {
+    SMTP_URL: address(mailAddressFault, toUrl, {
+      file: 'read',
       takes: 'an `smtp://` or `smtps://` address',
       example: 'smtp://conciliation@mail.example.com:587',
       meaning:
         'The server for e-mail, with the user if the server requires one: `smtp://user@mail.example.com:587`. `smtps://` begins with TLS. `smtp://` requires STARTTLS, except on loopback and for hosts in [`ALLOW_PLAINTEXT`](#plain-connections), where the connection is not encrypted. Needs `ALERT_EMAIL_FROM` and `ALERT_EMAIL_TO`.',
     }),
-    SMTP_PASSWORD_FILE: passwordFile('SMTP_URL'),
     ALERT_EMAIL_FROM: address((given) => (isMailAddress(given) ? null : MAIL_ADDRESSES), asGiven, {
       takes: 'an e-mail address',
       example: 'conciliation@example.com',

@@ -6,10 +6,7 @@ export async function readClock(database: Database): Promise<Date> {
   return row.now;
 }
 
-/**
- * Returns the difference between this process's clock and the database's, as part of a sentence;
- * null: the difference is within the tolerance.
- */
+/** Returns the fault of this process's clock, see `clockFault`. */
 export async function findClockFault(database: Database): Promise<string | null> {
   const beforeMs = Date.now();
   const now = await readClock(database);
@@ -29,9 +26,8 @@ export async function requireSameClock(database: Database): Promise<void> {
 const CLOCK_TOLERANCE_MS = 120_000;
 
 /**
- * Returns how far a process's clock is ahead of the database's, in milliseconds; negative: behind.
- * The database's time was read between two readings of the process's clock. Only the part of the
- * difference that exceeds this uncertainty is returned.
+ * Returns how far a process's clock is ahead of the database's, in milliseconds; negative: behind. The database's time
+ * was read between two readings of the process's clock; a difference within them is uncertain and does not count.
  */
 export function clockSkewMs(beforeMs: number, databaseMs: number, afterMs: number): number {
   const apartMs = (beforeMs + afterMs) / 2 - databaseMs;
@@ -39,10 +35,7 @@ export function clockSkewMs(beforeMs: number, databaseMs: number, afterMs: numbe
   return Math.sign(apartMs) * Math.max(0, Math.abs(apartMs) - uncertainMs);
 }
 
-/**
- * Returns the description of a clock with this difference, as part of a sentence; null: the
- * difference is within the tolerance.
- */
+/** Returns the difference as part of a sentence; null: it is within the tolerance. */
 export function clockFault(skewMs: number): string | null {
   if (Math.abs(skewMs) <= CLOCK_TOLERANCE_MS) return null;
   const seconds = Math.round(Math.abs(skewMs) / 1000);

@@ -3,24 +3,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { DescribedError } from '../runtime/logger.ts';
 
 /**
- * Reads the errors of PostgreSQL, `pg`, Prisma and sockets. Their messages, details and metadata
- * quote rows. Only names are passed on: codes, and the table, column or constraint.
- */
-interface ErrorFacts {
-  /** The five characters of the SQLSTATE, if PostgreSQL itself answered. */
-  readonly sqlState: string | null;
-  /**
-   * The code of the socket (`ECONNRESET`), the adapter (`ConnectionClosed`) or Prisma (`P2028`), in
-   * this order.
-   */
-  readonly code: string | null;
-  /** The address that a failed connection was meant for, such as `127.0.0.1:5432`. */
-  readonly address: string | null;
-  /** `table title`, `column status`, `constraint title_identity_key`. */
-  readonly concerns: readonly string[];
-}
-
-/**
  * Conditions that end without a change by a person, so that the same work may succeed later: lost
  * connections (08), a server that shuts down or ends the session (57P), a full server (53),
  * serialization failures and deadlocks (40001, 40P01), a statement cancelled by statement_timeout
@@ -72,8 +54,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 export function isUnavailable(error: unknown): boolean {
   const { sqlState, code } = readFacts(error);
   if (sqlState !== null) return UNAVAILABLE_SQL_STATE.test(sqlState);
-  if (code !== null && UNAVAILABLE_CODES.has(code)) return true;
-  if (isUntrusted(error)) return true;
+  if ((code !== null && UNAVAILABLE_CODES.has(code)) || isUntrusted(error)) return true;
   if (!(error instanceof Error)) return false;
   if (code === 'P2028') return TRANSACTION_TIMEOUT.test(error.message);
   return UNAVAILABLE_MESSAGE.test(error.message);
@@ -122,7 +103,13 @@ export function withoutRowValues(error: unknown): unknown {
   return new DescribedError(error, describeDatabaseError(error), databaseErrorCode(error));
 }
 
-function readFacts(error: unknown): ErrorFacts {
+/**
+ * Reads an error of PostgreSQL, `pg`, Prisma or a socket. Its message, details and metadata may quote rows. Only names
+ * are passed on: the SQLSTATE if PostgreSQL itself answered, with the table, column or constraint (`table title`);
+ * otherwise the code of the socket (`ECONNRESET`), the adapter (`ConnectionClosed`) or Prisma (`P2028`), in this order,
+ * and the address of a failed connection.
+ */
+function readFacts(error: unknown) {
   const cause = driverCauseOf(error);
   const isAnswer = error instanceof pg.DatabaseError;
   const sqlState = textOf(cause, 'originalCode') ?? (isAnswer ? (error.code ?? null) : null);
@@ -134,7 +121,7 @@ function readFacts(error: unknown): ErrorFacts {
   return { sqlState, code, address: addressOf(cause) ?? addressOf(error), concerns: [] };
 }
 
-/** The message of a violated constraint (class 23) holds only names. The row is in the detail. */
+/** The message of a violated constraint (class 23) holds only names; the row is in the detail. */
 function namesIn(sqlState: string, message: string): string[] {
   if (!sqlState.startsWith('23')) return [];
   return [...message.matchAll(/\b(relation|table|column|constraint) "(\w+)"/g)].map(
@@ -152,10 +139,7 @@ function driverCauseOf(error: unknown): object | null {
   return typeof error.cause === 'object' ? error.cause : null;
 }
 
-/**
- * Reads the address from an error of a socket, of the resolver or of Prisma's adapter. Of a host with
- * several addresses the first one is named.
- */
+/** Of an error of a socket, of the resolver or of Prisma's adapter; of several addresses the first. */
 function addressOf(error: unknown): string | null {
   const attempt: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const host = textOf(attempt, 'hostname') ?? textOf(attempt, 'address') ?? textOf(attempt, 'host');

@@ -1,8 +1,7 @@
 /**
- * The only access to the database: a pool of `pg` connections for Prisma and COPY. The startup
- * packet configures every session before its first statement, and each session is checked once.
- * Prisma's adapter reads and writes instants as if the session's time zone were UTC; another time
- * zone would shift every instant in the tables without an error.
+ * The only access to the database: a pool of `pg` connections for Prisma and COPY. The startup packet configures every
+ * session, and each session is checked once. Prisma's adapter reads and writes instants as if the session's time zone
+ * were UTC; another time zone would shift every instant in the tables without an error.
  */
 
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -30,7 +29,16 @@ type DateFields = typeof DATE_FIELDS;
 const CIVIL_DATES = Object.fromEntries(
   Object.entries(DATE_FIELDS).map(([model, fields]) => [
     model,
-    Object.fromEntries(Object.keys(fields).map((field) => [field, civilDate(field)])),
+    Object.fromEntries(
+      Object.keys(fields).map((field) => [
+        field,
+        {
+          needs: { [field]: true },
+          compute: (row: Record<string, Date | null>) =>
+            row[field]?.toISOString().slice(0, 10) ?? null,
+        },
+      ]),
+    ),
   ]),
 ) as {
   [Model in keyof DateFields]: {
@@ -41,13 +49,6 @@ const CIVIL_DATES = Object.fromEntries(
     };
   };
 };
-
-function civilDate(field: string) {
-  return {
-    needs: { [field]: true },
-    compute: (row: Record<string, Date | null>) => row[field]?.toISOString().slice(0, 10) ?? null,
-  };
-}
 
 const DATE_NAMES: ReadonlySet<string> = new Set(Object.values(DATE_FIELDS).flatMap(Object.keys));
 /** The values of these fields may have any key. */
@@ -63,7 +64,7 @@ function withPrismaDates<Args>(args: Args): Args {
 
 function convert(value: unknown, isDate: boolean): unknown {
   if (typeof value === 'string') {
-    return isDate && parseCivilDate(value) !== null ? new Date(`${value}T00:00:00Z`) : value;
+    return isDate && parseCivilDate(value) !== null ? new Date(value) : value;
   }
   if (Array.isArray(value)) return value.map((each) => convert(each, isDate));
   // Instants, decimals, buffers and Prisma's own values are not plain objects.
@@ -113,10 +114,7 @@ export interface DatabaseOptions {
 const MAX_CONNECTIONS = 10;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 10_000;
-/**
- * A process that stops inside a transaction, or loses its connection to it, releases its locks
- * after this time.
- */
+/** Releases the locks of a process that stops inside a transaction, or loses its connection to it. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 /** Statements name the schema of each table. So no object that another user has made can take the place of PostgreSQL's own. */
 const SEARCH_PATH = 'pg_catalog,pg_temp';
@@ -142,16 +140,15 @@ export function openDatabase(options: DatabaseOptions): Database {
   const logLoss = (error: Error) => {
     logger.warn({ reason: describeDatabaseError(error) }, 'database connection lost');
   };
-  // A checked-out connection reports its loss only to its own listeners; an idle one also to those
-  // of the pool. An `error` event without a listener ends the process.
+  // A checked-out connection reports its loss to its own listeners, an idle one also to those of the pool. An `error`
+  // event without a listener ends the process.
   pool.on('connect', (client) => client.once('error', logLoss).on('error', () => {}));
   pool.on('error', () => {});
 
   const client = new PrismaClient({
     adapter: new PrismaPg(pool),
     errorFormat: 'minimal',
-    // Prisma's timeout covers the whole transaction, PostgreSQL's each statement. Prisma's must be
-    // longer, because Prisma can roll back only after the running statement has ended.
+    // Of the whole transaction. Longer than that of a statement, because Prisma rolls back only after a statement's end.
     transactionOptions: { maxWait: CONNECTION_TIMEOUT_MS, timeout: 10 * statementTimeoutMs },
   });
   const prisma = withMappedTransactions(extendClient(client));
@@ -227,10 +224,7 @@ export async function mapErrors<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Returns the URL with the settings of the session. In `pg` the parameters of the URL override
- * every other option. Other settings in the URL are kept.
- */
+/** Returns the URL with the settings of the session. In `pg` the parameters of the URL override every other option. */
 export function withSessionSettings(
   databaseUrl: string,
   settings: {
@@ -261,10 +255,7 @@ export function withSessionSettings(
   return url.href;
 }
 
-/**
- * Refuses a session with other settings than the requested ones: a pooler may drop or replace
- * startup settings.
- */
+/** Refuses a session with other settings than the requested ones: a pooler may drop or replace them. */
 export async function checkSession(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ time_zone: string; date_style: string; path: string }>(
     `SELECT current_setting('TimeZone') AS time_zone, current_setting('DateStyle') AS date_style,
@@ -284,32 +275,27 @@ export async function checkSession(client: pg.ClientBase): Promise<void> {
   ]);
 }
 
-const { builtins } = pg.types;
-const DATE_ARRAY_OID: number = 1182;
-const TEXT_ARRAY_OID: number = 1009;
+/** The types `date` and `date[]`, and those that are read in their place. */
+const READ_AS = new Map<number, number>([
+  [pg.types.builtins.DATE, pg.types.builtins.TEXT],
+  [1182, 1009],
+]);
 
 /** Keeps dates as text. A JavaScript Date would turn a civil date into an instant in the local time zone. */
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  if (oid === builtins.DATE) return pg.types.getTypeParser(builtins.TEXT, format);
-  if (oid === DATE_ARRAY_OID) return pg.types.getTypeParser(TEXT_ARRAY_OID, format);
-  return pg.types.getTypeParser(oid, format);
-}
+const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  pg.types.getTypeParser(READ_AS.get(oid) ?? oid, format);
 
 /**
- * Maps an error of the database, or of the connection to it, for the rest of the program.
- * @returns a StagingUnavailableError with the original as its cause, if the same work may succeed
- * later; for other errors of the database, an error with the text of `describeDatabaseError` and
- * its code, because the original and its causes quote rows; any other error unchanged
+ * Maps an error of the database, or of the connection to it, for the rest of the program: to a StagingUnavailableError
+ * with the original as its cause, if the same work may succeed later; otherwise to an error that quotes no row.
  */
 export function toStagingError(error: unknown): unknown {
   if (error instanceof ConciliationError) return error;
   if (error instanceof Error && error.cause instanceof ConfigError) return error.cause;
   if (isUnavailable(error)) {
     const code = databaseErrorCode(error);
-    return new StagingUnavailableError(
-      `the database is not available: ${describeDatabaseError(error)}`,
-      { cause: error, context: code === null ? {} : { code } },
-    );
+    const problem = `the database is not available: ${describeDatabaseError(error)}`;
+    return new StagingUnavailableError(problem, { cause: error, context: code ? { code } : {} });
   }
   return withoutRowValues(error);
 }

@@ -12,9 +12,8 @@ import {
   isUntrusted,
 } from './database-error.ts';
 
-/** The same relative path from src/database and from dist/database. */
-const ROLES_FILE = new URL('../../../prisma/roles.sql', import.meta.url);
-const ADVISORY_LOCKS_FILE = new URL('../../../prisma/advisory-locks.sql', import.meta.url);
+/** The same relative path from src/base/database and from dist/base/database. */
+const PRISMA_FOLDER = new URL('../../../prisma/', import.meta.url);
 
 /** The roles that prisma/roles.sql creates, and their users. */
 export const DATABASE_ROLES = {
@@ -29,14 +28,14 @@ export const DATABASE_ROLES = {
  * @returns whether every login may still take advisory locks
  */
 async function grantRoles(client: pg.Client): Promise<boolean> {
-  await client.query(await readFile(ROLES_FILE, 'utf8'));
+  await client.query(await readFile(new URL('roles.sql', PRISMA_FOLDER), 'utf8'));
   const { rows } = await client.query<{ mayRevoke: boolean; isPublic: boolean }>(
     `SELECT current_setting('is_superuser') = 'on' AS "mayRevoke",
             has_function_privilege('public', 'pg_advisory_lock(bigint)', 'EXECUTE') AS "isPublic"`,
   );
-  const mayRevoke = rows[0]?.mayRevoke === true;
-  if (mayRevoke) await client.query(await readFile(ADVISORY_LOCKS_FILE, 'utf8'));
-  return !mayRevoke && rows[0]?.isPublic !== false;
+  if (rows[0]?.mayRevoke !== true) return rows[0]?.isPublic !== false;
+  await client.query(await readFile(new URL('advisory-locks.sql', PRISMA_FOLDER), 'utf8'));
+  return false;
 }
 
 /** Whether the roles have rights on this database's schema. Roles belong to the whole server. */
@@ -63,9 +62,6 @@ const CONNECTION_TIMEOUT_MS = 10_000;
 /** The longest wait for a lock, so that another session cannot keep a process from starting without a word. */
 const LOCK_TIMEOUT_MS = 60_000;
 
-/** The same relative path from src/database and from dist/database. */
-const MIGRATIONS_FOLDER = new URL('../../../prisma/migrations/', import.meta.url);
-
 interface Migration {
   readonly name: string;
   readonly script: string;
@@ -73,7 +69,7 @@ interface Migration {
 
 interface Migrated {
   readonly applied: string[];
-  /** Migrations of the database that this version does not have. An older version may work with the newer tables. */
+  /** Migrations that only a newer version has. An older one may work with the newer tables. */
   readonly newer: string[];
   /** The rights were set, and a superuser has to run prisma/advisory-locks.sql. */
   readonly advisoryLocksArePublic: boolean;
@@ -87,67 +83,58 @@ interface RecordedMigration {
 }
 
 /**
- * Applies the missing migrations of this version in one transaction together with their records. A
- * crash therefore leaves either all of them or none. A migration must not contain a statement that
- * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
- * call this function at the same time: the first one migrates, the others wait. Where nothing is missing,
- * the call takes no lock that a reader of the database can hold.
- * @throws ConfigError when a migration fails, was edited after it was applied, or was left
- * unfinished by another tool; when the server is too old or refuses the user or the database
- * @throws StagingUnavailableError when the database is not available, or when another session keeps a lock
- * for longer than `lockTimeoutMs`; nothing was changed
+ * Applies the missing migrations in one transaction together with their records, so a crash leaves all of them or none.
+ * A migration must not contain a statement that PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY.
+ * Of several processes the first one migrates, and the others wait. Where nothing is missing, the call takes no lock
+ * that a reader of the database can hold.
+ * @throws ConfigError when a migration fails, was edited after it was applied, or was left unfinished by another tool;
+ * when the server is too old or refuses the user or the database
+ * @throws StagingUnavailableError when the database is not available, or another session keeps a lock; nothing was
+ * changed
  */
 export async function migrate(options: {
   readonly databaseUrl: string;
   readonly logger: Logger;
-  /**
-   * Whether to create the roles of prisma/roles.sql. If false, only the rights of roles in use are updated.
-   */
+  /** Whether to create the roles of prisma/roles.sql. If false, only the rights of roles in use are updated. */
   readonly roles?: boolean;
   /** The longest wait for one lock; default: a minute. */
   readonly lockTimeoutMs?: number;
 }): Promise<Migrated> {
   const migrations = await readMigrations();
-  const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
+  const { lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
   return withConnection(options.databaseUrl, async (client) => {
     await client.query('BEGIN');
     await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeoutMs)]);
-    return migrateInTransaction(client, migrations, options);
+    await refuseServer(client);
+    // Every login can take this lock. So a process takes it for a migration only, not at each start.
+    if (pendingOf(migrations, await readHistory(client)).length > 0) {
+      await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    }
+    const history = await readHistory(client);
+    refuseBrokenHistory(migrations, history);
+    const known = new Set(migrations.map(({ name }) => name));
+    const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
+    if (newer.length > 0) {
+      options.logger.warn({ migrations: newer }, 'the database has migrations of a newer version');
+    }
+
+    const pending = pendingOf(migrations, history);
+    if (pending.length > 0) await applyPending(client, pending);
+    const applied = pending.map(({ name }) => name);
+    const roles = options.roles === true || (applied.length > 0 && (await hasRolesInUse(client)));
+    let advisoryLocksArePublic = false;
+    if (roles) {
+      // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
+      await client.query(
+        `LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`,
+      );
+      advisoryLocksArePublic = await grantRoles(client);
+      await refuseSharedSchema(client);
+    }
+    await client.query('COMMIT');
+    if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
+    return { applied, newer, advisoryLocksArePublic };
   });
-}
-
-async function migrateInTransaction(
-  client: pg.Client,
-  migrations: readonly Migration[],
-  options: { readonly logger: Logger; readonly roles?: boolean },
-): Promise<Migrated> {
-  await refuseServer(client);
-  // Every login can take this lock. So a process takes it for a migration only, not at each start.
-  if (pendingOf(migrations, await readHistory(client)).length > 0) {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  }
-  const history = await readHistory(client);
-  refuseBrokenHistory(migrations, history);
-  const known = new Set(migrations.map(({ name }) => name));
-  const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
-  if (newer.length > 0) {
-    options.logger.warn({ migrations: newer }, 'the database has migrations of a newer version');
-  }
-
-  const pending = pendingOf(migrations, history);
-  if (pending.length > 0) await applyPending(client, pending);
-  const applied = pending.map(({ name }) => name);
-  const roles = options.roles === true || (applied.length > 0 && (await hasRolesInUse(client)));
-  let advisoryLocksArePublic = false;
-  if (roles) {
-    // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
-    await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
-    advisoryLocksArePublic = await grantRoles(client);
-    await refuseSharedSchema(client);
-  }
-  await client.query('COMMIT');
-  if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
-  return { applied, newer, advisoryLocksArePublic };
 }
 
 /**
@@ -167,11 +154,10 @@ export async function pendingMigrations(databaseUrl: string): Promise<string[]> 
 /** Runs the scripts and records them as Prisma's command line does, so that `prisma migrate status` agrees. */
 async function applyPending(client: pg.Client, pending: readonly Migration[]): Promise<void> {
   // CREATE SCHEMA IF NOT EXISTS needs the right to create a schema even when the schema exists.
-  const { rows } = await client.query<{ missing: boolean }>(
-    'SELECT to_regnamespace($1) IS NULL AS missing',
-    [SCHEMA_NAME],
-  );
-  if (rows[0]?.missing === true) await client.query(`CREATE SCHEMA ${SCHEMA_NAME}`);
+  const { rowCount } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [
+    SCHEMA_NAME,
+  ]);
+  if (rowCount === 0) await client.query(`CREATE SCHEMA ${SCHEMA_NAME}`);
   await client.query(CREATE_HISTORY);
   for (const { name, script } of pending) {
     // Without parameters PostgreSQL accepts a script of many statements.
@@ -214,18 +200,15 @@ async function refuseServer(client: pg.Client): Promise<void> {
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
             current_setting('server_encoding') AS encoding`,
   );
-  const [server] = rows;
-  if (server === undefined) return;
-  if (server.version < OLDEST_SERVER_VERSION) {
-    throw new ConfigError([
-      `DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`,
-    ]);
-  }
-  if (server.encoding !== 'UTF8') {
-    throw new ConfigError([
-      `DATABASE_URL: the database has the encoding ${server.encoding}; expected UTF8, so make the database with ENCODING 'UTF8' TEMPLATE template0`,
-    ]);
-  }
+  const problems = rows.flatMap(({ version, name, encoding }) => {
+    if (version < OLDEST_SERVER_VERSION) {
+      return `DATABASE_URL leads to PostgreSQL ${name}; it takes 15 or newer`;
+    }
+    return encoding === 'UTF8'
+      ? []
+      : `DATABASE_URL: the database has the encoding ${encoding}; expected UTF8, so make the database with ENCODING 'UTF8' TEMPLATE template0`;
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 /** A database that PostgreSQL 14 or older has made lets every login place functions where other logins look for PostgreSQL's own. */
@@ -242,12 +225,12 @@ async function refuseSharedSchema(client: pg.Client): Promise<void> {
 
 async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
   // Not to_regclass: its cache may lack a table that another session has committed while this one waited for a lock.
-  const { rows } = await client.query(
+  const { rowCount } = await client.query(
     `SELECT FROM pg_class JOIN pg_namespace AS schema ON schema.oid = relnamespace
      WHERE nspname = $1 AND relname = '_prisma_migrations'`,
     [SCHEMA_NAME],
   );
-  if (rows.length === 0) return [];
+  if (rowCount === 0) return [];
   const history = await client
     .query<RecordedMigration>(
       `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
@@ -295,14 +278,11 @@ function checksumsOf(script: string): string[] {
 const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');
 
 async function readMigrations(): Promise<Migration[]> {
-  const entries = await readdir(MIGRATIONS_FOLDER, { withFileTypes: true });
+  const folder = new URL('migrations/', PRISMA_FOLDER);
+  const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return Promise.all(
-    names.sort().map(async (name) => ({
-      name,
-      script: await readFile(new URL(`${name}/migration.sql`, MIGRATIONS_FOLDER), 'utf8'),
-    })),
-  );
+  const read = async (name: string) => readFile(new URL(`${name}/migration.sql`, folder), 'utf8');
+  return Promise.all(names.sort().map(async (name) => ({ name, script: await read(name) })));
 }
 
 async function withConnection<T>(

@@ -153,6 +153,9 @@ export interface Cluster {
   readonly owner: SystemUser | null;
 }
 
+/** An operating-system user, by number. */
+type SystemUser = Readonly<Record<'uid' | 'gid', number>>;
+
 const CREDENTIALS = 'postgres.json';
 const NOBODY = 65_534;
 const SETTINGS = {
@@ -287,17 +290,11 @@ export async function stopServer({ dataDir, clusterDir, owner }: Cluster): Promi
   }
 }
 
-/** What the server has written into its lock file; null: there is no server, or none that could be used yet. */
+/** Returns what the server has written into its lock file; null: there is none that could be used yet. */
 async function readLockFile(clusterDir: string) {
   const text = await fs.readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
   const [pid, , , port, , , , state = ''] = text.split('\n');
   return Number(port) > 0 ? { pid, port: Number(port), state: state.trim() } : null;
-}
-
-/** An operating-system user, by number. */
-interface SystemUser {
-  readonly uid: number;
-  readonly gid: number;
 }
 
 type Run = (program: string, args: readonly string[]) => Promise<{ readonly stdout: string }>;
@@ -315,10 +312,8 @@ async function findServerPrograms(dataDir: string, user: SystemUser | null) {
     try {
       const { stdout } = await run('/bin/sh', ['-c', script, 'sh', dataDir, folder]);
       const majorVersion = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] ?? stdout;
-      return {
-        majorVersion,
-        run: ((program, args) => run(join(folder, program), args)) satisfies Run,
-      };
+      const runProgram: Run = (program, args) => run(join(folder, program), args);
+      return { majorVersion, run: runProgram };
     } catch (error) {
       const { stderr, message } = error as ExecFileException;
       faults.push((stderr?.trim() || message).split('\n').at(-1) ?? '');
@@ -373,7 +368,7 @@ function runReadingAll({ uid, gid }: SystemUser): Run {
   return (program, args) => runAs(null)('setpriv', [...limits, program, ...args]);
 }
 
-/** Returns `preferred` if that TCP port is free on 127.0.0.1 at this moment, or else another one. */
+/** Returns `preferred` if that TCP port is free on 127.0.0.1 now, or else another one. */
 export async function findFreePort(preferred = 0): Promise<number> {
   const server = createServer().listen({ host: '127.0.0.1', port: preferred, exclusive: true });
   try {

@@ -40,49 +40,28 @@ export function writeCsv(
   locale: Language,
   language: Language = locale,
 ): AsyncGenerator<Buffer> {
-  const kinds = columns.map((column) => column.kind);
-  const header = columns.map(({ name, heading }) => heading ?? name).join(SEPARATOR[locale]);
-  return writeLines(
-    `${BYTE_ORDER_MARK}${header}\r\n`,
-    batches,
-    (row) => `${encodeRow(row, kinds, locale, language)}\r\n`,
-  );
+  const separator = SEPARATOR[locale];
+  const header = columns.map(({ name, heading }) => heading ?? name).join(separator);
+  return writeLines(`${BYTE_ORDER_MARK}${header}\r\n`, batches, (row) => {
+    let line = '';
+    for (const [index, { kind }] of columns.entries()) {
+      if (index > 0) line += separator;
+      const cell = row[index] ?? null;
+      if (cell !== null) line += encodeCell(cell, kind, locale, language === 'pt-BR');
+    }
+    return `${line}\r\n`;
+  });
 }
 
-function encodeRow(
-  row: ExportRow,
-  kinds: readonly ColumnKind[],
-  locale: Language,
-  language: Language,
-): string {
-  let line = '';
-  for (const [index, cell] of row.entries()) {
-    if (index > 0) line += SEPARATOR[locale];
-    if (cell !== null) line += encodeCell(cell, kinds[index], locale, language);
-  }
-  return line;
-}
-
-function encodeCell(
-  cell: string,
-  kind: ColumnKind | undefined,
-  locale: Language,
-  language: Language,
-): string {
-  const isForExcel = language === 'pt-BR';
+function encodeCell(cell: string, kind: ColumnKind, locale: Language, isForExcel: boolean): string {
   if (kind === 'amount' || (kind === 'decimal_text' && isPlainDecimal(cell))) {
-    return localDecimal(cell, locale);
+    return locale === 'en' ? cell : cell.replace('.', ',');
   }
   if (kind === 'date' && isForExcel) return cell.split('-').reverse().join('/');
   if (kind !== 'text' && kind !== 'decimal_text' && kind !== 'json') return cell;
   if (kind === 'text' && isForExcel && VALUE_LIKE.test(cell)) return `"=""${cell}"""`;
   const text = FORMULA_START.test(cell) ? `'${cell}` : cell;
   return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** A plain decimal in the notation of the file. Every digit stays. */
-function localDecimal(decimal: string, locale: Language): string {
-  return locale === 'en' ? decimal : decimal.replace('.', ',');
 }
 
 /**
@@ -114,7 +93,6 @@ function encodeValue(cell: string | null, kind: ColumnKind): string {
   return kind === 'integer' || kind === 'boolean' || kind === 'json' ? cell : JSON.stringify(cell);
 }
 
-/** Encodes rows as UTF-8, each by `lineOf`, after the text `head`. */
 async function* writeLines(
   head: string,
   batches: RowBatches,

@@ -1,6 +1,6 @@
 import type { QueryResultRow } from 'pg';
 import Cursor from 'pg-cursor';
-import { type Database, mapErrors, toStagingError } from '../database/database.ts';
+import { type Database, mapErrors } from '../database/database.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 
 /** The tables as of one instant. */
@@ -30,8 +30,7 @@ export async function withSnapshot<T>(
 ): Promise<T> {
   const client = await database.connect();
   let isReleased = false;
-  // The connection is closed and not reused: a read-only transaction needs no commit, and an open
-  // cursor would remain on the connection. Closing also ends a running query.
+  // The connection is closed and not reused, because an open cursor would remain on it. That also ends a running query.
   const release = () => {
     if (!isReleased) client.release(true);
     isReleased = true;
@@ -40,8 +39,7 @@ export async function withSnapshot<T>(
   try {
     signal.throwIfAborted();
     await mapErrors(client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'));
-    // PostgreSQL's statement timeout includes the time between two reads of a cursor, so it would
-    // measure the reader of the output.
+    // It includes the time between two reads of a cursor, so it would measure the reader of the output.
     await mapErrors(client.query('SET LOCAL statement_timeout = 0'));
     return await use({
       async query<Row extends QueryResultRow>(text: string, values: unknown[]) {
@@ -50,9 +48,7 @@ export async function withSnapshot<T>(
       async *read<Row>(text: string, values: unknown[], config: Cursor.CursorQueryConfig = {}) {
         const cursor = client.query(new Cursor<Row>(text, values, config));
         for (;;) {
-          const rows = await cursor.read(ROWS_PER_READ).catch((error: unknown) => {
-            throw toStagingError(error);
-          });
+          const rows = await mapErrors(cursor.read(ROWS_PER_READ));
           if (rows.length === 0) return;
           yield rows;
         }

@@ -23,10 +23,7 @@ export interface ExportColumn {
  */
 export type ExportRow = readonly (string | null)[];
 
-/**
- * Rows come in batches of hundreds, because a promise for each row would slow down an export of a
- * million rows.
- */
+/** In batches, because a promise for each row would slow down an export of a million rows. */
 export type RowBatches = AsyncIterable<readonly ExportRow[]>;
 
 /**

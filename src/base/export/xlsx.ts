@@ -1,12 +1,8 @@
 import { InputError } from '../runtime/errors.ts';
 import { daysBetween, parseCivilDate, toCivilDate } from '../values/business-day.ts';
-import {
-  CHUNK_LENGTH,
-  type ColumnKind,
-  type ExportColumn,
-  type ExportRow,
-  type RowBatches,
-} from './table.ts';
+import { isPlainDecimal } from '../values/decimal.ts';
+import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './table.ts';
+import { CHUNK_LENGTH } from './table.ts';
 import { writeZip } from './zip.ts';
 
 /** The row limit of an Excel sheet, less the header. */
@@ -37,12 +33,8 @@ const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
  */
 export function writeXlsx(sheets: readonly Sheet[], rowCount: number): AsyncGenerator<Buffer> {
   if (rowCount > MAX_ROWS) {
-    throw new InputError(
-      `a sheet of Excel has at most ${MAX_ROWS} rows: choose csv or fewer rows`,
-      {
-        context: { fault: 'file_rows' },
-      },
-    );
+    const problem = `a sheet of Excel has at most ${MAX_ROWS} rows: choose csv or fewer rows`;
+    throw new InputError(problem, { context: { fault: 'file_rows' } });
   }
   const part = (path: string, xml: string) => ({ path, bytes: Buffer.from(XML + xml) });
   const each = (text: (sheet: Sheet, number: number) => string) =>
@@ -94,10 +86,7 @@ export function writeXlsx(sheets: readonly Sheet[], rowCount: number): AsyncGene
 /** Indexes into the cell formats of `STYLES`. */
 const STYLE = { header: 1, date: 2, amount: 3, integer: 4, text: 5 } as const;
 
-/**
- * Number format 14 is the short date of the reader's region. Format 49 marks text, so that an
- * edited identifier stays text. An amount shows at least two decimals.
- */
+/** Format 14 is the short date of the reader's region. Format 49 is text, so an edited identifier stays text. */
 const STYLES =
   `<styleSheet xmlns="${MAIN}">` +
   '<numFmts count="1"><numFmt numFmtId="164" formatCode="#,##0.00##########"/></numFmts>' +
@@ -177,25 +166,12 @@ function columnLetters(index: number): string {
 }
 
 function encodeCell(open: string, cell: string, kind: ColumnKind): string {
-  switch (kind) {
-    case 'amount':
-      if (isExactInExcel(cell)) return `${open} s="${STYLE.amount}"><v>${cell}</v></c>`;
-      break;
-    case 'integer':
-      if (isExactInExcel(cell)) return `${open} s="${STYLE.integer}"><v>${cell}</v></c>`;
-      break;
-    case 'boolean':
-      return `${open} t="b"><v>${cell === 'true' ? 1 : 0}</v></c>`;
-    case 'date': {
-      const serial = toSerialDate(cell);
-      if (serial !== null) return `${open} s="${STYLE.date}"><v>${serial}</v></c>`;
-      break;
-    }
-    case 'text':
-    case 'decimal_text':
-    case 'json':
-      break;
+  if (kind === 'boolean') return `${open} t="b"><v>${cell === 'true' ? 1 : 0}</v></c>`;
+  if ((kind === 'amount' || kind === 'integer') && isExactInExcel(cell)) {
+    return `${open} s="${STYLE[kind]}"><v>${cell}</v></c>`;
   }
+  const serial = kind === 'date' ? toSerialDate(cell) : null;
+  if (serial !== null) return `${open} s="${STYLE.date}"><v>${serial}</v></c>`;
   return textCell(open, cutText(cell), STYLE.text);
 }
 
@@ -204,7 +180,7 @@ function encodeCell(open: string, cell: string, kind: ColumnKind): string {
  * into the file unchanged, without a JavaScript number in between.
  */
 function isExactInExcel(decimal: string): boolean {
-  if (!/^-?\d+(?:\.\d+)?$/.test(decimal)) return false;
+  if (!isPlainDecimal(decimal)) return false;
   const digits = decimal.replace(/[-.]/g, '').replace(/^0+|0+$/g, '');
   return digits.length <= EXCEL_DIGITS;
 }
@@ -212,10 +188,7 @@ function isExactInExcel(decimal: string): boolean {
 const SERIAL_ORIGIN = toCivilDate('1899-12-30');
 const FIRST_SERIAL_DATE = '1900-03-01';
 
-/**
- * Returns the day number of Excel's calendar, or null for a date before 1 March 1900: Excel's
- * calendar has a 29 February 1900, so earlier dates would be off by one.
- */
+/** Returns the day number of Excel, or null before 1 March 1900: its calendar has a 29 February 1900. */
 function toSerialDate(text: string): number | null {
   const date = parseCivilDate(text);
   return date === null || date < FIRST_SERIAL_DATE ? null : daysBetween(SERIAL_ORIGIN, date);
@@ -241,10 +214,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get into XML
 const NEEDS_ESCAPE = /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_(?=x[0-9A-Fa-f]{4}_)/g;
 
-/**
- * Escapes characters outside XML as `_xHHHH_`, and a literal escape's underscore as `_x005F_`
- * (ECMA-376, ST_Xstring).
- */
+/** Characters outside XML as `_xHHHH_`, a literal escape's underscore as `_x005F_` (ECMA-376, ST_Xstring). */
 function escapeText(text: string): string {
   return text.replace(
     NEEDS_ESCAPE,

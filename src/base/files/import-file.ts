@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { pipeline } from 'node:stream';
 import { type Options, parse } from 'csv-parse';
 import { InputError } from '../runtime/errors.ts';
-import type { FieldFault } from '../values/field-reader.ts';
+import { type FieldFault, isObject } from '../values/field-reader.ts';
 
 export interface CsvRecord {
   /** The line of the file on which the row begins, from 1. */
@@ -247,25 +247,26 @@ function isTotals(cells: readonly string[]): boolean {
 
 /** @throws InputError when `value` is neither a list nor an object with the list */
 function listIn(value: unknown, name: string): readonly unknown[] {
-  const list = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
-  for (const known of [value, list]) if (Array.isArray(known)) return known;
+  const list: unknown = isObject(value) ? value[name] : value;
+  if (Array.isArray(list)) return list;
   throw new InputError(`expected {"${name}": [...]} or a list of ${name}`);
 }
 
-const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
  * Returns the file in UTF-8 without a byte order mark.
  * @throws InputError when the file cannot be read, is too large, or does not have the encoding
  */
 async function readUtf8({ path, encoding }: FileReading): Promise<Buffer> {
-  const bytes = await readWhole(path).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error) || error instanceof InputError) throw error;
-    throw new InputError(`the file cannot be read (${String(error.code)})`, { cause: error });
-  });
+  const cannotRead = (error: NodeJS.ErrnoException): never => {
+    throw new InputError(`the file cannot be read (${error.code})`, { cause: error });
+  };
+  const { size } = await stat(path).catch(cannotRead);
+  if (size > MAX_FILE_BYTES) throw new InputError('the file is larger than 256 MiB; split it');
+  const bytes = await readBytes(path).catch(cannotRead);
   if (isUtf8(bytes)) {
-    const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-    return isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+    return bytes.toString('utf8', 0, 3) === BYTE_ORDER_MARK ? bytes.subarray(3) : bytes;
   }
   if (encoding === 'utf-8') {
     throw new InputError(
@@ -281,12 +282,6 @@ async function readUtf8({ path, encoding }: FileReading): Promise<Buffer> {
   // Bytes without a letter, which every other text of the encoding is free of.
   if (/[\x7F-\x9F]/.test(text)) throw new InputError(`the file is not ${encoding}`);
   return Buffer.from(text);
-}
-
-async function readWhole(path: string): Promise<Buffer> {
-  const { size } = await stat(path);
-  if (size > MAX_FILE_BYTES) throw new InputError('the file is larger than 256 MiB; split it');
-  return readBytes(path);
 }
 
 /** @throws InputError when the bytes are not JSON */

@@ -27,19 +27,16 @@ export const FAULT_POINTS = [
 
 export type FaultPoint = (typeof FAULT_POINTS)[number];
 
-type FaultHook = (point: FaultPoint) => void;
-
-let hook: FaultHook | undefined;
+let hook: ((point: FaultPoint) => void) | undefined;
 
 /**
  * Only for test/faults. Its processes load the hook from dist/ before the service.
  * @public
  */
-export function installFaultHook(next: FaultHook): void {
+export function installFaultHook(next: (point: FaultPoint) => void): void {
   hook = next;
 }
 
-/** Calls the hook of the tests, if there is one. */
 export function reachFaultPoint(point: FaultPoint): void {
-  if (hook !== undefined) hook(point);
+  hook?.(point);
 }

@@ -1,10 +1,4 @@
-import {
-  type DestinationStream,
-  type LevelWithSilent,
-  type Logger,
-  pino,
-  stdTimeFunctions,
-} from 'pino';
+import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
 import { ConciliationError } from './errors.ts';
 
 export type { Logger } from 'pino';
@@ -19,7 +13,7 @@ export function createLogger(config: LogOptions, destination?: DestinationStream
   return pino(
     {
       level: config.logLevel,
-      timestamp: stdTimeFunctions.isoTime,
+      timestamp: pino.stdTimeFunctions.isoTime,
       base: { pid: process.pid },
       serializers: { err: describeError },
     },
@@ -69,12 +63,7 @@ export class DescribedError extends Error {
 
 /** Returns only the stack frames. The message, which comes first and may look like a frame, is removed. */
 function stackFrames(error: Error): string[] {
-  const stack = error.stack ?? '';
-  const afterMessage = stack.indexOf(error.message) + error.message.length;
-  return stack
-    .slice(afterMessage)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line.startsWith('at '))
-    .slice(0, 12);
+  const { stack = '', message } = error;
+  const lines = stack.slice(stack.indexOf(message) + message.length).matchAll(/^ *(at .*)$/gm);
+  return Array.from(lines, ([, frame = '']) => frame).slice(0, 12);
 }

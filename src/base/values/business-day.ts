@@ -11,21 +11,13 @@ declare const civilDate: unique symbol;
 export type CivilDate = string & { readonly [civilDate]: true };
 
 const DAY_MS = 86_400_000;
-const SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
-
-function daysInMonth(year: number, month: number): number {
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return month === 2 && leap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
-}
+const SHAPE = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 
 /** Returns the date, or null when the text is not `YYYY-MM-DD` or not an existing day (2026-02-30). */
 export function parseCivilDate(text: string): CivilDate | null {
-  const match = SHAPE.exec(text);
-  if (match === null) return null;
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
-  if (year < 1 || day < 1 || day > daysInMonth(year, month)) return null;
-  return text as CivilDate;
+  // The parser takes 2026-02-30 for 2 March.
+  const exists = SHAPE.test(text) && new Date(text).getUTCDate() === Number(text.slice(8));
+  return exists ? (text as CivilDate) : null;
 }
 
 /**
@@ -38,27 +30,17 @@ export function toCivilDate(text: string): CivilDate {
   return date;
 }
 
-function toDayNumber(date: CivilDate): number {
-  const calendar = new Date(0);
-  calendar.setUTCFullYear(
-    Number(date.slice(0, 4)),
-    Number(date.slice(5, 7)) - 1,
-    Number(date.slice(8, 10)),
-  );
-  return calendar.getTime() / DAY_MS;
-}
-
 /**
  * Returns the date `days` later (earlier if negative).
  * @throws RangeError outside the years 0001 to 9999
  */
 export function addDays(date: CivilDate, days: number): CivilDate {
-  return toCivilDate(new Date((toDayNumber(date) + days) * DAY_MS).toISOString().slice(0, 10));
+  return toCivilDate(new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10));
 }
 
 /** Returns the number of days from `from` to `to`; negative when `to` is earlier. */
 export function daysBetween(from: CivilDate, to: CivilDate): number {
-  return toDayNumber(to) - toDayNumber(from);
+  return (Date.parse(to) - Date.parse(from)) / DAY_MS;
 }
 
 /** A hundred years. A longer list is the result of a wrong date such as 9999-12-31. */
@@ -76,9 +58,7 @@ export function datesBetween(from: CivilDate, to: CivilDate): CivilDate[] {
 
 /** True on Saturday and Sunday. */
 export function isWeekend(date: CivilDate): boolean {
-  // Day number 0, 1970-01-01, was a Thursday.
-  const weekday = (((toDayNumber(date) + 4) % 7) + 7) % 7;
-  return weekday === 0 || weekday === 6;
+  return new Date(date).getUTCDay() % 6 === 0;
 }
 
 export function dateIn(timeZone: string, at: Date): CivilDate {

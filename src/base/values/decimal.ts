@@ -32,19 +32,19 @@ const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 export function parseDecimal(written: string): Decimal | null {
   const match = NUMBER.exec(written);
   if (match === null) return null;
-  const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match;
+  const [, , whole = '', fraction = '', exponentText = '0'] = match;
   const digits = (whole + fraction).replace(/^0+/, '');
-  if (digits === '') {
-    return isWithinLimit(whole.length, fraction.length, Number(exponentText))
-      ? { written, canonical: '0' }
-      : null;
-  }
   const exponent = Number(exponentText);
   // `scale` is the number of digits after the point. If negative, that many zeros are missing before it.
   const scale = fraction.length - exponent;
-  const plainLength = Math.max(digits.length - scale, 0) + Math.max(scale, 0);
+  const plainLength =
+    digits === ''
+      ? whole.length + fraction.length + Math.abs(exponent)
+      : Math.max(digits.length - scale, 0) + Math.max(scale, 0);
   if (plainLength > MAX_DECIMAL_DIGITS) return null;
-  return { written, canonical: sign + toPlain(digits, scale) };
+  if (digits === '') return { written, canonical: '0' };
+  const plain = toPlainDecimal(written);
+  return { written, canonical: plain.includes('.') ? plain.replace(/\.?0+$/, '') : plain };
 }
 
 /**
@@ -62,16 +62,4 @@ export function toPlainDecimal(written: string): string {
   if (scale <= 0) return sign + digits + '0'.repeat(-scale);
   const padded = digits.padStart(scale + 1, '0');
   return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
-}
-
-function isWithinLimit(wholeLength: number, fractionLength: number, exponent: number): boolean {
-  return Math.abs(exponent) + wholeLength + fractionLength <= MAX_DECIMAL_DIGITS;
-}
-
-function toPlain(digits: string, scale: number): string {
-  if (scale <= 0) return digits + '0'.repeat(-scale);
-  const padded = digits.padStart(scale + 1, '0');
-  const whole = padded.slice(0, -scale);
-  const fraction = padded.slice(-scale).replace(/0+$/, '');
-  return fraction === '' ? whole : `${whole}.${fraction}`;
 }

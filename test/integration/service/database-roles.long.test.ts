@@ -47,7 +47,7 @@ test('the service and every command do all their work as the worker’s user, wh
     const [yesterday, before] = [daysFrom(-1, TODAY), daysFrom(-2, TODAY)];
     await command('providers', 'import', file);
     await command('pull', yesterday);
-    await command('backfill', 'add', '--from', before, '--to', yesterday);
+    await command('backfill', 'run', '--from', before, '--to', yesterday);
     await command('user', 'add', 'ana', '--role', 'admin');
     await command('key', 'add', 'script', '--role', 'viewer', '--scopes', 'read');
     await command(

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeOutFile } from '../../../src/cli/output/out-file.ts';
+import { writeOutFile } from '../../../src/cli/export.ts';
 
 let folder: string;
 let path: string;

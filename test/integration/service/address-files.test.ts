@@ -14,18 +14,23 @@ import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 const PASSWORD = `p%40 a/b?c#d&e=f+g:h@i'j"k\\l%`;
 
 let folder: string;
-let passwordFile: string;
+let file: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-password-'));
-  passwordFile = join(folder, 'password');
-  await writeFile(passwordFile, `${PASSWORD}\n`, { mode: 0o600 });
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-address-'));
+  file = join(folder, 'address');
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const read = (environment: Record<string, string>) => readConfig(environment, { platform: false });
+/** Reads an address with the password from a file. */
+async function read(variable: 'DATABASE_URL_FILE' | 'REDIS_URL_FILE', address: URL) {
+  const withPassword = new URL(address);
+  withPassword.password = encodeURIComponent(PASSWORD);
+  await writeFile(file, `${withPassword.href}\n`, { mode: 0o600 });
+  return readConfig({ [variable]: file }, { platform: false });
+}
 
-test('PostgreSQL accepts the password of DATABASE_PASSWORD_FILE with any characters', async () => {
+test('PostgreSQL accepts the password in an address of DATABASE_URL_FILE with any characters', async () => {
   const serverUrl = inject('serverUrl');
   const user = `test_password_${randomBytes(6).toString('hex')}`;
   const literal = `'${PASSWORD.replaceAll("'", "''")}'`;
@@ -36,8 +41,8 @@ test('PostgreSQL accepts the password of DATABASE_PASSWORD_FILE with any charact
     const url = new URL(serverUrl);
     url.username = user;
     url.password = '';
-    const ofFile = read({ DATABASE_URL: url.href, DATABASE_PASSWORD_FILE: passwordFile });
-    expect(await pendingMigrations(ofFile.databaseUrl ?? '')).not.toEqual([]);
+    const { databaseUrl } = await read('DATABASE_URL_FILE', url);
+    expect(await pendingMigrations(databaseUrl ?? '')).not.toEqual([]);
     await expect(pendingMigrations(url.href)).rejects.toThrow();
   } finally {
     await withClient(serverUrl, (client) => client.query(`DROP ROLE ${user}`));
@@ -45,16 +50,15 @@ test('PostgreSQL accepts the password of DATABASE_PASSWORD_FILE with any charact
 });
 
 test.skipIf(findRedisServer() === null)(
-  'Redis takes the password of REDIS_PASSWORD_FILE, whatever its characters (skipped without a redis-server)',
+  'Redis takes the password in an address of REDIS_URL_FILE, whatever its characters (skipped without a redis-server)',
   async () => {
     const server = await startRedisServer(['--requirepass', PASSWORD]);
     try {
-      const REDIS_URL = server.url;
       const open = (redisUrl: string | null) =>
         openQueues({ redisUrl, databaseUrl: '', logger: pino({ level: 'silent' }) });
-      const queue = await open(read({ REDIS_URL, REDIS_PASSWORD_FILE: passwordFile }).redisUrl);
+      const queue = await open((await read('REDIS_URL_FILE', new URL(server.url))).redisUrl);
       await queue.close();
-      await expect(open(REDIS_URL)).rejects.toThrow('refuses its user or password');
+      await expect(open(server.url)).rejects.toThrow('refuses its user or password');
     } finally {
       await server.stop();
     }
