@@ -228,6 +228,7 @@ export function createLink(
 export interface Link {
   readonly userId: bigint;
   readonly name: string;
+  readonly role: ConsoleRole;
   readonly email: string | null;
   readonly purpose: LinkPurpose;
   /** Whether the link does not sign the user in, because a code is needed for that. */
@@ -235,7 +236,7 @@ export interface Link {
 }
 
 const LINK = Prisma.sql`
-  link.user_id AS "userId", owner.name, owner.email, link.purpose,
+  link.user_id AS "userId", owner.name, owner.role, owner.email, link.purpose,
   owner.totp_secret IS NOT NULL AS "hasSecondFactor"`;
 
 /** Returns the link of a token while it is valid; null for any other text. */

@@ -77,9 +77,14 @@ export const LINK = declarePage({
   input: { token: text },
   read: async ({ database }, { token }) => ({ link: await readLink(database, token) }),
   answer: ({ link }) => (link === null ? { status: 404 } : {}),
-  title: ({ text }) => text('link.signInTitle'),
+  title: ({ text }, { link }) => text(linkTitle(link)),
   body: ({ link }, { token }) => <LinkPage link={link} token={token} />,
 });
+
+const linkTitle = (link: Link | null) => {
+  if (link === null) return 'link.goneTitle';
+  return link.purpose === 'sign_in' ? 'link.signInTitle' : 'link.passwordTitle';
+};
 
 const USE_LINK = declareAction({
   path: '/link/:token',
@@ -218,7 +223,7 @@ function LinkPage(props: { readonly link: Link | null; readonly token: string })
     return (
       <div class="narrow">
         <section class="card stack">
-          <h1>{text('link.goneTitle')}</h1>
+          <h1>{text(linkTitle(link))}</h1>
           <p>{text('link.gone')}</p>
           <p>
             <a href="/login">{text('login.title')}</a>
@@ -236,8 +241,12 @@ function LinkPage(props: { readonly link: Link | null; readonly token: string })
         button={text(isSignIn ? 'link.open' : 'link.save')}
         look="primary"
       >
-        <h1>{text(isSignIn ? 'link.signInTitle' : 'link.passwordTitle')}</h1>
-        <p>{text(isSignIn ? 'link.signIn' : 'link.choose', { name: link.name })}</p>
+        <h1>{text(linkTitle(link))}</h1>
+        <p>
+          {isSignIn
+            ? text('link.signIn', { name: link.name, role: text(`roles.${link.role}`) })
+            : text('link.choose', { name: link.name })}
+        </p>
         {!isSignIn && (
           <>
             <input type="hidden" name="username" autocomplete="username" value={link.name} />
