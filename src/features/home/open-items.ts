@@ -10,6 +10,7 @@ import { ALERTS, pageOf } from '../alerts/alerts.ts';
 import { type Alert, readAlertsNow, setLockTimeout } from '../alerts/derive-alerts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import {
+  type AttentionCause,
   NEEDS,
   type Need,
   readMissingDates,
@@ -45,7 +46,7 @@ export const TASKS = {
 } as const satisfies Readonly<
   Record<string, { page: string | null; isOpen: boolean; look: DayLook }>
 >;
-type TaskKey = keyof typeof TASKS;
+export type TaskKey = keyof typeof TASKS;
 
 export interface Task {
   readonly key: TaskKey;
@@ -58,6 +59,8 @@ export interface Task {
   /** Of `account_changes` and `waiting`: titles that wait. */
   readonly titles?: number;
   readonly fault?: WaitingDays['fault'];
+  /** Of `attention`. */
+  readonly cause?: AttentionCause;
   /** Of `alert` and `failed`: the first alert of its kind. */
   readonly alert?: Alert;
 }
@@ -130,8 +133,11 @@ export async function readOpenItems(
     });
   };
   const ofDays = (need: Exclude<Need, 'failed'>) => {
-    const { days = 0, originalValueSum = '0', dates = [] } = needOf(need) ?? {};
-    return task(need, days, originalValueSum, TASKS[need].page === null ? { dates } : {});
+    const { days = 0, originalValueSum = '0', dates = [], cause } = needOf(need) ?? {};
+    return task(need, days, originalValueSum, {
+      ...(TASKS[need].page === null && { dates }),
+      ...(cause !== undefined && { cause }),
+    });
   };
   const found = [
     ...task('urgent_breaks', counted.urgentBreaks, counted.urgentValue),
@@ -215,7 +221,7 @@ export function headlineOf(items: OpenItems, language: Language): Headline {
 
 type CountedKey = Exclude<
   TaskKey,
-  'account_changes' | 'waiting' | 'paused' | 'providers_locked' | 'alert' | 'failed'
+  'account_changes' | 'waiting' | 'paused' | 'attention' | 'providers_locked' | 'alert' | 'failed'
 >;
 
 /** Whether the day has no titles to count. */
@@ -224,7 +230,8 @@ const isEmpty = (state: string): state is (typeof EMPTY)[number] =>
   EMPTY.some((known) => known === state);
 
 /** A task without its value and its dates. */
-export function taskText({ key, count, titles = 0, fault, alert }: Task, language: Language) {
+export function taskText(task: Task, language: Language): string {
+  const { key, count, titles = 0, fault, alert, cause = 'attention' } = task;
   const text = textOf(language);
   if (alert !== undefined) {
     const message = language === 'en' ? alert.message : alert.messagePt;
@@ -234,6 +241,8 @@ export function taskText({ key, count, titles = 0, fault, alert }: Task, languag
   switch (key) {
     case 'account_changes':
       return text('tasks.account_changes', { count, titles });
+    case 'attention':
+      return text('tasks.attention', { count, cause });
     case 'waiting':
       return text('tasks.waiting', {
         count,
@@ -248,5 +257,15 @@ export function taskText({ key, count, titles = 0, fault, alert }: Task, languag
   }
 }
 
-/** The interface has no field for the currency: every amount is in reais. */
-export const moneyText = (value: string, language: Language) => `R$ ${amountText(value, language)}`;
+/** Reads a decimal as text, so that no digit is lost. */
+const CENTS = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 2 });
+
+/**
+ * In whole cents, and with `≈` where the amount has digits beyond: the pages that the tasks lead to show all of them.
+ * The interface has no field for the currency: every amount is in reais.
+ */
+export function moneyText(value: string, language: Language): string {
+  const exact = amountText(value, language);
+  const shown = amountText(CENTS.format(value as `${number}`), language);
+  return `${shown === exact ? '' : '≈ '}R$ ${shown}`;
+}

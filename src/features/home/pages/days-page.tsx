@@ -10,6 +10,7 @@ import {
 import { declarePage } from '../../../console/declare.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../../console/shell/parts.tsx';
+import { mayUse } from '../../../console/shell/route-access.ts';
 import { type LedgerDay, readLedgerDays, readLedgerRange } from '../../review/ledger-days.sql.ts';
 import {
   type CivilMonth,
@@ -25,6 +26,7 @@ import {
   readOpenItems,
   TASKS,
   type Task,
+  type TaskKey,
   taskText,
 } from '../open-items.ts';
 
@@ -212,10 +214,27 @@ function DaysPage({ data }: { data: DaysPageData }) {
 
 const DATES_SHOWN = 8;
 
+/** The routes of the decisions about tasks. A person who may not use the route reads. */
+const DECISIONS: Partial<Record<TaskKey, string>> = {
+  urgent_breaks: '/break/resolve',
+  account_changes: '/account-changes/decide',
+  held: '/pulls/:id/release',
+  paused: '/resume-schedule',
+  attention: '/findings',
+  breaks: '/break/resolve',
+  unmapped_companies: '/companies',
+  restated: '/sign-offs',
+  equal_titles: '/findings',
+  findings: '/findings',
+  sign_off: '/sign-offs',
+};
+
 function TaskLine({ task }: { readonly task: Task }) {
-  const { text, language, formats } = usePage();
+  const { text, language, formats, principal } = usePage();
   const { dates, value } = task;
   const { look } = TASKS[task.key];
+  const decision = DECISIONS[task.key];
+  const decides = decision !== undefined && mayUse(principal?.role ?? 'viewer', 'POST', decision);
   return (
     <li class={`task is-${look}`}>
       <StateIcon look={look} />
@@ -232,7 +251,7 @@ function TaskLine({ task }: { readonly task: Task }) {
       </p>
       <span class="number">{value !== null && moneyText(value, language)}</span>
       <a class="button" href={task.href}>
-        {text(`tasks.do.${task.key}`)}
+        {(decides ? text.find(`tasks.do.${task.key}`) : null) ?? text('tasks.see')}
       </a>
     </li>
   );
