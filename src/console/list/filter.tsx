@@ -256,7 +256,7 @@ export function FilterTabs(props: {
   readonly filter: Readonly<Record<string, unknown>>;
   readonly hrefOf: (change: Readonly<Record<string, unknown>>) => string;
   /** The number of rows by word. Absent: the links state no number. */
-  readonly counts?: Readonly<Record<string, number>>;
+  readonly counts?: Readonly<Record<string, number>> | undefined;
 }) {
   const { fields, filter, counts } = props;
   const { text, formats } = usePage();
