@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import {
   dateOrNull,
   id,
@@ -117,16 +117,8 @@ export function acknowledgeDrift(
         WHERE acknowledged_at IS NULL RETURNING *
       )
       ${driftIn(Prisma.sql`acknowledged`)}`;
-    if (items.length === 0) {
-      throw new InputError('no field or value outside the documented interface waits', {
-        context: { fault: 'no_drift' },
-      });
-    }
-    if (seenDigest !== digestOf(items)) {
-      throw new InputError('the list has changed since it was looked at; look again', {
-        context: { fault: 'drift_changed' },
-      });
-    }
+    if (items.length === 0) throw refusal('no_drift');
+    if (seenDigest !== digestOf(items)) throw refusal('drift_changed');
     await recordAudit(tx, {
       actor: by,
       action: 'drift.acknowledge',
