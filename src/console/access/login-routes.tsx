@@ -12,6 +12,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, cookiesOf, isForeignLoad } from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
 import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/page-context.ts';
+import { OnlyCard } from '../shell/parts.tsx';
 import { forVisitors } from '../shell/route-access.ts';
 import { statusOf } from '../shell/send-page.tsx';
 import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
@@ -221,15 +222,12 @@ function LinkPage(props: { readonly link: Link | null; readonly token: string })
   const { text } = usePage();
   if (link === null) {
     return (
-      <div class="narrow">
-        <section class="card stack">
-          <h1>{text(linkTitle(link))}</h1>
-          <p>{text('link.gone')}</p>
-          <p>
-            <a href="/login">{text('login.title')}</a>
-          </p>
-        </section>
-      </div>
+      <OnlyCard title={text(linkTitle(link))}>
+        <p>{text('link.gone')}</p>
+        <p>
+          <a href="/login">{text('login.title')}</a>
+        </p>
+      </OnlyCard>
     );
   }
   const isSignIn = link.purpose === 'sign_in';

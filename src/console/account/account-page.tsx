@@ -18,7 +18,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, cookiesOf } from '../shell/guard.ts';
 import { Field } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
-import { Card, Instant } from '../shell/parts.tsx';
+import { Card, Instant, OnlyCard } from '../shell/parts.tsx';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.tsx';
 import { enrol, offerSecret, removeFactor } from './second-factor.sql.ts';
@@ -292,51 +292,45 @@ function EnrolBody(props: {
   const { secret } = props;
   if (secret === null) {
     return (
-      <div class="narrow">
-        <section class="card stack">
-          <h1>{text('account.enrolTitle')}</h1>
-          <p>{text('account.noPassword')}</p>
-        </section>
-      </div>
+      <OnlyCard title={text('account.enrolTitle')}>
+        <p>{text('account.noPassword')}</p>
+      </OnlyCard>
     );
   }
   const uri = addressOfSecret(secret, principal?.name ?? '');
   return (
-    <div class="narrow">
-      <section class="card stack">
-        <h1>{text('account.enrolTitle')}</h1>
-        {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
-        <p>{text('account.scan')}</p>
-        <QrCode text={uri} label={text('account.picture')} />
-        <p>
-          <span class="quiet small">{text('account.secret')}</span>
-          <br />
-          <span class="mono">{inGroups(secret)}</span>
-        </p>
-        <p>
-          <a href={uri}>{text('account.open')}</a>
-        </p>
-        <ENROL.Form
-          values={{ secret }}
-          class="stack"
-          button={text('account.confirm')}
-          look="primary"
-          help={text('account.confirmHelp')}
-        >
-          <Field label={text('account.code')}>
-            <input
-              name="code"
-              class="mono"
-              required
-              inputMode="numeric"
-              maxLength={10}
-              autocomplete="one-time-code"
-            />
-          </Field>
-          <ProofFields needsCode={false} />
-        </ENROL.Form>
-      </section>
-    </div>
+    <OnlyCard title={text('account.enrolTitle')}>
+      {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
+      <p>{text('account.scan')}</p>
+      <QrCode text={uri} label={text('account.picture')} />
+      <p>
+        <span class="quiet small">{text('account.secret')}</span>
+        <br />
+        <span class="mono">{inGroups(secret)}</span>
+      </p>
+      <p>
+        <a href={uri}>{text('account.open')}</a>
+      </p>
+      <ENROL.Form
+        values={{ secret }}
+        class="stack"
+        button={text('account.confirm')}
+        look="primary"
+        help={text('account.confirmHelp')}
+      >
+        <Field label={text('account.code')}>
+          <input
+            name="code"
+            class="mono"
+            required
+            inputMode="numeric"
+            maxLength={10}
+            autocomplete="one-time-code"
+          />
+        </Field>
+        <ProofFields needsCode={false} />
+      </ENROL.Form>
+    </OnlyCard>
   );
 }
 
@@ -352,21 +346,18 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
 function RecoveryCodes({ codes }: { readonly codes: readonly string[] }) {
   const { text } = usePage();
   return (
-    <div class="narrow">
-      <section class="card stack">
-        <h1>{text('account.codesTitle')}</h1>
-        <p>{text('account.codesHelp')}</p>
-        <ol class="recovery-codes mono">
-          {codes.map((code) => (
-            <li key={code}>{code}</li>
-          ))}
-        </ol>
-        <p>
-          <a class="button primary" href="/account">
-            {text('account.codesDone')}
-          </a>
-        </p>
-      </section>
-    </div>
+    <OnlyCard title={text('account.codesTitle')}>
+      <p>{text('account.codesHelp')}</p>
+      <ol class="recovery-codes mono">
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ol>
+      <p>
+        <a class="button primary" href="/account">
+          {text('account.codesDone')}
+        </a>
+      </p>
+    </OnlyCard>
   );
 }
