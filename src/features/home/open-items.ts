@@ -17,7 +17,6 @@ import {
   readNeeds,
   readOpenCounts,
   readYesterday,
-  type Yesterday,
 } from '../review/ledger-days.sql.ts';
 
 /**
@@ -66,22 +65,7 @@ export interface Task {
 }
 
 /** The items that wait for a person, over the whole ledger. */
-export interface OpenItems {
-  /** The first date of the ledger; null: the ledger is empty. */
-  readonly startDate: CivilDate | null;
-  /** Null until the first date is reconciled. */
-  readonly lastReconciledDate: CivilDate | null;
-  /** Number of closed dates without data. */
-  readonly lagDays: number;
-  readonly yesterday: Yesterday;
-  readonly needs: Readonly<Record<Need, number>>;
-  /** Changed bank accounts without a decision. */
-  readonly accountChanges: number;
-  /** Companies of the ERP whose buyers a person has to confirm, after the newest run of the matching. */
-  readonly unmappedCompanies: number;
-  /** In the order of `TASKS`. */
-  readonly tasks: readonly Task[];
-}
+export type OpenItems = Awaited<ReturnType<typeof readOpenItems>>;
 
 /** A page does not wait for the ERP's lock on `provider`. */
 const PROVIDER_LOCK_TIMEOUT = '250ms';
@@ -90,7 +74,7 @@ const PROVIDER_LOCK_TIMEOUT = '250ms';
 export async function readOpenItems(
   database: Database,
   { now, policy }: { readonly now: Date; readonly policy: AlertPolicy },
-): Promise<OpenItems> {
+) {
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
   const [checkpoint, needs, counted, yesterday, missing, waiting, alerts, providerAlerts] =
@@ -139,7 +123,8 @@ export async function readOpenItems(
       ...(cause !== undefined && { cause }),
     });
   };
-  const found = [
+  /** In the order of `TASKS`. */
+  const tasks: readonly Task[] = [
     ...task('urgent_breaks', counted.urgentBreaks, counted.urgentValue),
     ...task('account_changes', accountChanges, counted.heldValue, { titles: counted.heldTitles }),
     ...ofDays('held'),
@@ -160,17 +145,19 @@ export async function readOpenItems(
     ...task('providers_locked', providerAlerts === null ? 1 : 0, null),
   ];
   return {
+    /** The first date of the ledger; null: the ledger is empty. */
     startDate: checkpoint?.startDate ?? null,
+    /** Null until the first date is reconciled. */
     lastReconciledDate: checkpoint?.lastReconciledDate ?? null,
+    /** Number of closed dates without data. */
     lagDays: missing.length + (needOf('failed')?.days ?? 0),
-    yesterday,
-    needs: Object.fromEntries(NEEDS.map((need) => [need, needOf(need)?.days ?? 0])) as Record<
-      Need,
-      number
-    >,
+    needs: Object.fromEntries(NEEDS.map((need) => [need, needOf(need)?.days ?? 0])),
+    /** Changed bank accounts without a decision. */
     accountChanges,
+    /** Companies of the ERP whose buyers a person has to confirm, after the newest run of the matching. */
     unmappedCompanies,
-    tasks: found,
+    yesterday,
+    tasks,
   };
 }
 
