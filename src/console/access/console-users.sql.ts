@@ -13,23 +13,6 @@ import {
   type ProvenUser,
 } from './console-sessions.sql.ts';
 
-export interface ConsoleUser {
-  readonly id: number;
-  readonly name: string;
-  readonly role: ConsoleRole;
-  /**
-   * The address by which an account of the identity provider is recognised; null: passwords only.
-   */
-  readonly email: string | null;
-  /** Whether such an account has signed in, so that only its subject counts. */
-  readonly isBound: boolean;
-  readonly hasPassword: boolean;
-  readonly hasSecondFactor: boolean;
-  readonly createdAt: Date;
-  readonly lastLoginAt: Date | null;
-  readonly disabledAt: Date | null;
-}
-
 /** The data for a sign-in. A disabled user is not found. */
 export interface LoginUser extends ProvenUser {
   readonly email: string | null;
@@ -150,13 +133,18 @@ async function requireFreeEmail(
   return email;
 }
 
-export function readUsers(database: Database): Promise<ConsoleUser[]> {
-  return database.prisma.$queryRaw<ConsoleUser[]>`
-    SELECT id::float8 AS id, name, role, email, oidc_subject IS NOT NULL AS "isBound",
-           password_hash IS NOT NULL AS "hasPassword",
-           totp_secret IS NOT NULL AS "hasSecondFactor",
-           created_at AS "createdAt", last_login_at AS "lastLoginAt", disabled_at AS "disabledAt"
-    FROM conciliation.console_user ORDER BY name`;
+export type ConsoleUser = Awaited<ReturnType<typeof readUsers>>[number];
+
+export async function readUsers({ prisma }: Database) {
+  const users = await prisma.consoleUser.findMany({ orderBy: { name: 'asc' } });
+  return users.map(({ name, role, email, lastLoginAt, disabledAt, ...user }) => ({
+    ...{ name, email, lastLoginAt, disabledAt },
+    role: role as ConsoleRole,
+    /** Whether an account of the identity provider has signed in, so that only its subject counts. */
+    isBound: user.oidcSubject !== null,
+    hasPassword: user.passwordHash !== null,
+    hasSecondFactor: user.totpSecret !== null,
+  }));
 }
 
 export async function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
@@ -182,10 +170,8 @@ export function changeOwnPassword(
 ): Promise<string | null> {
   return database.prisma.$transaction(async (tx) => {
     if (!(await lockProven(tx, user, change.token))) return null;
-    await tx.consoleUser.update({
-      where: { id: user.id },
-      data: { passwordHash: change.passwordHash },
-    });
+    const { passwordHash } = change;
+    await tx.consoleUser.update({ where: { id: user.id }, data: { passwordHash } });
     await voidLinks(tx, user.id);
     return keepOnlySession(tx, user, change.token, { action: 'user.own_password' });
   });
@@ -270,9 +256,7 @@ export function consumeLink(
       RETURNING ${LINK}`;
     if (link === undefined) return null;
     if (passwordHash !== null) {
-      await tx.$executeRaw`
-        UPDATE conciliation.console_user
-        SET password_hash = ${passwordHash} WHERE id = ${link.userId}`;
+      await tx.consoleUser.update({ where: { id: link.userId }, data: { passwordHash } });
       await endSessionsOf(tx, link.userId);
       await recordAudit(tx, { actor: link.name, action: 'user.password' });
     }

@@ -10,7 +10,7 @@ import { text } from '../api/schema-parts.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, cookiesOf, isForeignLoad } from '../shell/guard.ts';
-import { Field } from '../shell/layout.tsx';
+import { Input } from '../shell/layout.tsx';
 import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/page-context.ts';
 import { OnlyCard } from '../shell/parts.tsx';
 import { forVisitors } from '../shell/route-access.ts';
@@ -180,19 +180,22 @@ function LoginPage(props: {
             <p class="or">{text('login.orPassword')}</p>
           </>
         )}
-        <Field label={text('login.name')}>
-          <input
-            name="name"
-            required
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck={false}
-            value={props.name}
-          />
-        </Field>
-        <Field label={text('login.password')}>
-          <input name="password" type="password" required autocomplete="current-password" />
-        </Field>
+        <Input
+          label={text('login.name')}
+          name="name"
+          required
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          value={props.name}
+        />
+        <Input
+          label={text('login.password')}
+          name="password"
+          type="password"
+          required
+          autocomplete="current-password"
+        />
         <CodeField isRequired={false} />
       </SIGN_IN.Form>
     </div>
@@ -203,17 +206,16 @@ function LoginPage(props: {
 export function CodeField(props: { readonly isRequired: boolean }) {
   const { text } = usePage();
   return (
-    <Field label={props.isRequired ? text('login.code') : text('login.codeIfSet')}>
-      <input
-        name="code"
-        class="mono"
-        required={props.isRequired}
-        maxLength={40}
-        autocomplete="one-time-code"
-        autocapitalize="characters"
-        spellcheck={false}
-      />
-    </Field>
+    <Input
+      label={props.isRequired ? text('login.code') : text('login.codeIfSet')}
+      name="code"
+      class="mono"
+      required={props.isRequired}
+      maxLength={40}
+      autocomplete="one-time-code"
+      autocapitalize="characters"
+      spellcheck={false}
+    />
   );
 }
 
@@ -261,18 +263,21 @@ export function NewPasswordFields(props: { readonly name: string }) {
   const { text } = context;
   return (
     <>
-      <Field label={text('link.password')}>
-        <input
-          name={props.name}
-          type="password"
-          required
-          minLength={MIN_PASSWORD_LENGTH}
-          autocomplete="new-password"
-        />
-      </Field>
-      <Field label={text('link.again')}>
-        <input name="again" type="password" required autocomplete="new-password" />
-      </Field>
+      <Input
+        label={text('link.password')}
+        name={props.name}
+        type="password"
+        required
+        minLength={MIN_PASSWORD_LENGTH}
+        autocomplete="new-password"
+      />
+      <Input
+        label={text('link.again')}
+        name="again"
+        type="password"
+        required
+        autocomplete="new-password"
+      />
       <p class="quiet small">
         {text('link.rule', { min: context.formats.count(MIN_PASSWORD_LENGTH) })}
       </p>

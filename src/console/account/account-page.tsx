@@ -16,7 +16,7 @@ import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import { type Column, ListTable } from '../list/columns.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, cookiesOf } from '../shell/guard.ts';
-import { Field } from '../shell/layout.tsx';
+import { Input } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { Card, Instant, OnlyCard } from '../shell/parts.tsx';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
@@ -207,9 +207,13 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
         autocomplete="username"
         value={context.principal?.name ?? ''}
       />
-      <Field label={text('account.present')}>
-        <input name="password" type="password" required autocomplete="current-password" />
-      </Field>
+      <Input
+        label={text('account.present')}
+        name="password"
+        type="password"
+        required
+        autocomplete="current-password"
+      />
       {needsCode && <CodeField isRequired />}
     </>
   );
@@ -318,16 +322,15 @@ function EnrolBody(props: {
         look="primary"
         help={text('account.confirmHelp')}
       >
-        <Field label={text('account.code')}>
-          <input
-            name="code"
-            class="mono"
-            required
-            inputMode="numeric"
-            maxLength={10}
-            autocomplete="one-time-code"
-          />
-        </Field>
+        <Input
+          label={text('account.code')}
+          name="code"
+          class="mono"
+          required
+          inputMode="numeric"
+          maxLength={10}
+          autocomplete="one-time-code"
+        />
         <ProofFields needsCode={false} />
       </ENROL.Form>
     </OnlyCard>

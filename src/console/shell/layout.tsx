@@ -1,9 +1,9 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, JSX, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { ASSETS } from './assets.ts';
 import { type PageContext, PageProvider, usePage } from './page-context.ts';
-import { ActionForm, Submit } from './parts.tsx';
+import { ActionForm, Options, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
 export interface Page {
@@ -184,15 +184,13 @@ function LanguageMenu() {
       </summary>
       <ActionForm action="/preferences" class="menu-body">
         <input type="hidden" name="next" value={context.url} />
-        <Field label={text('nav.language')}>
-          <select name="language">
-            {LANGUAGES.map((language) => (
-              <option key={language} value={language} selected={language === context.language}>
-                {language === 'en' ? 'English' : 'Português (Brasil)'}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <Select
+          label={text('nav.language')}
+          name="language"
+          values={LANGUAGES}
+          chosen={context.language}
+          text={(language) => (language === 'en' ? 'English' : 'Português (Brasil)')}
+        />
         <Submit>{text('nav.apply')}</Submit>
       </ActionForm>
     </details>
@@ -211,6 +209,32 @@ function Account() {
         <Submit>{text('nav.signOut')}</Submit>
       </ActionForm>
     </details>
+  );
+}
+
+/** A field of a form with its label. */
+export function Input({
+  label,
+  ...input
+}: { readonly label: string } & JSX.InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <Field label={label}>
+      <input {...input} />
+    </Field>
+  );
+}
+
+export function Select<Value extends string>({
+  label,
+  name,
+  ...options
+}: { readonly label: string; readonly name: string } & Parameters<typeof Options<Value>>[0]) {
+  return (
+    <Field label={label}>
+      <select name={name}>
+        <Options {...options} />
+      </select>
+    </Field>
   );
 }
 
