@@ -222,48 +222,50 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
 function FactorCard({ data }: { readonly data: AccountPageData }) {
   const { text, formats } = usePage();
   const { requiresSecondFactor, user } = data;
-  if (user.factor === null) {
-    return (
-      <Card title={text('account.factorTitle')}>
-        <p class="quiet">{text('account.factorHelp')}</p>
-        <p>
-          <span class="tag is-changed">{text('account.factorOff')}</span>
-        </p>
-        <p>
-          <a class="button primary" href={SECOND_FACTOR_PATH}>
-            {text('account.setUp')}
-          </a>
-        </p>
-      </Card>
-    );
-  }
-  const count = formats.count(user.factor.recoveryHashes.length);
   return (
     <Card title={text('account.factorTitle')}>
       <p class="quiet">{text('account.factorHelp')}</p>
-      <p>
-        <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
-        <span class="quiet small">{text('account.codesLeft', { count })}</span>
-      </p>
-      <REMOVE_FACTOR.Form
-        values={{}}
-        button={text('account.remove')}
-        look="danger"
-        help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
-        isFolded
-      >
-        <ProofFields needsCode />
-      </REMOVE_FACTOR.Form>
+      {user.factor === null ? (
+        <>
+          <p>
+            <span class="tag is-changed">{text('account.factorOff')}</span>
+          </p>
+          <p>
+            <a class="button primary" href={SECOND_FACTOR_PATH}>
+              {text('account.setUp')}
+            </a>
+          </p>
+        </>
+      ) : (
+        <>
+          <p>
+            <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
+            <span class="quiet small">
+              {text('account.codesLeft', {
+                count: formats.count(user.factor.recoveryHashes.length),
+              })}
+            </span>
+          </p>
+          <REMOVE_FACTOR.Form
+            values={{}}
+            button={text('account.remove')}
+            look="danger"
+            help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
+            isFolded
+          >
+            <ProofFields needsCode />
+          </REMOVE_FACTOR.Form>
+        </>
+      )}
     </Card>
   );
 }
 
 const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
   {
-    name: 'signed_in',
+    name: 'created_at',
     head: 'account.signedIn',
     kind: 'instant',
-    value: ({ createdAt }) => createdAt,
     cell: ({ createdAt, isOwn }, { text }) => (
       <>
         <Instant at={createdAt} />
@@ -271,12 +273,7 @@ const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
       </>
     ),
   },
-  {
-    name: 'last_seen',
-    head: 'account.lastSeen',
-    kind: 'instant',
-    value: ({ lastSeenAt }) => lastSeenAt,
-  },
+  { name: 'last_seen_at', head: 'account.lastSeen', kind: 'instant' },
   { name: 'address', head: 'account.address', kind: 'text' },
   {
     name: 'way',

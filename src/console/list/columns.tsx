@@ -77,7 +77,15 @@ export function ListTable<Row>(props: {
   const { rows, sums, rowClass, order } = props;
   const page = usePage();
   const columns = props.columns.filter(({ only }) => only !== 'file');
-  const classOf = (column: Column<Row>) => (isNumber(column) ? 'right number' : undefined);
+  const cell = (column: Column<Row>, content: ComponentChildren) => (
+    <td
+      key={column.name}
+      class={isNumber(column) ? 'right number' : undefined}
+      data-label={headingOf(column, page.text)}
+    >
+      {content}
+    </td>
+  );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
     // biome-ignore lint/a11y/useSemanticElements: a section would be read out as one more chapter
@@ -96,18 +104,11 @@ export function ListTable<Row>(props: {
               {columns.map((column) => {
                 const content =
                   column.cell?.(row, page) ?? shown(cellOf(column, row, page), column, page);
-                return column.isHead === true ? (
+                if (column.isHead !== true) return cell(column, content);
+                return (
                   <th key={column.name} scope="row">
                     {content}
                   </th>
-                ) : (
-                  <td
-                    key={column.name}
-                    class={classOf(column)}
-                    data-label={headingOf(column, page.text)}
-                  >
-                    {content}
-                  </td>
                 );
               })}
             </tr>
@@ -116,17 +117,14 @@ export function ListTable<Row>(props: {
         {sums !== undefined && (
           <tfoot>
             <tr>
-              {columns.map((column, index) => (
-                <td
-                  key={column.name}
-                  class={classOf(column)}
-                  data-label={headingOf(column, page.text)}
-                >
-                  {index === 0
+              {columns.map((column, index) =>
+                cell(
+                  column,
+                  index === 0
                     ? page.text('list.sum')
-                    : shown(sums[column.name] ?? '', column, page)}
-                </td>
-              ))}
+                    : shown(sums[column.name] ?? '', column, page),
+                ),
+              )}
             </tr>
           </tfoot>
         )}

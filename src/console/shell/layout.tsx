@@ -97,13 +97,16 @@ const ADMINISTRATION = ['/alerts', '/audit', '/users', '/backfills', '/fields'] 
 export type NavigationPath = (typeof SECTIONS)[Section][number] | (typeof ADMINISTRATION)[number];
 
 function NavigationLink(props: {
-  readonly href: NavigationPath;
-  readonly label: string;
+  readonly to: NavigationPath;
   readonly isCurrent: boolean;
+  /** Absent: that of the page. */
+  readonly label?: string;
 }) {
+  const { to, isCurrent } = props;
+  const { text } = usePage();
   return (
-    <a href={props.href} {...(props.isCurrent && { 'aria-current': 'page' })}>
-      {props.label}
+    <a href={to} {...(isCurrent && { 'aria-current': 'page' })}>
+      {props.label ?? text(`nav.pages.${to}`)}
     </a>
   );
 }
@@ -120,7 +123,7 @@ function Navigation({ page: { active } }: { readonly page: Page }) {
         {(Object.keys(SECTIONS) as Section[]).map((section) => (
           <li key={section}>
             <NavigationLink
-              href={SECTIONS[section][0]}
+              to={SECTIONS[section][0]}
               label={text(`nav.sections.${section}`)}
               isCurrent={isIn(section, active)}
             />
@@ -139,12 +142,7 @@ function SectionPages({ page: { active } }: { readonly page: Page }) {
   return (
     <nav class="tabs" aria-label={text(`nav.sections.${section}`)}>
       {pathsOf(section).map((path) => (
-        <NavigationLink
-          key={path}
-          href={path}
-          label={text(`nav.pages.${path}`)}
-          isCurrent={path === active}
-        />
+        <NavigationLink key={path} to={path} isCurrent={path === active} />
       ))}
     </nav>
   );
@@ -161,12 +159,7 @@ function Administration({ page: { active } }: { readonly page: Page }) {
       <nav class="menu-body" aria-label={text('nav.administration')}>
         {ADMINISTRATION.filter((path) => mayUse(principal?.role ?? 'viewer', 'GET', path)).map(
           (path) => (
-            <NavigationLink
-              key={path}
-              href={path}
-              label={text(`nav.pages.${path}`)}
-              isCurrent={path === active}
-            />
+            <NavigationLink key={path} to={path} isCurrent={path === active} />
           ),
         )}
       </nav>

@@ -32,7 +32,7 @@ import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts, Feature } from './console-parts.ts';
 import { addGuard, isForPrograms } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
-import { EVERYBODY, forKeys, forMonitoring } from './route-access.ts';
+import { EVERYBODY, forMonitoring, withAccess } from './route-access.ts';
 import { type ErrorAnswer, errorPage, sendPage, statusOf } from './send-page.tsx';
 
 export interface ConsoleOptions {
@@ -149,7 +149,7 @@ async function addPages(
     for (const { addPage } of lists) addPage(server, parts);
     for (const { add } of actions) add(server, parts);
   }
-  await addApiRoutes(server, parts, parts.version);
+  await addApiRoutes(server, parts);
   return routes;
 }
 
@@ -272,18 +272,14 @@ function urlOf(server: FastifyInstance): string {
  * users. The rights are in the same table as those of the pages.
  */
 
-async function addApiRoutes(
-  server: FastifyInstance,
-  parts: ConsoleParts,
-  version: string,
-): Promise<void> {
+async function addApiRoutes(server: FastifyInstance, parts: ConsoleParts): Promise<void> {
   await server.register(fastifySwagger, {
     hideUntagged: true,
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'erp-conciliation-sync',
-        version,
+        version: parts.version,
         description:
           'The ledger of anticipated receivables. Amounts are exact decimals as text; dates are calendar dates.',
         license: { name: 'MIT', identifier: 'MIT' },
@@ -302,9 +298,8 @@ async function addApiRoutes(
       for (const { api: operations = [], lists = [] } of parts.features) {
         for (const add of [...operations, ...lists.map(({ addApi }) => addApi)]) add(api, parts);
       }
-      api.get('/openapi.json', { config: { access: forKeys(EVERYBODY, 'read') } }, async () =>
-        server.swagger(),
-      );
+      const access = withAccess({ who: EVERYBODY, scope: 'read' });
+      api.get('/openapi.json', access, async () => server.swagger());
     },
     { prefix: '/api' },
   );

@@ -21,30 +21,26 @@ export const PROCESS_SILENCE_MS = 3 * 60_000;
 /** A COMMIT takes milliseconds. */
 const HUNG_COMMIT_MS = 10_000;
 
-/** @param hungMs replaced in tests */
-export function databaseCheck(database: Database, hungMs = HUNG_COMMIT_MS): ReadinessCheck {
+/**
+ * Whether the database takes writes, and answers a COMMIT: for example, it does not when a synchronous standby is gone.
+ * @param hungMs replaced in tests
+ */
+export function databaseCheck({ prisma }: Database, hungMs = HUNG_COMMIT_MS): ReadinessCheck {
   return {
     name: 'database',
     run: async () => {
-      const { isReadOnly, commits } = await readWriting(database, hungMs);
+      const [{ isReadOnly, commits }] = await prisma.$queryRaw<
+        [{ isReadOnly: boolean; commits: number }]
+      >`
+        SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly", count(*)::int AS commits
+        FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = current_user AND state = 'active'
+          AND query ~* '^commit'
+          AND query_start < clock_timestamp() - make_interval(secs => ${hungMs / 1000}::float8)`;
       if (isReadOnly) return 'takes no writes';
       return commits === 0 ? null : `${commits} COMMIT(s) without an answer for ${hungMs / 1000} s`;
     },
   };
-}
-
-/**
- * Resolves when the database answers: whether it refuses writes, and how many COMMITs of the program have been under way
- * for so long, for example because a synchronous standby is gone.
- */
-async function readWriting(database: Database, hungMs: number) {
-  const [row] = await database.prisma.$queryRaw<[{ isReadOnly: boolean; commits: number }]>`
-    SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly", count(*)::int AS commits
-    FROM pg_stat_activity
-    WHERE datname = current_database() AND usename = current_user AND state = 'active'
-      AND query ~* '^commit'
-      AND query_start < clock_timestamp() - make_interval(secs => ${hungMs / 1000}::float8)`;
-  return row;
 }
 
 /**
