@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX, VNode } from 'preact';
+import type { ComponentChildren, ComponentProps, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { ASSETS } from './assets.ts';
@@ -177,13 +177,15 @@ function LanguageMenu() {
       </summary>
       <ActionForm action="/preferences" class="menu-body">
         <input type="hidden" name="next" value={context.url} />
-        <Select
-          label={text('nav.language')}
-          name="language"
-          values={LANGUAGES}
-          chosen={context.language}
-          text={(language) => (language === 'en' ? 'English' : 'Português (Brasil)')}
-        />
+        <Field label={text('nav.language')}>
+          <select name="language">
+            {LANGUAGES.map((language) => (
+              <option key={language} value={language} selected={language === context.language}>
+                {language === 'en' ? 'English' : 'Português (Brasil)'}
+              </option>
+            ))}
+          </select>
+        </Field>
         <Submit>{text('nav.apply')}</Submit>
       </ActionForm>
     </details>
@@ -206,10 +208,7 @@ function Account() {
 }
 
 /** A field of a form with its label. */
-export function Input({
-  label,
-  ...input
-}: { readonly label: string } & JSX.InputHTMLAttributes<HTMLInputElement>) {
+export function Input({ label, ...input }: { readonly label: string } & ComponentProps<'input'>) {
   return (
     <Field label={label}>
       <input {...input} />
