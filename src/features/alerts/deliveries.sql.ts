@@ -41,19 +41,15 @@ export interface DeliveryParts {
   readonly digestSlotAt: ((now: Date) => Date) | null;
 }
 
-interface Claim {
+/** A claimed message: an alert, or the digest of a slot. */
+type Due = {
   readonly deliveryId: bigint;
   /** Tried deliveries, including this one. */
   readonly attempts: number;
-}
-
-type Due = Claim & ((DueAlert & { readonly slotAt: null }) | DueDigest);
-
-interface DueDigest {
-  readonly slotAt: Date;
-  readonly message: null;
-  readonly resolvedAt: null;
-}
+} & (
+  | (DueAlert & { readonly slotAt: null })
+  | { readonly slotAt: Date; readonly message: null; readonly resolvedAt: null }
+);
 
 /**
  * Hands alerts that were raised or resolved to the channels, and returns them. A delivery that is planned or under

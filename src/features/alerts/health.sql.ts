@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../base/database/database.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { ReadinessCheck } from '../../console/shell/readiness.ts';
 
@@ -64,12 +64,10 @@ export function migrationsCheck(listPending: () => Promise<readonly string[]>): 
   };
 }
 
-export function queueCheck(isReachable: () => Promise<boolean>): ReadinessCheck {
-  return {
-    name: 'queue',
-    run: async () => ((await isReachable()) ? null : 'not reachable'),
-  };
-}
+export const queueCheck = (isReachable: () => Promise<boolean>): ReadinessCheck => ({
+  name: 'queue',
+  run: async () => ((await isReachable()) ? null : 'not reachable'),
+});
 
 const TOKEN_FAULTS = {
   token_refused: 'the platform refuses the token',
@@ -77,17 +75,15 @@ const TOKEN_FAULTS = {
 } as const;
 
 /** Only for a process that has the worker role. */
-export function tokenCheck(
+export const tokenCheck = (
   findFault: () => Promise<keyof typeof TOKEN_FAULTS | null>,
-): ReadinessCheck {
-  return {
-    name: 'token',
-    run: async () => {
-      const fault = await findFault();
-      return fault === null ? null : TOKEN_FAULTS[fault];
-    },
-  };
-}
+): ReadinessCheck => ({
+  name: 'token',
+  run: async () => {
+    const fault = await findFault();
+    return fault && TOKEN_FAULTS[fault];
+  },
+});
 
 /** Three ticks: one may be late and one may be lost. */
 const MAX_TICK_AGE_MS = 180_000;
@@ -143,17 +139,9 @@ export function startFaultReports(parts: {
 }): Loop {
   const { database, logger, read, intervalMs = INTERVAL_MS } = parts;
   const processId = randomUUID();
-  let isReporting = false;
-
-  const round = async () => {
-    try {
-      await reportFaults(database, processId, await read());
-      isReporting = true;
-    } catch (error) {
-      const level = isReporting ? 'warn' : 'debug';
-      logger[level]({ err: describeError(error) }, 'the faults of this process were not reported');
-      isReporting = false;
-    }
-  };
-  return loop({ everyMs: intervalMs, run: round });
+  return loop({
+    everyMs: intervalMs,
+    run: async () => reportFaults(database, processId, await read()),
+    failure: { logger, message: 'the faults of this process were not reported' },
+  });
 }
