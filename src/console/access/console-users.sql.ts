@@ -6,12 +6,7 @@ import { type ConsoleRole, PROGRAM_AUTHORS, parseUserName } from '../../base/val
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
-import {
-  endSessionsOf,
-  keepOnlySession,
-  lockProven,
-  type ProvenUser,
-} from './console-sessions.sql.ts';
+import { changeProven, endSessionsOf, type ProvenUser } from './console-sessions.sql.ts';
 
 /** The data for a sign-in. A disabled user is not found. */
 export interface LoginUser extends ProvenUser {
@@ -166,14 +161,12 @@ export async function findLoginUser(database: Database, name: string): Promise<L
 export function changeOwnPassword(
   database: Database,
   user: ProvenUser,
-  change: { readonly passwordHash: string; readonly token: string },
+  { passwordHash, token }: { readonly passwordHash: string; readonly token: string },
 ): Promise<string | null> {
-  return database.prisma.$transaction(async (tx) => {
-    if (!(await lockProven(tx, user, change.token))) return null;
-    const { passwordHash } = change;
+  return changeProven(database, user, token, { action: 'user.own_password' }, async (tx) => {
     await tx.consoleUser.update({ where: { id: user.id }, data: { passwordHash } });
     await voidLinks(tx, user.id);
-    return keepOnlySession(tx, user, change.token, { action: 'user.own_password' });
+    return true;
   });
 }
 

@@ -337,9 +337,9 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     const { searchParams } = new URL(request.url, 'http://localhost');
     const identity = await oidc.finish(searchParams, { ...login, state });
     const user = await findOidcUser(database, identity, clientAddress(request));
-    if (user.outcome !== 'found') {
+    if (user.refused !== null) {
       logSecurityEvent(logger, request, 'sign_in_failed');
-      throw refusal(`oidc_${user.outcome}`);
+      throw refusal(`oidc_${user.refused}`);
     }
     const { issuer, subject } = identity;
     return signIn(reply, parts, user, login.next, { issuer, subject });
