@@ -2,7 +2,7 @@
  * A list is declared once: its filter, its columns, its row and how it is read. The declaration makes the page with the
  * form of the filter, the row of sums and the numbered pages, the files of all rows, and the operation of the API.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { type Static, type TObject, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
@@ -12,7 +12,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
-import { type ConsoleParts, todayOf } from '../shell/console-parts.ts';
+import { type AddRoutes, type ConsoleParts, todayOf } from '../shell/console-parts.ts';
 import { actorOf, type Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
 import { type PageContext, pageContext } from '../shell/page-context.ts';
@@ -148,8 +148,6 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   ) => Promise<(page: ListParts<Total>) => VNode>;
 }
 
-type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
-
 export interface List<Fields extends FilterFields = FilterFields> {
   readonly addPage: AddRoutes;
   readonly addApi: AddRoutes;
@@ -237,9 +235,10 @@ export function declareList<
       </div>
     );
   };
-  const noneOf = ({ text }: PageContext, filter: FilterOf<Fields>) => (
-    <p class="quiet">{text(list.none?.(filter) ?? `lists.${name}.none`)}</p>
-  );
+  const noneOf = ({ text }: PageContext, filter: FilterOf<Fields>) => {
+    const none = list.none?.(filter);
+    return <p class="quiet">{text(none === undefined ? `lists.${name}.none` : none)}</p>;
+  };
   const filterOf = (
     { text }: PageContext,
     filter: FilterOf<Fields>,
