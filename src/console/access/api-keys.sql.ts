@@ -37,32 +37,22 @@ export function createApiKey(
     readonly by: string;
   },
 ): Promise<{ readonly id: number; readonly key: string }> {
+  const { user, role, scopes, validDays, by } = key;
   return database.prisma.$transaction(async (tx) => {
     const name = key.name.trim();
-    if (name === '' || name.length > MAX_NAME_LENGTH || key.scopes.length === 0) {
+    if (name === '' || name.length > MAX_NAME_LENGTH || scopes.length === 0) {
       throw refusal('key', { days: KEY_DAYS.max });
     }
-    const owner = key.user === null ? null : await requireOwner(tx, key.user, key.role);
+    const owner = user === null ? null : await requireOwner(tx, user, role);
     const text = KEY_PREFIX + newToken();
-    const [row] = await tx.$queryRaw<[{ id: bigint }]>`
+    const [{ id }] = await tx.$queryRaw<[{ id: number }]>`
       INSERT INTO conciliation.api_key
         (name, key_hash, key_start, user_id, role, scopes, created_by, expires_at)
       VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${owner},
-              ${key.role}, ${[...key.scopes]}, ${key.by},
-              now() + make_interval(days => ${key.validDays}::int))
-      RETURNING id`;
-    const id = Number(row.id);
-    await recordAudit(tx, {
-      actor: key.by,
-      action: 'key.add',
-      details: {
-        keyId: id,
-        name,
-        ...(key.user !== null && { user: key.user }),
-        role: key.role,
-        scopes: key.scopes,
-      },
-    });
+              ${role}, ${[...scopes]}, ${by}, now() + make_interval(days => ${validDays}::int))
+      RETURNING id::float8 AS id`;
+    const details = { keyId: id, name, role, scopes, ...(user !== null && { user }) };
+    await recordAudit(tx, { actor: by, action: 'key.add', details });
     return { id, key: text };
   });
 }
