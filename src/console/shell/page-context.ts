@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { LANGUAGES, type Language, type Text, textOf } from '../../base/texts/texts.ts';
+import { LANGUAGES, type Language, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { isPlainDecimal } from '../../base/values/decimal.ts';
 import { amountText, capitalised } from '../../base/values/display-text.ts';
-import { csrfTokenOf, type Principal } from './guard.ts';
+import { csrfTokenOf } from './guard.ts';
 
 /** Formats numbers, dates and instants for a reader. */
 type Formats = ReturnType<typeof createFormats>;
@@ -77,17 +77,7 @@ function createFormats(language: Language, timeZone: string) {
 export const LANGUAGE_COOKIE = 'conciliation-language';
 
 /** The reader-specific data of a page. */
-export interface PageContext {
-  readonly text: Text;
-  readonly language: Language;
-  readonly formats: Formats;
-  readonly principal: Principal | null;
-  readonly csrf: string;
-  /** The path and query of this page. */
-  readonly url: string;
-  /** A sentence about the last action; null: none. */
-  readonly notice: string | null;
-}
+export type PageContext = ReturnType<typeof pageContext>;
 
 const CurrentPage = createContext<PageContext | null>(null);
 export const PageProvider = CurrentPage.Provider;
@@ -102,24 +92,21 @@ export function usePage(): PageContext {
   return context;
 }
 
-export function pageContext(request: FastifyRequest, timeZone: string): PageContext {
+export function pageContext(request: FastifyRequest, timeZone: string) {
   const language =
     LANGUAGES.find((known) => known === request.cookies[LANGUAGE_COOKIE]) ??
     languageOf(request.headers['accept-language']);
   const words = wordsOf(language, timeZone);
+  const notice = textParameter(request.query, 'notice');
   return {
     ...words,
     principal: request.principal,
     csrf: csrfTokenOf(request.visit),
+    /** The path and query of this page. */
     url: request.method === 'GET' ? request.url : '/',
-    notice: noticeOf(request, words.text),
+    /** A sentence about the last action; null: none. A request can select only one of the defined notices. */
+    notice: notice === null ? null : words.text.find(`notices.${notice}`),
   };
-}
-
-/** A request can select only one of the defined notices. */
-function noticeOf(request: FastifyRequest, text: Text): string | null {
-  const name = textParameter(request.query, 'notice');
-  return name === null ? null : text.find(`notices.${name}`);
 }
 
 /** Returns a parameter of a query or a form; null when it is absent, empty or repeated. */
