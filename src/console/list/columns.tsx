@@ -206,18 +206,11 @@ function TargetLink(props: {
   );
 }
 
-/** A numbered page of a list. */
-export interface Paging {
-  /** From 1. */
-  readonly page: number;
-  readonly pages: number;
-  readonly total: number;
-  readonly limit: number;
-  readonly offset: number;
-}
+/** A numbered page of a list, from 1. */
+export type Paging = ReturnType<typeof pagingOf>;
 
 /** Returns the page that the parameter asks for, or the nearest page of the list. */
-export function pagingOf(query: unknown, total: number, limit: number): Paging {
+export function pagingOf(query: unknown, total: number, limit: number) {
   const text = textParameter(query, 'page') ?? '1';
   const wanted = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
   const pages = Math.max(1, Math.ceil(total / limit));

@@ -161,22 +161,13 @@ export async function readOpenItems(
   };
 }
 
-/** The state of the ledger in words, the same in the console, in `conciliation status`, in the API and in the digest. */
-export interface Headline {
-  /** Whether nothing waits for a person. */
-  readonly inOrder: boolean;
-  /** The last date that is over. */
-  readonly title: string;
-  /** The tasks, the greatest risk first. */
-  readonly lines: readonly string[];
-}
-
 /** Returns whether an item needs a person. Days that only wait for a sign-off do not count. */
 export function needsPerson({ tasks }: OpenItems): boolean {
   return tasks.some(({ key }) => TASKS[key].isOpen);
 }
 
-export function headlineOf(items: OpenItems, language: Language): Headline {
+/** The state of the ledger in words, the same in the console, in `conciliation status`, in the API and in the digest. */
+export function headlineOf(items: OpenItems, language: Language) {
   const text = textOf(language);
   const { startDate, yesterday, tasks } = items;
   const { date, state, titles, originalValueSum } = yesterday;
@@ -189,7 +180,9 @@ export function headlineOf(items: OpenItems, language: Language): Headline {
     ].join(' · '),
   );
   return {
+    /** Whether nothing waits for a person. */
     inOrder: startDate !== null && startDate <= date && tasks.length === 0,
+    /** The last date that is over. */
     title:
       startDate === null
         ? text('headline.empty')
@@ -202,6 +195,7 @@ export function headlineOf(items: OpenItems, language: Language): Headline {
                 titles,
                 value: moneyText(originalValueSum, language),
               }),
+    /** The tasks, the greatest risk first. */
     lines: lines.length === 0 && startDate !== null ? [text('headline.nothing')] : lines,
   };
 }
