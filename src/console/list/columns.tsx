@@ -77,6 +77,26 @@ export function ListTable<Row>(props: {
   const { rows, sums, rowClass, order } = props;
   const page = usePage();
   const columns = props.columns.filter(({ only }) => only !== 'file');
+  const head = (column: Column<Row>) => {
+    const { sort } = column;
+    const by = sort !== undefined && order?.by.replace('-', '') === sort ? order.by : null;
+    const heading = headingOf(column, page.text);
+    return (
+      <th
+        key={column.name}
+        scope="col"
+        class={isNumber(column) ? 'right' : undefined}
+        aria-sort={by === null ? undefined : by === sort ? 'ascending' : 'descending'}
+      >
+        {order === undefined || sort === undefined ? (
+          heading
+        ) : (
+          <TargetLink to={order.linkTo(by === sort ? `-${sort}` : sort)}>{heading}</TargetLink>
+        )}
+        {by !== null && <span aria-hidden="true"> {by === sort ? '↑' : '↓'}</span>}
+      </th>
+    );
+  };
   const cell = (column: Column<Row>, content: ComponentChildren) => (
     <td
       key={column.name}
@@ -92,11 +112,7 @@ export function ListTable<Row>(props: {
     <div class="frame" role="group" aria-label={props.label} tabIndex={0}>
       <table class="data">
         <thead>
-          <tr>
-            {columns.map((column) => (
-              <Head key={column.name} column={column} order={order} />
-            ))}
-          </tr>
+          <tr>{columns.map(head)}</tr>
         </thead>
         <tbody>
           {rows.map((row, index) => (
@@ -130,34 +146,6 @@ export function ListTable<Row>(props: {
         )}
       </table>
     </div>
-  );
-}
-
-function Head({
-  column,
-  order,
-}: {
-  readonly column: Look<never> & { readonly name: string };
-  readonly order: Order | undefined;
-}) {
-  const { text } = usePage();
-  const { sort } = column;
-  const by = sort !== undefined && order?.by.replace('-', '') === sort ? order.by : null;
-  return (
-    <th
-      scope="col"
-      class={isNumber(column) ? 'right' : undefined}
-      aria-sort={by === null ? undefined : by === sort ? 'ascending' : 'descending'}
-    >
-      {order === undefined || sort === undefined ? (
-        headingOf(column, text)
-      ) : (
-        <TargetLink to={order.linkTo(by === sort ? `-${sort}` : sort)}>
-          {headingOf(column, text)}
-        </TargetLink>
-      )}
-      {by !== null && <span aria-hidden="true"> {by === sort ? '↑' : '↓'}</span>}
-    </th>
   );
 }
 
