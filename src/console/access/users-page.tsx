@@ -321,7 +321,35 @@ function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; readonly no
         </ul>
       )}
       <Disclosure label={text('users.addKey')} class="primary">
-        <NewKeyForm />
+        <ADD_KEY.Form values={{}} button={text('users.makeKey')} look="primary">
+          <Input
+            label={text('users.keyName')}
+            name="name"
+            required
+            maxLength={80}
+            autocomplete="off"
+          />
+          <p class="quiet small">{text('users.keyNameHelp')}</p>
+          <RoleField label={text('users.keyRole')} values={KEY_ROLES} chosen="viewer" />
+          <fieldset class="choices">
+            <legend>{text('users.scopes')}</legend>
+            {KEY_SCOPES.map((scope) => (
+              <label key={scope} class="check">
+                <input type="checkbox" name="scopes" value={scope} checked={scope === 'read'} />
+                {text(`users.scopeNames.${scope}`)}
+              </label>
+            ))}
+          </fieldset>
+          <Input
+            label={text('users.days')}
+            name="days"
+            type="number"
+            required
+            min={1}
+            max={KEY_DAYS.max}
+            value={KEY_DAYS.default}
+          />
+        </ADD_KEY.Form>
       </Disclosure>
     </Card>
   );
@@ -363,35 +391,6 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
         )}
       </div>
     </li>
-  );
-}
-
-function NewKeyForm() {
-  const { text } = usePage();
-  return (
-    <ADD_KEY.Form values={{}} button={text('users.makeKey')} look="primary">
-      <Input label={text('users.keyName')} name="name" required maxLength={80} autocomplete="off" />
-      <p class="quiet small">{text('users.keyNameHelp')}</p>
-      <RoleField label={text('users.keyRole')} values={KEY_ROLES} chosen="viewer" />
-      <fieldset class="choices">
-        <legend>{text('users.scopes')}</legend>
-        {KEY_SCOPES.map((scope) => (
-          <label key={scope} class="check">
-            <input type="checkbox" name="scopes" value={scope} checked={scope === 'read'} />
-            {text(`users.scopeNames.${scope}`)}
-          </label>
-        ))}
-      </fieldset>
-      <Input
-        label={text('users.days')}
-        name="days"
-        type="number"
-        required
-        min={1}
-        max={KEY_DAYS.max}
-        value={KEY_DAYS.default}
-      />
-    </ADD_KEY.Form>
   );
 }
 

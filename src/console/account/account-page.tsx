@@ -299,11 +299,19 @@ function EnrolBody(props: {
     );
   }
   const uri = addressOfSecret(secret, principal?.name ?? '');
+  // Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004.
+  const picture = encodeURIComponent(renderSVG(uri, { border: 4 }));
   return (
     <OnlyCard title={text('account.enrolTitle')}>
       {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
       <p>{text('account.scan')}</p>
-      <QrCode text={uri} label={text('account.picture')} />
+      <img
+        class="qr"
+        src={`data:image/svg+xml,${picture}`}
+        alt={text('account.picture')}
+        width="220"
+        height="220"
+      />
       <p>
         <span class="quiet small">{text('account.secret')}</span>
         <br />
@@ -331,14 +339,6 @@ function EnrolBody(props: {
         <ProofFields needsCode={false} />
       </ENROL.Form>
     </OnlyCard>
-  );
-}
-
-/** Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004. */
-function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  const picture = encodeURIComponent(renderSVG(text, { border: 4 }));
-  return (
-    <img class="qr" src={`data:image/svg+xml,${picture}`} alt={label} width="220" height="220" />
   );
 }
 

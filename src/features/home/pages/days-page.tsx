@@ -149,20 +149,6 @@ const LEGEND: readonly DayLook[] = [
   'pending',
 ];
 
-function Legend() {
-  const { text } = usePage();
-  return (
-    <ul class="legend">
-      {LEGEND.map((look) => (
-        <li key={look} class={`is-${look}`}>
-          <StateIcon look={look} />
-          {text(`states.${look}`)}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 /** Yesterday, the tasks and the calendar. */
 function DaysPage({ data }: { data: DaysPageData }) {
   const { text, language } = usePage();
@@ -198,7 +184,14 @@ function DaysPage({ data }: { data: DaysPageData }) {
             <MonthTable key={month} month={month} days={data.days} />
           ))}
         </div>
-        <Legend />
+        <ul class="legend">
+          {LEGEND.map((look) => (
+            <li key={look} class={`is-${look}`}>
+              <StateIcon look={look} />
+              {text(`states.${look}`)}
+            </li>
+          ))}
+        </ul>
       </Card>
     </>
   );
