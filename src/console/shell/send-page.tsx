@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { VNode } from 'preact';
 import type { InputError } from '../../base/runtime/errors.ts';
 import { type Fault, faultText } from '../../base/texts/texts.ts';
 import { parseCivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleParts } from './console-parts.ts';
-import { type NavigationPath, renderPage } from './layout.tsx';
+import { type Page, renderPage } from './layout.tsx';
 import { type PageContext, pageContext } from './page-context.ts';
 import { OnlyCard } from './parts.tsx';
 
@@ -20,13 +19,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export interface PageAnswer {
-  readonly title: string;
-  readonly active: NavigationPath | null;
-  readonly body: VNode;
-  /** See `Page`. */
-  readonly refreshSeconds?: number;
-  readonly fault?: string;
+export interface PageAnswer extends Page {
   readonly status?: number;
 }
 
