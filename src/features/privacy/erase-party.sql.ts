@@ -123,19 +123,30 @@ export type ErasureCounts = Awaited<ReturnType<typeof eraseRows>>['counts'];
  * @throws StagingUnavailableError when running merges do not end in time; the call can be repeated
  */
 export async function eraseParty(database: Database, request: ErasureRequest) {
+  const { by, isDryRun, reason } = request;
   const given = await decideNames(database, request);
   const list = (names: PartyNames) =>
-    request.isDryRun
-      ? findListed(database.prisma, keysOf(names))
-      : listParty(database, names, request);
+    isDryRun ? findListed(database.prisma, keysOf(names)) : listParty(database, names, request);
   const listed = await list(given);
   // Once the tax identifier is on the list, no title gives the party another number.
   const names = await addExternalIds(database, given);
   if (names.externalIds.length > given.externalIds.length) await list(names);
   const partyId = listed?.id ?? null;
-  const counts = await eraseEverywhere(database, names, request, partyId);
-  const isNowhere = Object.values(counts).every((count) => count === 0);
-  if (isNowhere && (listed === null || listed.isNew)) {
+  const isEmpty = (counts: object) => Object.values(counts).every((count) => count === 0);
+  const counts = await inTransaction(database, { isDryRun, ...TRANSACTION }, async (tx) => {
+    await tx.$executeRaw`
+      SELECT set_config('statement_timeout', '0', true),
+             set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+    const erasure = { tx, names, keys: keysOf(names), pseudonym: pseudonymOf(partyId ?? 0n) };
+    await findTitles(erasure);
+    const { counts, digests } = await eraseRows(erasure);
+    const details = { erasedPartyId: Number(partyId), ...counts, digests };
+    if (!isDryRun && !isEmpty(counts)) {
+      await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
+    }
+    return counts;
+  });
+  if (isEmpty(counts) && (listed === null || listed.isNew)) {
     if (partyId !== null) await endErasure(database.prisma, partyId);
     throw new InputError('no title, provider, payable or rejected title names this party');
   }
@@ -184,28 +195,6 @@ export function liftErasure(
 
 function pseudonymOf(partyId: bigint): string {
   return `erased-${partyId}`;
-}
-
-function eraseEverywhere(
-  database: Database,
-  names: PartyNames,
-  { by, isDryRun, reason }: ErasureRequest,
-  partyId: bigint | null,
-): Promise<ErasureCounts> {
-  return inTransaction(database, { isDryRun, ...TRANSACTION }, async (tx) => {
-    await tx.$executeRaw`
-      SELECT set_config('statement_timeout', '0', true),
-             set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-    const erasure = { tx, names, keys: keysOf(names), pseudonym: pseudonymOf(partyId ?? 0n) };
-    await findTitles(erasure);
-    const { counts, digests } = await eraseRows(erasure);
-    const details = { erasedPartyId: Number(partyId), ...counts, digests };
-    const isEmpty = Object.values(counts).every((count) => count === 0);
-    if (!isDryRun && !isEmpty) {
-      await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
-    }
-    return counts;
-  });
 }
 
 /** The transaction that erases a party. */
