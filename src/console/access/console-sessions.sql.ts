@@ -166,8 +166,10 @@ export function changeProven(
     await endOtherSessions(tx, user.id, token);
     const renewed = newToken();
     const session = hashToken(renewed);
-    const data = { tokenHash: session, totpOffer: null };
-    await tx.consoleSession.updateMany({ where: { userId: user.id, tokenHash }, data });
+    await tx.consoleSession.updateMany({
+      where: { userId: user.id, tokenHash },
+      data: { tokenHash: session, totpOffer: null },
+    });
     await recordAudit(tx, { actor: user.name, action, details: { ...details, session } });
     return renewed;
   });

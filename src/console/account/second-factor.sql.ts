@@ -90,8 +90,10 @@ export async function enrol(
     const match = matchCode({ secret, recoveryHashes: [] }, code, offer.seconds);
     if (match === null || !('step' in match)) throw refusal('wrong_code');
     const recoveryHashes = recoveryCodes.map(hashRecoveryCode);
-    const data = { totpSecret: secret, totpStep: match.step, recoveryHashes };
-    await tx.consoleUser.update({ where: { id: user.id }, data });
+    await tx.consoleUser.update({
+      where: { id: user.id },
+      data: { totpSecret: secret, totpStep: match.step, recoveryHashes },
+    });
     return true;
   });
   return renewed === null ? null : { token: renewed, recoveryCodes };
