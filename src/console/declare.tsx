@@ -3,7 +3,7 @@
  * the page that follows. The declaration makes the route and the form. The schemas of the input check the path, the
  * query and the form before the declaration's functions run.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../base/audit/audit.ts';
@@ -12,7 +12,7 @@ import { refusal, type TextKey } from '../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 import type { ConsoleRole } from '../base/values/role.ts';
 import { splitInput } from './api/schema-parts.ts';
-import type { ConsoleParts } from './shell/console-parts.ts';
+import type { AddRoutes, ConsoleParts } from './shell/console-parts.ts';
 import { actorOf } from './shell/guard.ts';
 import { Field, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
@@ -37,7 +37,6 @@ export function asWritten<Schema extends TSchema>(schema: Schema): Schema {
   return schema;
 }
 
-type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 type InputOf<Input extends TProperties> = Readonly<Static<TObject<Input>>>;
 
 interface RouteBase<Input extends TProperties> {
@@ -149,8 +148,7 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
   };
 }
 
-interface DeclaredPage<Result> {
-  (server: FastifyInstance, parts: ConsoleParts): void;
+type DeclaredPage<Result> = AddRoutes & {
   /** Answers an action with the page, whose input the path of the action has. */
   readonly after: (
     request: FastifyRequest,
@@ -158,7 +156,7 @@ interface DeclaredPage<Result> {
     parts: ConsoleParts,
     outcome: Outcome<Result>,
   ) => Promise<unknown>;
-}
+};
 
 export function declarePage<Input extends TProperties, Data, Result = never>(
   page: PageDeclaration<Input, Data, Result>,
@@ -198,14 +196,9 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
     const path = reveal.path ?? page.path;
     server.post(path, checked({ ...page, ...reveal, path }, 'querystring'), show(true));
   };
-  return Object.assign(add, {
-    after: (
-      request: FastifyRequest,
-      reply: FastifyReply,
-      parts: ConsoleParts,
-      outcome: Outcome<Result>,
-    ) => send(request, reply, parts, request.params as InputOf<Input>, false, outcome),
-  });
+  const after: DeclaredPage<Result>['after'] = (request, reply, parts, outcome) =>
+    send(request, reply, parts, request.params as InputOf<Input>, false, outcome);
+  return Object.assign(add, { after });
 }
 
 type NameIn<Key> = Key extends `notices.${infer Name}` ? Name : never;

@@ -168,6 +168,17 @@ describeInBrowser('the console in a browser', (browser) => {
     expect(await active('tagName')).toBe('SUMMARY');
   });
 
+  test('the amounts and the buttons of the tasks are in columns', async () => {
+    const page = await enter('reviewer');
+    await page.goto('/');
+    const edges = (side: 'left' | 'right', selector: string) =>
+      page.evaluate(
+        `[...new Set([...document.querySelectorAll('${selector}')].map((part) => part.getBoundingClientRect().${side}))]`,
+      );
+    expect(await edges('right', '.task .number')).toHaveLength(1);
+    expect(await edges('left', '.task .button')).toHaveLength(1);
+  });
+
   test('a page of work under way is asked for again, except while its reader fills in a form', async () => {
     const page = await enter('operator');
     // The interval ends when the test says so.

@@ -37,32 +37,22 @@ export function createApiKey(
     readonly by: string;
   },
 ): Promise<{ readonly id: number; readonly key: string }> {
+  const { user, role, scopes, validDays, by } = key;
   return database.prisma.$transaction(async (tx) => {
     const name = key.name.trim();
-    if (name === '' || name.length > MAX_NAME_LENGTH || key.scopes.length === 0) {
+    if (name === '' || name.length > MAX_NAME_LENGTH || scopes.length === 0) {
       throw refusal('key', { days: KEY_DAYS.max });
     }
-    const owner = key.user === null ? null : await requireOwner(tx, key.user, key.role);
+    const owner = user === null ? null : await requireOwner(tx, user, role);
     const text = KEY_PREFIX + newToken();
-    const [row] = await tx.$queryRaw<[{ id: bigint }]>`
+    const [{ id }] = await tx.$queryRaw<[{ id: number }]>`
       INSERT INTO conciliation.api_key
         (name, key_hash, key_start, user_id, role, scopes, created_by, expires_at)
       VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${owner},
-              ${key.role}, ${[...key.scopes]}, ${key.by},
-              now() + make_interval(days => ${key.validDays}::int))
-      RETURNING id`;
-    const id = Number(row.id);
-    await recordAudit(tx, {
-      actor: key.by,
-      action: 'key.add',
-      details: {
-        keyId: id,
-        name,
-        ...(key.user !== null && { user: key.user }),
-        role: key.role,
-        scopes: key.scopes,
-      },
-    });
+              ${role}, ${[...scopes]}, ${by}, now() + make_interval(days => ${validDays}::int))
+      RETURNING id::float8 AS id`;
+    const details = { keyId: id, name, role, scopes, ...(user !== null && { user }) };
+    await recordAudit(tx, { actor: by, action: 'key.add', details });
     return { id, key: text };
   });
 }
@@ -128,46 +118,36 @@ export async function readApiKeys(database: Database) {
   }));
 }
 
+interface ValidKey {
+  readonly keyId: number;
+  /** The author in the audit log. */
+  readonly name: string;
+  readonly role: KeyRole;
+  readonly scopes: KeyScope[];
+}
+
 /**
  * Returns the data of a key; null for another text and for a key that is no longer valid. The owner
  * is checked at each use: a disabled owner, or one whose role does not cover the key, makes it
  * invalid.
  */
-export async function findApiKey(
-  database: Database,
-  text: string,
-): Promise<{
-  name: string;
-  role: KeyRole;
-  scopes: KeyScope[];
-  keyId: number;
-} | null> {
-  const [key] = await database.prisma.$queryRaw<
-    [
-      {
-        id: bigint;
-        name: string;
-        role: KeyRole;
-        owner: string | null;
-        ownerRole: ConsoleRole | null;
-        scopes: KeyScope[];
-        isOld: boolean;
-      }?,
-    ]
+export async function findApiKey({ prisma }: Database, text: string): Promise<ValidKey | null> {
+  const [found] = await prisma.$queryRaw<
+    [(ValidKey & { ownerRole: ConsoleRole | null; isOld: boolean })?]
   >`
-    SELECT key.id, key.name, key.role, owner.name AS owner, owner.role AS "ownerRole", key.scopes,
+    SELECT key.id::float8 AS "keyId", key.role, key.scopes, owner.role AS "ownerRole",
+           format('key %s%s: %s', key.id, ' of ' || owner.name, key.name) AS name,
            coalesce(key.last_used_at < now() - interval '1 minute', true) AS "isOld"
     FROM conciliation.api_key key
     LEFT JOIN conciliation.console_user owner ON owner.id = key.user_id
     WHERE key.key_hash = ${hashToken(text)} AND key.revoked_at IS NULL AND key.expires_at > now()
       AND owner.disabled_at IS NULL`;
-  if (key === undefined) return null;
-  if (key.ownerRole !== null && !coversKey(key.ownerRole, key.role)) return null;
-  if (key.isOld) {
-    await database.prisma.$executeRaw`
-      UPDATE conciliation.api_key SET last_used_at = now() WHERE id = ${key.id}`;
+  if (found === undefined) return null;
+  const { ownerRole, isOld, ...key } = found;
+  if (ownerRole !== null && !coversKey(ownerRole, key.role)) return null;
+  if (isOld) {
+    await prisma.$executeRaw`
+      UPDATE conciliation.api_key SET last_used_at = now() WHERE id = ${key.keyId}`;
   }
-  const { id, owner, role, scopes } = key;
-  const name = `key ${id}${owner === null ? '' : ` of ${owner}`}: ${key.name}`;
-  return { name, role, scopes, keyId: Number(id) };
+  return key;
 }

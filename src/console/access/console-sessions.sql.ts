@@ -125,28 +125,6 @@ export interface ProvenUser {
   readonly factor: { readonly secret: string } | null;
 }
 
-/**
- * Locks the user and the session of the token. A password takes time to compare; password, second factor and
- * session may be replaced or end meanwhile.
- * @returns false: one of them is not as it was
- */
-export async function lockProven(
-  tx: Transaction,
-  user: ProvenUser,
-  token: string,
-): Promise<boolean> {
-  const owners = await tx.$queryRaw<unknown[]>`
-    SELECT 1 AS found FROM conciliation.console_user
-    WHERE id = ${user.id} AND disabled_at IS NULL AND password_hash = ${user.passwordHash}
-      AND totp_secret IS NOT DISTINCT FROM ${user.factor?.secret ?? null}
-    FOR UPDATE`;
-  if (owners.length === 0) return false;
-  const sessions = await tx.$queryRaw<unknown[]>`
-    SELECT 1 AS found FROM conciliation.console_session
-    WHERE token_hash = ${hashToken(token)} AND user_id = ${user.id} FOR UPDATE`;
-  return sessions.length === 1;
-}
-
 export async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
   await tx.consoleSession.deleteMany({ where: { userId } });
 }
@@ -160,25 +138,41 @@ export async function endOtherSessions(
 }
 
 /**
- * Records a change of the user's credentials, ends the other sessions of the user, and gives the session another token,
- * so that the earlier token has no value. To be called after `lockProven`.
- * @returns the new token
+ * Changes what a user signs in with, records that, ends the other sessions of the user, and gives the session of the
+ * token another one, so that the earlier token has no value. Locks the user and the session first: a password takes time
+ * to compare; password, second factor and session may be replaced or end meanwhile.
+ * @param change returns whether the change can be made
+ * @returns the new token; null: nothing has changed
  */
-export async function keepOnlySession(
-  tx: Transaction,
+export function changeProven(
+  { prisma }: Database,
   user: ProvenUser,
   token: string,
   { action, details }: Pick<AuditRecord, 'action' | 'details'>,
-): Promise<string> {
-  await endOtherSessions(tx, user.id, token);
-  const renewed = newToken();
-  const session = hashToken(renewed);
-  await tx.consoleSession.updateMany({
-    where: { userId: user.id, tokenHash: hashToken(token) },
-    data: { tokenHash: session, totpOffer: null },
+  change: (tx: Transaction) => Promise<boolean>,
+): Promise<string | null> {
+  return prisma.$transaction(async (tx) => {
+    const owners = await tx.$queryRaw<unknown[]>`
+      SELECT 1 AS found FROM conciliation.console_user
+      WHERE id = ${user.id} AND disabled_at IS NULL AND password_hash = ${user.passwordHash}
+        AND totp_secret IS NOT DISTINCT FROM ${user.factor?.secret ?? null}
+      FOR UPDATE`;
+    if (owners.length === 0) return null;
+    const tokenHash = hashToken(token);
+    const sessions = await tx.$queryRaw<unknown[]>`
+      SELECT 1 AS found FROM conciliation.console_session
+      WHERE token_hash = ${tokenHash} AND user_id = ${user.id} FOR UPDATE`;
+    if (sessions.length === 0 || !(await change(tx))) return null;
+    await endOtherSessions(tx, user.id, token);
+    const renewed = newToken();
+    const session = hashToken(renewed);
+    await tx.consoleSession.updateMany({
+      where: { userId: user.id, tokenHash },
+      data: { tokenHash: session, totpOffer: null },
+    });
+    await recordAudit(tx, { actor: user.name, action, details: { ...details, session } });
+    return renewed;
   });
-  await recordAudit(tx, { actor: user.name, action, details: { ...details, session } });
-  return renewed;
 }
 
 /** @returns whether the session began with an account of the identity provider */

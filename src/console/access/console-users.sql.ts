@@ -6,29 +6,7 @@ import { type ConsoleRole, PROGRAM_AUTHORS, parseUserName } from '../../base/val
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
-import {
-  endSessionsOf,
-  keepOnlySession,
-  lockProven,
-  type ProvenUser,
-} from './console-sessions.sql.ts';
-
-export interface ConsoleUser {
-  readonly id: number;
-  readonly name: string;
-  readonly role: ConsoleRole;
-  /**
-   * The address by which an account of the identity provider is recognised; null: passwords only.
-   */
-  readonly email: string | null;
-  /** Whether such an account has signed in, so that only its subject counts. */
-  readonly isBound: boolean;
-  readonly hasPassword: boolean;
-  readonly hasSecondFactor: boolean;
-  readonly createdAt: Date;
-  readonly lastLoginAt: Date | null;
-  readonly disabledAt: Date | null;
-}
+import { changeProven, endSessionsOf, type ProvenUser } from './console-sessions.sql.ts';
 
 /** The data for a sign-in. A disabled user is not found. */
 export interface LoginUser extends ProvenUser {
@@ -150,13 +128,18 @@ async function requireFreeEmail(
   return email;
 }
 
-export function readUsers(database: Database): Promise<ConsoleUser[]> {
-  return database.prisma.$queryRaw<ConsoleUser[]>`
-    SELECT id::float8 AS id, name, role, email, oidc_subject IS NOT NULL AS "isBound",
-           password_hash IS NOT NULL AS "hasPassword",
-           totp_secret IS NOT NULL AS "hasSecondFactor",
-           created_at AS "createdAt", last_login_at AS "lastLoginAt", disabled_at AS "disabledAt"
-    FROM conciliation.console_user ORDER BY name`;
+export type ConsoleUser = Awaited<ReturnType<typeof readUsers>>[number];
+
+export async function readUsers({ prisma }: Database) {
+  const users = await prisma.consoleUser.findMany({ orderBy: { name: 'asc' } });
+  return users.map(({ name, role, email, lastLoginAt, disabledAt, ...user }) => ({
+    ...{ name, email, lastLoginAt, disabledAt },
+    role: role as ConsoleRole,
+    /** Whether an account of the identity provider has signed in, so that only its subject counts. */
+    isBound: user.oidcSubject !== null,
+    hasPassword: user.passwordHash !== null,
+    hasSecondFactor: user.totpSecret !== null,
+  }));
 }
 
 export async function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
@@ -178,16 +161,12 @@ export async function findLoginUser(database: Database, name: string): Promise<L
 export function changeOwnPassword(
   database: Database,
   user: ProvenUser,
-  change: { readonly passwordHash: string; readonly token: string },
+  { passwordHash, token }: { readonly passwordHash: string; readonly token: string },
 ): Promise<string | null> {
-  return database.prisma.$transaction(async (tx) => {
-    if (!(await lockProven(tx, user, change.token))) return null;
-    await tx.consoleUser.update({
-      where: { id: user.id },
-      data: { passwordHash: change.passwordHash },
-    });
+  return changeProven(database, user, token, { action: 'user.own_password' }, async (tx) => {
+    await tx.consoleUser.update({ where: { id: user.id }, data: { passwordHash } });
     await voidLinks(tx, user.id);
-    return keepOnlySession(tx, user, change.token, { action: 'user.own_password' });
+    return true;
   });
 }
 
@@ -228,6 +207,7 @@ export function createLink(
 export interface Link {
   readonly userId: bigint;
   readonly name: string;
+  readonly role: ConsoleRole;
   readonly email: string | null;
   readonly purpose: LinkPurpose;
   /** Whether the link does not sign the user in, because a code is needed for that. */
@@ -235,7 +215,7 @@ export interface Link {
 }
 
 const LINK = Prisma.sql`
-  link.user_id AS "userId", owner.name, owner.email, link.purpose,
+  link.user_id AS "userId", owner.name, owner.role, owner.email, link.purpose,
   owner.totp_secret IS NOT NULL AS "hasSecondFactor"`;
 
 /** Returns the link of a token while it is valid; null for any other text. */
@@ -269,9 +249,7 @@ export function consumeLink(
       RETURNING ${LINK}`;
     if (link === undefined) return null;
     if (passwordHash !== null) {
-      await tx.$executeRaw`
-        UPDATE conciliation.console_user
-        SET password_hash = ${passwordHash} WHERE id = ${link.userId}`;
+      await tx.consoleUser.update({ where: { id: link.userId }, data: { passwordHash } });
       await endSessionsOf(tx, link.userId);
       await recordAudit(tx, { actor: link.name, action: 'user.password' });
     }

@@ -10,8 +10,9 @@ import { text } from '../api/schema-parts.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, cookiesOf, isForeignLoad } from '../shell/guard.ts';
-import { Field } from '../shell/layout.tsx';
+import { Input } from '../shell/layout.tsx';
 import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/page-context.ts';
+import { OnlyCard } from '../shell/parts.tsx';
 import { forVisitors } from '../shell/route-access.ts';
 import { statusOf } from '../shell/send-page.tsx';
 import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
@@ -77,9 +78,14 @@ export const LINK = declarePage({
   input: { token: text },
   read: async ({ database }, { token }) => ({ link: await readLink(database, token) }),
   answer: ({ link }) => (link === null ? { status: 404 } : {}),
-  title: ({ text }) => text('link.signInTitle'),
+  title: ({ text }, { link }) => text(linkTitle(link)),
   body: ({ link }, { token }) => <LinkPage link={link} token={token} />,
 });
+
+const linkTitle = (link: Link | null) => {
+  if (link === null) return 'link.goneTitle';
+  return link.purpose === 'sign_in' ? 'link.signInTitle' : 'link.passwordTitle';
+};
 
 const USE_LINK = declareAction({
   path: '/link/:token',
@@ -174,19 +180,22 @@ function LoginPage(props: {
             <p class="or">{text('login.orPassword')}</p>
           </>
         )}
-        <Field label={text('login.name')}>
-          <input
-            name="name"
-            required
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck={false}
-            value={props.name}
-          />
-        </Field>
-        <Field label={text('login.password')}>
-          <input name="password" type="password" required autocomplete="current-password" />
-        </Field>
+        <Input
+          label={text('login.name')}
+          name="name"
+          required
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          value={props.name}
+        />
+        <Input
+          label={text('login.password')}
+          name="password"
+          type="password"
+          required
+          autocomplete="current-password"
+        />
         <CodeField isRequired={false} />
       </SIGN_IN.Form>
     </div>
@@ -197,17 +206,16 @@ function LoginPage(props: {
 export function CodeField(props: { readonly isRequired: boolean }) {
   const { text } = usePage();
   return (
-    <Field label={props.isRequired ? text('login.code') : text('login.codeIfSet')}>
-      <input
-        name="code"
-        class="mono"
-        required={props.isRequired}
-        maxLength={40}
-        autocomplete="one-time-code"
-        autocapitalize="characters"
-        spellcheck={false}
-      />
-    </Field>
+    <Input
+      label={props.isRequired ? text('login.code') : text('login.codeIfSet')}
+      name="code"
+      class="mono"
+      required={props.isRequired}
+      maxLength={40}
+      autocomplete="one-time-code"
+      autocapitalize="characters"
+      spellcheck={false}
+    />
   );
 }
 
@@ -216,15 +224,12 @@ function LinkPage(props: { readonly link: Link | null; readonly token: string })
   const { text } = usePage();
   if (link === null) {
     return (
-      <div class="narrow">
-        <section class="card stack">
-          <h1>{text('link.goneTitle')}</h1>
-          <p>{text('link.gone')}</p>
-          <p>
-            <a href="/login">{text('login.title')}</a>
-          </p>
-        </section>
-      </div>
+      <OnlyCard title={text(linkTitle(link))}>
+        <p>{text('link.gone')}</p>
+        <p>
+          <a href="/login">{text('login.title')}</a>
+        </p>
+      </OnlyCard>
     );
   }
   const isSignIn = link.purpose === 'sign_in';
@@ -236,8 +241,12 @@ function LinkPage(props: { readonly link: Link | null; readonly token: string })
         button={text(isSignIn ? 'link.open' : 'link.save')}
         look="primary"
       >
-        <h1>{text(isSignIn ? 'link.signInTitle' : 'link.passwordTitle')}</h1>
-        <p>{text(isSignIn ? 'link.signIn' : 'link.choose', { name: link.name })}</p>
+        <h1>{text(linkTitle(link))}</h1>
+        <p>
+          {isSignIn
+            ? text('link.signIn', { name: link.name, role: text(`roles.${link.role}`) })
+            : text('link.choose', { name: link.name })}
+        </p>
         {!isSignIn && (
           <>
             <input type="hidden" name="username" autocomplete="username" value={link.name} />
@@ -254,18 +263,21 @@ export function NewPasswordFields(props: { readonly name: string }) {
   const { text } = context;
   return (
     <>
-      <Field label={text('link.password')}>
-        <input
-          name={props.name}
-          type="password"
-          required
-          minLength={MIN_PASSWORD_LENGTH}
-          autocomplete="new-password"
-        />
-      </Field>
-      <Field label={text('link.again')}>
-        <input name="again" type="password" required autocomplete="new-password" />
-      </Field>
+      <Input
+        label={text('link.password')}
+        name={props.name}
+        type="password"
+        required
+        minLength={MIN_PASSWORD_LENGTH}
+        autocomplete="new-password"
+      />
+      <Input
+        label={text('link.again')}
+        name="again"
+        type="password"
+        required
+        autocomplete="new-password"
+      />
       <p class="quiet small">
         {text('link.rule', { min: context.formats.count(MIN_PASSWORD_LENGTH) })}
       </p>
@@ -325,9 +337,9 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     const { searchParams } = new URL(request.url, 'http://localhost');
     const identity = await oidc.finish(searchParams, { ...login, state });
     const user = await findOidcUser(database, identity, clientAddress(request));
-    if (user.outcome !== 'found') {
+    if (user.refused !== null) {
       logSecurityEvent(logger, request, 'sign_in_failed');
-      throw refusal(`oidc_${user.outcome}`);
+      throw refusal(`oidc_${user.refused}`);
     }
     const { issuer, subject } = identity;
     return signIn(reply, parts, user, login.next, { issuer, subject });

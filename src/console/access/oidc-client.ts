@@ -31,22 +31,14 @@ export class OidcError extends InputError {
   }
 }
 
-export interface OidcClient {
-  /** @throws OidcError */
-  begin(): Promise<OidcRequest>;
-  /**
-   * @param query of the address to which the provider redirected the browser
-   * @throws OidcError
-   */
-  finish(query: URLSearchParams, request: Omit<OidcRequest, 'url'>): Promise<OidcIdentity>;
-}
+export type OidcClient = ReturnType<typeof createOidcClient>;
 
 const TIMEOUT_SECONDS = 10;
 /** The time after which a moved endpoint takes effect, in milliseconds. */
 const DISCOVERY_AGE_MS = 3_600_000;
 
 /** Sends no request to the provider. */
-export function createOidcClient(options: OidcConfig): OidcClient {
+export function createOidcClient(options: OidcConfig) {
   const { issuerUrl, publicUrl } = options;
   const isPlain = issuerUrl.protocol === 'http:' && isLoopback(issuerUrl.hostname);
   const redirectUrl = new URL(OIDC_CALLBACK_PATH, publicUrl);
@@ -76,7 +68,8 @@ export function createOidcClient(options: OidcConfig): OidcClient {
   };
 
   return {
-    async begin() {
+    /** @throws OidcError */
+    async begin(): Promise<OidcRequest> {
       try {
         const configuration = await configure();
         const [state, nonce] = [oidc.randomState(), oidc.randomNonce()];
@@ -94,7 +87,11 @@ export function createOidcClient(options: OidcConfig): OidcClient {
         throw new OidcError('unavailable', error);
       }
     },
-    async finish(query, request) {
+    /**
+     * @param query of the address to which the provider redirected the browser
+     * @throws OidcError
+     */
+    async finish(query: URLSearchParams, request: Omit<OidcRequest, 'url'>): Promise<OidcIdentity> {
       try {
         const configuration = await configure();
         const url = new URL(redirectUrl);

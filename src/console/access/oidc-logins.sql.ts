@@ -22,8 +22,8 @@ export interface OidcIdentity {
 }
 
 export type OidcUser =
-  | { readonly outcome: 'found'; readonly id: bigint; readonly name: string }
-  | { readonly outcome: 'unknown' | 'unverified' | 'disabled' };
+  | { readonly refused: null; readonly id: bigint; readonly name: string }
+  | { readonly refused: 'unknown' | 'unverified' | 'disabled' };
 
 /** Stores the data for the return of the browser of `visit`. */
 export async function beginOidcLogin(
@@ -84,21 +84,15 @@ export function findOidcUser(
       WHERE (oidc_issuer = ${issuer} AND oidc_subject = ${subject})
          OR (oidc_subject IS NULL AND email = ${email})
       ORDER BY oidc_subject IS NULL LIMIT 1 FOR UPDATE`;
-    const outcome =
-      user === undefined
-        ? email === null
-          ? 'unverified'
-          : 'unknown'
-        : user.isDisabled
-          ? 'disabled'
-          : 'found';
-    if (user === undefined || outcome !== 'found') {
+    const unknown = email === null ? 'unverified' : 'unknown';
+    const refused = user === undefined ? unknown : user.isDisabled ? 'disabled' : null;
+    if (user === undefined || refused !== null) {
       await recordAudit(tx, {
         actor: user?.name ?? 'identity provider',
         action: 'session.refused_account',
-        details: { reason: outcome, address },
+        details: { reason: refused, address },
       });
-      return { outcome: outcome as Exclude<typeof outcome, 'found'> };
+      return { refused: refused ?? unknown };
     }
     if (!user.isBound) {
       await tx.consoleUser.update({
@@ -107,6 +101,6 @@ export function findOidcUser(
       });
       await recordAudit(tx, { actor: user.name, action: 'user.bind', details: { issuer } });
     }
-    return { outcome: 'found', id: user.id, name: user.name };
+    return { refused: null, id: user.id, name: user.name };
   });
 }

@@ -24,11 +24,6 @@ const AUDITED = {
 /** A flood beyond this is refused before the first query, so that pulls and pages keep their process. */
 const MAX_UNDER_WAY = 20;
 
-interface SignIn {
-  readonly user: LoginUser;
-  readonly proof: SignInProof;
-}
-
 let underWay = 0;
 
 /**
@@ -44,7 +39,7 @@ export async function checkSignIn(
   reply: FastifyReply,
   name: string,
   fault: 'wrong_sign_in' | 'wrong_proof',
-): Promise<SignIn> {
+) {
   if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
   underWay += 1;
   try {
@@ -72,7 +67,8 @@ export async function checkSignIn(
       throw refusal(fault);
     }
     await forgetTries(database, key);
-    return { user, proof: { passwordHash, totpSecret: user.factor?.secret ?? null } };
+    const proof: SignInProof = { passwordHash, totpSecret: user.factor?.secret ?? null };
+    return { user, proof };
   } finally {
     underWay -= 1;
   }

@@ -25,45 +25,36 @@ const REMOVED_AT_ONCE = 10;
  * @throws StagingUnavailableError
  */
 export async function countTry(
-  database: Database,
+  { prisma }: Database,
   key: string,
   limit: SignInLimit,
 ): Promise<number> {
   const hash = hashKey(key);
-  await removeForgotten(database, hash);
-  const counted = await database.prisma.$executeRaw`
+  // The row of the key, if its tries are forgotten, and a few other such rows.
+  await prisma.$executeRaw`
+    DELETE FROM conciliation.sign_in_limit
+    WHERE forgotten_at <= clock_timestamp() AND key_hash = ANY (array_append(
+      ARRAY(SELECT key_hash FROM conciliation.sign_in_limit WHERE forgotten_at <= clock_timestamp()
+            ORDER BY forgotten_at LIMIT ${REMOVED_AT_ONCE}::int FOR UPDATE SKIP LOCKED),
+      ${hash}::bytea))`;
+  const counted = await prisma.$executeRaw`
     INSERT INTO conciliation.sign_in_limit AS kept (key_hash, tries, forgotten_at)
     VALUES (${hash}, 1, clock_timestamp() + make_interval(secs => ${limit.seconds}::int))
     ON CONFLICT (key_hash) DO UPDATE SET tries = kept.tries + 1
       WHERE kept.tries < ${limit.max}::int`;
-  return counted === 1 ? 0 : secondsToWait(database, hash);
+  if (counted === 1) return 0;
+  const [{ wait }] = await prisma.$queryRaw<[{ wait: number }]>`
+    SELECT greatest(1, ceil(extract(epoch FROM max(forgotten_at) - clock_timestamp())))::int AS wait
+    FROM conciliation.sign_in_limit WHERE key_hash = ${hash}`;
+  return wait;
 }
 
 /**
  * Forgets the tries before a success.
  * @throws StagingUnavailableError
  */
-export async function forgetTries(database: Database, key: string): Promise<void> {
-  await database.prisma.signInLimit.deleteMany({ where: { keyHash: hashKey(key) } });
+export async function forgetTries({ prisma }: Database, key: string): Promise<void> {
+  await prisma.signInLimit.deleteMany({ where: { keyHash: hashKey(key) } });
 }
 
-/** Removes the row of the key if its tries are forgotten, and a few other such rows. */
-async function removeForgotten(database: Database, hash: Uint8Array<ArrayBuffer>): Promise<void> {
-  await database.prisma.$executeRaw`
-    DELETE FROM conciliation.sign_in_limit
-    WHERE forgotten_at <= clock_timestamp() AND key_hash = ANY (array_append(
-      ARRAY(SELECT key_hash FROM conciliation.sign_in_limit WHERE forgotten_at <= clock_timestamp()
-            ORDER BY forgotten_at LIMIT ${REMOVED_AT_ONCE}::int FOR UPDATE SKIP LOCKED),
-      ${hash}::bytea))`;
-}
-
-async function secondsToWait(database: Database, hash: Uint8Array<ArrayBuffer>): Promise<number> {
-  const [{ seconds }] = await database.prisma.$queryRaw<[{ seconds: number }]>`
-    SELECT greatest(1, ceil(extract(epoch FROM max(forgotten_at) - clock_timestamp())))::int AS seconds
-    FROM conciliation.sign_in_limit WHERE key_hash = ${hash}`;
-  return seconds;
-}
-
-function hashKey(key: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash('sha256').update(key, 'utf8').digest());
-}
+const hashKey = (key: string) => new Uint8Array(createHash('sha256').update(key, 'utf8').digest());

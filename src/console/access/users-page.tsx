@@ -13,9 +13,9 @@ import { id, text, words } from '../api/schema-parts.ts';
 import { declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf } from '../shell/guard.ts';
-import { Field } from '../shell/layout.tsx';
+import { Input, Select } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { Card, Disclosure, Instant, Options } from '../shell/parts.tsx';
+import { Card, Disclosure, Instant } from '../shell/parts.tsx';
 import { ADMINISTER } from '../shell/route-access.ts';
 import { type ApiKey, createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import {
@@ -173,23 +173,22 @@ function UsersPage(props: { readonly data: UsersPageData; readonly secret: NewSe
       <Card title={text('users.people')}>
         <ul class="timeline">
           {data.users.map((user) => (
-            <User key={user.id} user={user} />
+            <User key={user.name} user={user} />
           ))}
         </ul>
         <Disclosure label={text('users.addUser')} class="primary">
           <ADD_USER.Form values={{}} button={text('users.add')} look="primary">
-            <Field label={text('users.name')}>
-              <input
-                name="name"
-                required
-                maxLength={64}
-                autocomplete="off"
-                autocapitalize="none"
-                spellcheck={false}
-              />
-            </Field>
+            <Input
+              label={text('users.name')}
+              name="name"
+              required
+              maxLength={64}
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+            />
             <p class="quiet small">{text('users.nameHelp')}</p>
-            <RoleField label={text('users.role')} roles={CONSOLE_ROLES} chosen="viewer" />
+            <RoleField label={text('users.role')} values={CONSOLE_ROLES} chosen="viewer" />
             <EmailField />
             <p class="quiet small">{text('users.emailHelp')}</p>
           </ADD_USER.Form>
@@ -202,29 +201,20 @@ function UsersPage(props: { readonly data: UsersPageData; readonly secret: NewSe
 
 function Secret({ secret }: { secret: NewSecret }) {
   const { text, formats } = usePage();
-  const isLink = secret.kind === 'link';
+  const { kind, name } = secret;
+  const isPath = secret.text.startsWith('/');
   return (
     <section class="card secret" role="status">
-      <h2>
-        {isLink
-          ? text('users.linkTitle', { name: secret.name })
-          : text('users.keyTitle', { name: secret.name })}
-      </h2>
+      <h2>{text(`users.${kind}Title`, { name })}</h2>
       <p>
-        {isLink
+        {kind === 'link'
           ? text('users.linkHelp', { hours: formats.count(PASSWORD_LINK_HOURS) })
           : text('users.keyHelp')}
       </p>
-      {isLink && secret.text.startsWith('/') ? (
-        <>
-          <p class="mono" data-path>
-            {secret.text}
-          </p>
-          <p>{text('users.linkPathHelp')}</p>
-        </>
-      ) : (
-        <p class="mono">{secret.text}</p>
-      )}
+      <p class="mono" data-path={isPath ? '' : undefined}>
+        {secret.text}
+      </p>
+      {isPath && <p>{text('users.linkPathHelp')}</p>}
     </section>
   );
 }
@@ -276,7 +266,7 @@ function User({ user }: { user: ConsoleUser }) {
             {!isOwn && (
               <>
                 <CHANGE_ROLE.Form values={values} button={text('users.saveRole')}>
-                  <RoleField label={text('users.role')} roles={CONSOLE_ROLES} chosen={user.role} />
+                  <RoleField label={text('users.role')} values={CONSOLE_ROLES} chosen={user.role} />
                 </CHANGE_ROLE.Form>
                 <CHANGE_EMAIL.Form values={values} button={text('users.saveEmail')}>
                   <EmailField value={user.email ?? ''} />
@@ -331,7 +321,35 @@ function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; readonly no
         </ul>
       )}
       <Disclosure label={text('users.addKey')} class="primary">
-        <NewKeyForm />
+        <ADD_KEY.Form values={{}} button={text('users.makeKey')} look="primary">
+          <Input
+            label={text('users.keyName')}
+            name="name"
+            required
+            maxLength={80}
+            autocomplete="off"
+          />
+          <p class="quiet small">{text('users.keyNameHelp')}</p>
+          <RoleField label={text('users.keyRole')} values={KEY_ROLES} chosen="viewer" />
+          <fieldset class="choices">
+            <legend>{text('users.scopes')}</legend>
+            {KEY_SCOPES.map((scope) => (
+              <label key={scope} class="check">
+                <input type="checkbox" name="scopes" value={scope} checked={scope === 'read'} />
+                {text(`users.scopeNames.${scope}`)}
+              </label>
+            ))}
+          </fieldset>
+          <Input
+            label={text('users.days')}
+            name="days"
+            type="number"
+            required
+            min={1}
+            max={KEY_DAYS.max}
+            value={KEY_DAYS.default}
+          />
+        </ADD_KEY.Form>
       </Disclosure>
     </Card>
   );
@@ -376,62 +394,25 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
   );
 }
 
-function NewKeyForm() {
-  const { text } = usePage();
-  return (
-    <ADD_KEY.Form values={{}} button={text('users.makeKey')} look="primary">
-      <Field label={text('users.keyName')}>
-        <input name="name" required maxLength={80} autocomplete="off" />
-      </Field>
-      <p class="quiet small">{text('users.keyNameHelp')}</p>
-      <RoleField label={text('users.keyRole')} roles={KEY_ROLES} chosen="viewer" />
-      <fieldset class="choices">
-        <legend>{text('users.scopes')}</legend>
-        {KEY_SCOPES.map((scope) => (
-          <label key={scope} class="check">
-            <input type="checkbox" name="scopes" value={scope} checked={scope === 'read'} />
-            {text(`users.scopeNames.${scope}`)}
-          </label>
-        ))}
-      </fieldset>
-      <Field label={text('users.days')}>
-        <input
-          name="days"
-          type="number"
-          required
-          min={1}
-          max={KEY_DAYS.max}
-          value={KEY_DAYS.default}
-        />
-      </Field>
-    </ADD_KEY.Form>
-  );
-}
-
 function RoleField<Role extends ConsoleRole>(props: {
   readonly label: string;
-  readonly roles: readonly Role[];
+  readonly values: readonly Role[];
   readonly chosen: Role;
 }) {
   const { text } = usePage();
-  return (
-    <Field label={props.label}>
-      <select name="role">
-        <Options
-          values={props.roles}
-          chosen={props.chosen}
-          text={(role) => text(`roles.${role}`)}
-        />
-      </select>
-    </Field>
-  );
+  return <Select {...props} name="role" text={(role) => text(`roles.${role}`)} />;
 }
 
 function EmailField({ value }: { readonly value?: string }) {
   const { text } = usePage();
   return (
-    <Field label={text('users.email')}>
-      <input name="email" type="email" maxLength={254} autocomplete="off" value={value} />
-    </Field>
+    <Input
+      label={text('users.email')}
+      name="email"
+      type="email"
+      maxLength={254}
+      autocomplete="off"
+      value={value}
+    />
   );
 }

@@ -16,9 +16,9 @@ import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import { type Column, ListTable } from '../list/columns.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, cookiesOf } from '../shell/guard.ts';
-import { Field } from '../shell/layout.tsx';
+import { Input } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
-import { Card, Instant } from '../shell/parts.tsx';
+import { Card, Instant, OnlyCard } from '../shell/parts.tsx';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.tsx';
 import { enrol, offerSecret, removeFactor } from './second-factor.sql.ts';
@@ -207,9 +207,13 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
         autocomplete="username"
         value={context.principal?.name ?? ''}
       />
-      <Field label={text('account.present')}>
-        <input name="password" type="password" required autocomplete="current-password" />
-      </Field>
+      <Input
+        label={text('account.present')}
+        name="password"
+        type="password"
+        required
+        autocomplete="current-password"
+      />
       {needsCode && <CodeField isRequired />}
     </>
   );
@@ -218,48 +222,50 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
 function FactorCard({ data }: { readonly data: AccountPageData }) {
   const { text, formats } = usePage();
   const { requiresSecondFactor, user } = data;
-  if (user.factor === null) {
-    return (
-      <Card title={text('account.factorTitle')}>
-        <p class="quiet">{text('account.factorHelp')}</p>
-        <p>
-          <span class="tag is-changed">{text('account.factorOff')}</span>
-        </p>
-        <p>
-          <a class="button primary" href={SECOND_FACTOR_PATH}>
-            {text('account.setUp')}
-          </a>
-        </p>
-      </Card>
-    );
-  }
-  const count = formats.count(user.factor.recoveryHashes.length);
   return (
     <Card title={text('account.factorTitle')}>
       <p class="quiet">{text('account.factorHelp')}</p>
-      <p>
-        <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
-        <span class="quiet small">{text('account.codesLeft', { count })}</span>
-      </p>
-      <REMOVE_FACTOR.Form
-        values={{}}
-        button={text('account.remove')}
-        look="danger"
-        help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
-        isFolded
-      >
-        <ProofFields needsCode />
-      </REMOVE_FACTOR.Form>
+      {user.factor === null ? (
+        <>
+          <p>
+            <span class="tag is-changed">{text('account.factorOff')}</span>
+          </p>
+          <p>
+            <a class="button primary" href={SECOND_FACTOR_PATH}>
+              {text('account.setUp')}
+            </a>
+          </p>
+        </>
+      ) : (
+        <>
+          <p>
+            <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
+            <span class="quiet small">
+              {text('account.codesLeft', {
+                count: formats.count(user.factor.recoveryHashes.length),
+              })}
+            </span>
+          </p>
+          <REMOVE_FACTOR.Form
+            values={{}}
+            button={text('account.remove')}
+            look="danger"
+            help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
+            isFolded
+          >
+            <ProofFields needsCode />
+          </REMOVE_FACTOR.Form>
+        </>
+      )}
     </Card>
   );
 }
 
 const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
   {
-    name: 'signed_in',
+    name: 'created_at',
     head: 'account.signedIn',
     kind: 'instant',
-    value: ({ createdAt }) => createdAt,
     cell: ({ createdAt, isOwn }, { text }) => (
       <>
         <Instant at={createdAt} />
@@ -267,12 +273,7 @@ const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
       </>
     ),
   },
-  {
-    name: 'last_seen',
-    head: 'account.lastSeen',
-    kind: 'instant',
-    value: ({ lastSeenAt }) => lastSeenAt,
-  },
+  { name: 'last_seen_at', head: 'account.lastSeen', kind: 'instant' },
   { name: 'address', head: 'account.address', kind: 'text' },
   {
     name: 'way',
@@ -292,59 +293,52 @@ function EnrolBody(props: {
   const { secret } = props;
   if (secret === null) {
     return (
-      <div class="narrow">
-        <section class="card stack">
-          <h1>{text('account.enrolTitle')}</h1>
-          <p>{text('account.noPassword')}</p>
-        </section>
-      </div>
+      <OnlyCard title={text('account.enrolTitle')}>
+        <p>{text('account.noPassword')}</p>
+      </OnlyCard>
     );
   }
   const uri = addressOfSecret(secret, principal?.name ?? '');
+  // Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004.
+  const picture = encodeURIComponent(renderSVG(uri, { border: 4 }));
   return (
-    <div class="narrow">
-      <section class="card stack">
-        <h1>{text('account.enrolTitle')}</h1>
-        {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
-        <p>{text('account.scan')}</p>
-        <QrCode text={uri} label={text('account.picture')} />
-        <p>
-          <span class="quiet small">{text('account.secret')}</span>
-          <br />
-          <span class="mono">{inGroups(secret)}</span>
-        </p>
-        <p>
-          <a href={uri}>{text('account.open')}</a>
-        </p>
-        <ENROL.Form
-          values={{ secret }}
-          class="stack"
-          button={text('account.confirm')}
-          look="primary"
-          help={text('account.confirmHelp')}
-        >
-          <Field label={text('account.code')}>
-            <input
-              name="code"
-              class="mono"
-              required
-              inputMode="numeric"
-              maxLength={10}
-              autocomplete="one-time-code"
-            />
-          </Field>
-          <ProofFields needsCode={false} />
-        </ENROL.Form>
-      </section>
-    </div>
-  );
-}
-
-/** Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004. */
-function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  const picture = encodeURIComponent(renderSVG(text, { border: 4 }));
-  return (
-    <img class="qr" src={`data:image/svg+xml,${picture}`} alt={label} width="220" height="220" />
+    <OnlyCard title={text('account.enrolTitle')}>
+      {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
+      <p>{text('account.scan')}</p>
+      <img
+        class="qr"
+        src={`data:image/svg+xml,${picture}`}
+        alt={text('account.picture')}
+        width="220"
+        height="220"
+      />
+      <p>
+        <span class="quiet small">{text('account.secret')}</span>
+        <br />
+        <span class="mono">{inGroups(secret)}</span>
+      </p>
+      <p>
+        <a href={uri}>{text('account.open')}</a>
+      </p>
+      <ENROL.Form
+        values={{ secret }}
+        class="stack"
+        button={text('account.confirm')}
+        look="primary"
+        help={text('account.confirmHelp')}
+      >
+        <Input
+          label={text('account.code')}
+          name="code"
+          class="mono"
+          required
+          inputMode="numeric"
+          maxLength={10}
+          autocomplete="one-time-code"
+        />
+        <ProofFields needsCode={false} />
+      </ENROL.Form>
+    </OnlyCard>
   );
 }
 
@@ -352,21 +346,18 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
 function RecoveryCodes({ codes }: { readonly codes: readonly string[] }) {
   const { text } = usePage();
   return (
-    <div class="narrow">
-      <section class="card stack">
-        <h1>{text('account.codesTitle')}</h1>
-        <p>{text('account.codesHelp')}</p>
-        <ol class="recovery-codes mono">
-          {codes.map((code) => (
-            <li key={code}>{code}</li>
-          ))}
-        </ol>
-        <p>
-          <a class="button primary" href="/account">
-            {text('account.codesDone')}
-          </a>
-        </p>
-      </section>
-    </div>
+    <OnlyCard title={text('account.codesTitle')}>
+      <p>{text('account.codesHelp')}</p>
+      <ol class="recovery-codes mono">
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ol>
+      <p>
+        <a class="button primary" href="/account">
+          {text('account.codesDone')}
+        </a>
+      </p>
+    </OnlyCard>
   );
 }

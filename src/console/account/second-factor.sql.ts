@@ -2,12 +2,7 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { hashToken } from '../../base/database/secret-token.ts';
 import { refusal } from '../../base/texts/texts.ts';
-import {
-  endSessionsOf,
-  keepOnlySession,
-  lockProven,
-  type ProvenUser,
-} from '../access/console-sessions.sql.ts';
+import { changeProven, endSessionsOf, type ProvenUser } from '../access/console-sessions.sql.ts';
 import { requireUser } from '../access/console-users.sql.ts';
 import {
   type CodeMatch,
@@ -76,7 +71,7 @@ export async function offerSecret(
  * are not as they were
  * @throws InputError for a wrong code
  */
-export function enrol(
+export async function enrol(
   database: Database,
   user: ProvenUser,
   {
@@ -85,44 +80,38 @@ export function enrol(
     code,
   }: { readonly token: string; readonly secret: string; readonly code: string },
 ): Promise<{ readonly token: string; readonly recoveryCodes: string[] } | null> {
-  return database.prisma.$transaction(async (tx) => {
-    if (user.factor !== null || !(await lockProven(tx, user, token))) return null;
+  const recoveryCodes = newRecoveryCodes();
+  const renewed = await changeProven(database, user, token, factorEntry('set'), async (tx) => {
     const [offer] = await tx.$queryRaw<[{ seconds: number }?]>`
       SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds
       FROM conciliation.console_session
       WHERE token_hash = ${hashToken(token)} AND totp_offer = ${secret}`;
-    if (offer === undefined) return null;
+    if (user.factor !== null || offer === undefined) return false;
     const match = matchCode({ secret, recoveryHashes: [] }, code, offer.seconds);
     if (match === null || !('step' in match)) throw refusal('wrong_code');
-    const recoveryCodes = newRecoveryCodes();
+    const recoveryHashes = recoveryCodes.map(hashRecoveryCode);
     await tx.consoleUser.update({
       where: { id: user.id },
-      data: {
-        totpSecret: secret,
-        totpStep: match.step,
-        recoveryHashes: recoveryCodes.map(hashRecoveryCode),
-      },
+      data: { totpSecret: secret, totpStep: match.step, recoveryHashes },
     });
-    const renewed = await keepOnlySession(tx, user, token, factorEntry('set'));
-    return { token: renewed, recoveryCodes };
+    return true;
   });
+  return renewed === null ? null : { token: renewed, recoveryCodes };
 }
 
 /**
  * Removes the second factor of the user, and ends the other sessions of the user.
  * @returns the new token of the session; null: password, second factor or session are not as they were
  */
-export function removeFactor(
+export const removeFactor = (
   database: Database,
   user: ProvenUser,
   token: string,
-): Promise<string | null> {
-  return database.prisma.$transaction(async (tx) => {
-    if (!(await lockProven(tx, user, token))) return null;
+): Promise<string | null> =>
+  changeProven(database, user, token, factorEntry('removed'), async (tx) => {
     await clearFactor(tx, user.id);
-    return keepOnlySession(tx, user, token, factorEntry('removed'));
+    return true;
   });
-}
 
 /**
  * Removes the second factor of another user, who lost it, and ends all sessions of that user. The

@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
 import { type TextKey, textOf } from '../../base/texts/texts.ts';
 import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
-import type { ConsoleParts } from '../shell/console-parts.ts';
+import type { AddRoutes, ConsoleParts } from '../shell/console-parts.ts';
 import { EVERYBODY, withAccess } from '../shell/route-access.ts';
 import { ErrorAnswer, splitInput } from './schema-parts.ts';
 
@@ -33,8 +33,6 @@ export const API_TAGS = {
   audit: 'The decisions of people and keys.',
 } as const;
 export type ApiTag = keyof typeof API_TAGS;
-
-type AddRoutes = (api: FastifyInstance, parts: ConsoleParts) => void;
 
 interface Operation<Input extends TProperties> {
   /** Absent: GET. */

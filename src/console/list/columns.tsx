@@ -77,18 +77,42 @@ export function ListTable<Row>(props: {
   const { rows, sums, rowClass, order } = props;
   const page = usePage();
   const columns = props.columns.filter(({ only }) => only !== 'file');
-  const classOf = (column: Column<Row>) => (isNumber(column) ? 'right number' : undefined);
+  const head = (column: Column<Row>) => {
+    const { sort } = column;
+    const by = sort !== undefined && order?.by.replace('-', '') === sort ? order.by : null;
+    const heading = headingOf(column, page.text);
+    return (
+      <th
+        key={column.name}
+        scope="col"
+        class={isNumber(column) ? 'right' : undefined}
+        aria-sort={by === null ? undefined : by === sort ? 'ascending' : 'descending'}
+      >
+        {order === undefined || sort === undefined ? (
+          heading
+        ) : (
+          <TargetLink to={order.linkTo(by === sort ? `-${sort}` : sort)}>{heading}</TargetLink>
+        )}
+        {by !== null && <span aria-hidden="true"> {by === sort ? '↑' : '↓'}</span>}
+      </th>
+    );
+  };
+  const cell = (column: Column<Row>, content: ComponentChildren) => (
+    <td
+      key={column.name}
+      class={isNumber(column) ? 'right number' : undefined}
+      data-label={headingOf(column, page.text)}
+    >
+      {content}
+    </td>
+  );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
     // biome-ignore lint/a11y/useSemanticElements: a section would be read out as one more chapter
     <div class="frame" role="group" aria-label={props.label} tabIndex={0}>
       <table class="data">
         <thead>
-          <tr>
-            {columns.map((column) => (
-              <Head key={column.name} column={column} order={order} />
-            ))}
-          </tr>
+          <tr>{columns.map(head)}</tr>
         </thead>
         <tbody>
           {rows.map((row, index) => (
@@ -96,18 +120,11 @@ export function ListTable<Row>(props: {
               {columns.map((column) => {
                 const content =
                   column.cell?.(row, page) ?? shown(cellOf(column, row, page), column, page);
-                return column.isHead === true ? (
+                if (column.isHead !== true) return cell(column, content);
+                return (
                   <th key={column.name} scope="row">
                     {content}
                   </th>
-                ) : (
-                  <td
-                    key={column.name}
-                    class={classOf(column)}
-                    data-label={headingOf(column, page.text)}
-                  >
-                    {content}
-                  </td>
                 );
               })}
             </tr>
@@ -116,50 +133,19 @@ export function ListTable<Row>(props: {
         {sums !== undefined && (
           <tfoot>
             <tr>
-              {columns.map((column, index) => (
-                <td
-                  key={column.name}
-                  class={classOf(column)}
-                  data-label={headingOf(column, page.text)}
-                >
-                  {index === 0
+              {columns.map((column, index) =>
+                cell(
+                  column,
+                  index === 0
                     ? page.text('list.sum')
-                    : shown(sums[column.name] ?? '', column, page)}
-                </td>
-              ))}
+                    : shown(sums[column.name] ?? '', column, page),
+                ),
+              )}
             </tr>
           </tfoot>
         )}
       </table>
     </div>
-  );
-}
-
-function Head({
-  column,
-  order,
-}: {
-  readonly column: Look<never> & { readonly name: string };
-  readonly order: Order | undefined;
-}) {
-  const { text } = usePage();
-  const { sort } = column;
-  const by = sort !== undefined && order?.by.replace('-', '') === sort ? order.by : null;
-  return (
-    <th
-      scope="col"
-      class={isNumber(column) ? 'right' : undefined}
-      aria-sort={by === null ? undefined : by === sort ? 'ascending' : 'descending'}
-    >
-      {order === undefined || sort === undefined ? (
-        headingOf(column, text)
-      ) : (
-        <TargetLink to={order.linkTo(by === sort ? `-${sort}` : sort)}>
-          {headingOf(column, text)}
-        </TargetLink>
-      )}
-      {by !== null && <span aria-hidden="true"> {by === sort ? '↑' : '↓'}</span>}
-    </th>
   );
 }
 
@@ -208,18 +194,11 @@ function TargetLink(props: {
   );
 }
 
-/** A numbered page of a list. */
-export interface Paging {
-  /** From 1. */
-  readonly page: number;
-  readonly pages: number;
-  readonly total: number;
-  readonly limit: number;
-  readonly offset: number;
-}
+/** A numbered page of a list, from 1. */
+export type Paging = ReturnType<typeof pagingOf>;
 
 /** Returns the page that the parameter asks for, or the nearest page of the list. */
-export function pagingOf(query: unknown, total: number, limit: number): Paging {
+export function pagingOf(query: unknown, total: number, limit: number) {
   const text = textParameter(query, 'page') ?? '1';
   const wanted = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
   const pages = Math.max(1, Math.ceil(total / limit));

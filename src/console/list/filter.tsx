@@ -155,6 +155,7 @@ export function postedParameters(fields: FilterFields, body: unknown) {
   });
   return { written, isPrivate: written.some(([, text]) => isLikeTaxId(text)) };
 }
+
 export const parameterSchemas = (fields: FilterFields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, { schema }]) => [name, Type.Optional(schema)]),
@@ -180,6 +181,25 @@ export function FilterForm(props: {
   const { text } = usePage();
   const isInput = ({ look }: FilterField<unknown>) => look !== 'tabs' && look !== 'hidden';
   const kept = Object.fromEntries(Object.entries(fields).filter(([, field]) => !isInput(field)));
+  const inputOf = (name: string, { look, choices, schema }: FilterField<unknown>) => {
+    const value = String(filter[name] ?? '');
+    if (look === 'choice') {
+      const keys = new Map(choices);
+      return (
+        <select name={name}>
+          <Options
+            values={[...keys.keys()]}
+            chosen={value}
+            text={(word) => text(keys.get(word) ?? 'filter.all')}
+          />
+        </select>
+      );
+    }
+    if (look === 'date') return <input type="date" name={name} value={value} />;
+    if (look !== 'number') return <input name={name} value={value} maxLength={200} />;
+    const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
+    return <input type="number" name={name} value={value} min={minimum} max={maximum} />;
+  };
   const content = (
     <>
       {parametersOf(kept, filter).map(([name, value]) => (
@@ -195,7 +215,7 @@ export function FilterForm(props: {
             </label>
           ) : (
             <Field key={name} label={text(field.label)}>
-              <Input name={name} field={field} value={filter[name] ?? null} />
+              {inputOf(name, field)}
             </Field>
           ),
         )}
@@ -218,45 +238,13 @@ export function FilterForm(props: {
   );
 }
 
-function Input(props: {
-  readonly name: string;
-  readonly field: FilterField<unknown>;
-  readonly value: unknown;
-}) {
-  const { name, field } = props;
-  const { text } = usePage();
-  const value = props.value === null ? '' : String(props.value);
-  switch (field.look) {
-    case 'choice': {
-      const keys = new Map(field.choices);
-      return (
-        <select name={name}>
-          <Options
-            values={[...keys.keys()]}
-            chosen={value}
-            text={(word) => text(keys.get(word) ?? 'filter.all')}
-          />
-        </select>
-      );
-    }
-    case 'date':
-      return <input type="date" name={name} value={value} />;
-    case 'number': {
-      const { minimum, maximum } = field.schema as { minimum?: number; maximum?: number };
-      return <input type="number" name={name} value={value} min={minimum} max={maximum} />;
-    }
-    default:
-      return <input name={name} value={value} maxLength={200} />;
-  }
-}
-
 /** The fields that are links above the list. */
 export function FilterTabs(props: {
   readonly fields: FilterFields;
   readonly filter: Readonly<Record<string, unknown>>;
   readonly hrefOf: (change: Readonly<Record<string, unknown>>) => string;
   /** The number of rows by word. Absent: the links state no number. */
-  readonly counts?: Readonly<Record<string, number>>;
+  readonly counts?: Readonly<Record<string, number>> | undefined;
 }) {
   const { fields, filter, counts } = props;
   const { text, formats } = usePage();

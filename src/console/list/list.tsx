@@ -2,7 +2,7 @@
  * A list is declared once: its filter, its columns, its row and how it is read. The declaration makes the page with the
  * form of the filter, the row of sums and the numbered pages, the files of all rows, and the operation of the API.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { type Static, type TObject, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
@@ -12,10 +12,10 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
-import { type ConsoleParts, todayOf } from '../shell/console-parts.ts';
+import { type AddRoutes, type ConsoleParts, todayOf } from '../shell/console-parts.ts';
 import { actorOf, type Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
-import { pageContext, usePage } from '../shell/page-context.ts';
+import { type PageContext, pageContext } from '../shell/page-context.ts';
 import { Card, RevealForm } from '../shell/parts.tsx';
 import { EVERYBODY, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
@@ -148,8 +148,6 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   ) => Promise<(page: ListParts<Total>) => VNode>;
 }
 
-type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
-
 export interface List<Fields extends FilterFields = FilterFields> {
   readonly addPage: AddRoutes;
   readonly addApi: AddRoutes;
@@ -222,10 +220,92 @@ export function declareList<
     return query.size === 0 ? path : `${path}?${query}`;
   };
 
-  const targetOf: TargetOf<Fields> = (filter, page = 1) => {
+  const targetOf = (filter: Partial<FilterOf<Fields>>, page = 1): Target => {
     const parameters = parametersOf(list.filter, filter);
     if (!parameters.some(([, text]) => isLikeTaxId(text))) return href(filter, page);
     return { action: path, parameters: [...parameters, ['page', String(page)]] };
+  };
+
+  const headOf = ({ text }: PageContext) => {
+    const intro = text.find(`lists.${name}.intro`);
+    return (
+      <div>
+        <h1>{text(`lists.${name}.title`)}</h1>
+        {intro !== null && <p class="quiet">{intro}</p>}
+      </div>
+    );
+  };
+  const noneOf = ({ text }: PageContext, filter: FilterOf<Fields>) => {
+    const none = list.none?.(filter);
+    return <p class="quiet">{text(none === undefined ? `lists.${name}.none` : none)}</p>;
+  };
+  const filterOf = (
+    { text }: PageContext,
+    filter: FilterOf<Fields>,
+    faults: readonly TextKey[],
+    { counts }: ListTotal,
+  ) => (
+    <>
+      {Object.values(list.filter).some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
+        <Card title={text('filter.title')}>
+          <FilterForm fields={list.filter} filter={filter} path={path} />
+        </Card>
+      )}
+      {faults.length > 0 && (
+        <p class="error">
+          {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
+        </p>
+      )}
+      <FilterTabs
+        fields={list.filter}
+        filter={filter}
+        hrefOf={(change) => href({ ...filter, ...change })}
+        counts={counts}
+      />
+    </>
+  );
+  const tableOf = (
+    { text, principal }: PageContext,
+    shown: {
+      readonly filter: FilterOf<Fields>;
+      readonly rows: readonly Row[];
+      readonly sums: Sums | undefined;
+      readonly paging: Paging;
+      readonly isRevealed: boolean;
+    },
+  ) => {
+    const { filter, rows, sums, paging, isRevealed } = shown;
+    const label = text(`lists.${name}.title`);
+    const here = targetOf(filter, paging.page);
+    const order = list.order && {
+      by: list.order(filter),
+      linkTo: (sort: string) => targetOf({ ...filter, sort }),
+    };
+    return (
+      <section class="card stack">
+        {list.reveal !== undefined && (
+          <RevealForm
+            action={typeof here === 'string' ? here : here.action}
+            isRevealed={isRevealed}
+            mayReveal={list.reveal.who.includes(principal?.role ?? 'viewer')}
+          />
+        )}
+        <ListTable
+          label={label}
+          columns={columnsOf(filter)}
+          rows={rows}
+          sums={sums}
+          rowClass={list.rowClass}
+          order={order}
+        />
+        <Pager label={label} paging={paging} hrefOf={(page) => targetOf(filter, page)} />
+        <FileButtons
+          path={path}
+          parameters={parametersOf(list.filter, filter)}
+          formats={list.file?.formats}
+        />
+      </section>
+    );
   };
 
   const addPage: AddRoutes = (server, parts) => {
@@ -259,20 +339,12 @@ export function declareList<
         ...(list.isUnderWay?.(rows) && { refreshSeconds: REFRESH_SECONDS }),
         body: layout({
           total,
-          head: <Head name={name} />,
-          filter: <Filter list={list} filter={filter} faults={faults} href={href} total={total} />,
-          table: (
-            <Rows
-              list={list}
-              columns={columnsOf(filter)}
-              filter={filter}
-              rows={rows}
-              paging={paging}
-              targetOf={targetOf}
-              total={total}
-              isRevealed={isRevealed}
-            />
-          ),
+          head: headOf(context),
+          filter: filterOf(context, filter, faults, total),
+          table:
+            rows.length === 0
+              ? noneOf(context, filter)
+              : tableOf(context, { filter, rows, paging, sums: total.sums, isRevealed }),
         }),
       }));
     };
@@ -380,104 +452,3 @@ const fileName = (title: string) =>
     .replace(/[^A-Za-z0-9]+/g, '-')
     .toLowerCase()
     .slice(0, 31);
-
-function Head({ name }: { readonly name: ListName }) {
-  const { text } = usePage();
-  const intro = text.find(`lists.${name}.intro`);
-  return (
-    <div>
-      <h1>{text(`lists.${name}.title`)}</h1>
-      {intro !== null && <p class="quiet">{intro}</p>}
-    </div>
-  );
-}
-
-/** Of a page of the list. */
-type TargetOf<Fields extends FilterFields> = (
-  filter: Partial<FilterOf<Fields>>,
-  page?: number,
-) => Target;
-
-interface FilterProps<Fields extends FilterFields, Row> {
-  readonly list: ListLook<Fields, Row, never>;
-  readonly filter: FilterOf<Fields>;
-  readonly total: ListTotal;
-}
-
-function Filter<Fields extends FilterFields, Row>(
-  props: FilterProps<Fields, Row> & {
-    readonly faults: readonly TextKey[];
-    readonly href: List<Fields>['href'];
-  },
-) {
-  const { list, filter, faults, href, total } = props;
-  const { text } = usePage();
-  const form = <FilterForm fields={list.filter} filter={filter} path={list.path} />;
-  return (
-    <>
-      {Object.values(list.filter).some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
-        <Card title={text('filter.title')}>{form}</Card>
-      )}
-      {faults.length > 0 && (
-        <p class="error">
-          {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
-        </p>
-      )}
-      <FilterTabs
-        fields={list.filter}
-        filter={filter}
-        hrefOf={(change) => href({ ...filter, ...change })}
-        {...(total.counts !== undefined && { counts: total.counts })}
-      />
-    </>
-  );
-}
-
-function Rows<Fields extends FilterFields, Row>(
-  props: FilterProps<Fields, Row> & {
-    readonly columns: readonly Column<Row>[];
-    readonly rows: readonly Row[];
-    readonly paging: Paging;
-    readonly targetOf: TargetOf<Fields>;
-    readonly isRevealed: boolean;
-  },
-) {
-  const { list, filter, rows, paging, targetOf, total, isRevealed } = props;
-  const { text, principal } = usePage();
-  const label = text(`lists.${list.name}.title`);
-  if (rows.length === 0) {
-    const none = list.none?.(filter);
-    return <p class="quiet">{none === undefined ? text(`lists.${list.name}.none`) : text(none)}</p>;
-  }
-  const here = targetOf(filter, paging.page);
-  return (
-    <section class="card stack">
-      {list.reveal !== undefined && (
-        <RevealForm
-          action={typeof here === 'string' ? here : here.action}
-          isRevealed={isRevealed}
-          mayReveal={list.reveal.who.includes(principal?.role ?? 'viewer')}
-        />
-      )}
-      <ListTable
-        label={label}
-        columns={props.columns}
-        rows={rows}
-        sums={total.sums}
-        rowClass={list.rowClass}
-        order={
-          list.order && {
-            by: list.order(filter),
-            linkTo: (sort) => targetOf({ ...filter, sort }),
-          }
-        }
-      />
-      <Pager label={label} paging={paging} hrefOf={(page) => targetOf(filter, page)} />
-      <FileButtons
-        path={list.path}
-        parameters={parametersOf(list.filter, filter)}
-        formats={list.file?.formats}
-      />
-    </section>
-  );
-}

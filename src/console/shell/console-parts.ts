@@ -6,7 +6,7 @@ import type { EngineFeature } from '../../core/merge/engine-hooks.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 import type { AlertPolicy } from '../alert-entry.ts';
 
-type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
+export type AddRoutes = (server: FastifyInstance, parts: ConsoleParts) => void;
 
 /** A part of the product with its own pages, operations and hooks into the engine. `app/features.ts` lists the features. */
 export interface Feature extends EngineFeature {

@@ -171,12 +171,8 @@ async function identify(
 }
 
 /** For a key only its number, because a person chose its name. */
-function subjectOf(principal: Principal | null): string | null {
-  if (principal === null) return null;
-  return principal.scopes === null
-    ? principal.name
-    : (/^key \d+/.exec(principal.name)?.[0] ?? null);
-}
+const subjectOf = (principal: Principal | null): string | null =>
+  principal?.keyId === undefined ? (principal?.name ?? null) : `key ${principal.keyId}`;
 
 function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
   if (isForPrograms(request)) {

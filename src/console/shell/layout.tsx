@@ -1,9 +1,9 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, ComponentProps, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { ASSETS } from './assets.ts';
 import { type PageContext, PageProvider, usePage } from './page-context.ts';
-import { ActionForm, Submit } from './parts.tsx';
+import { ActionForm, Options, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
 export interface Page {
@@ -97,13 +97,16 @@ const ADMINISTRATION = ['/alerts', '/audit', '/users', '/backfills', '/fields'] 
 export type NavigationPath = (typeof SECTIONS)[Section][number] | (typeof ADMINISTRATION)[number];
 
 function NavigationLink(props: {
-  readonly href: NavigationPath;
-  readonly label: string;
+  readonly to: NavigationPath;
   readonly isCurrent: boolean;
+  /** Absent: that of the page. */
+  readonly label?: string;
 }) {
+  const { to, isCurrent } = props;
+  const { text } = usePage();
   return (
-    <a href={props.href} {...(props.isCurrent && { 'aria-current': 'page' })}>
-      {props.label}
+    <a href={to} {...(isCurrent && { 'aria-current': 'page' })}>
+      {props.label ?? text(`nav.pages.${to}`)}
     </a>
   );
 }
@@ -120,7 +123,7 @@ function Navigation({ page: { active } }: { readonly page: Page }) {
         {(Object.keys(SECTIONS) as Section[]).map((section) => (
           <li key={section}>
             <NavigationLink
-              href={SECTIONS[section][0]}
+              to={SECTIONS[section][0]}
               label={text(`nav.sections.${section}`)}
               isCurrent={isIn(section, active)}
             />
@@ -139,12 +142,7 @@ function SectionPages({ page: { active } }: { readonly page: Page }) {
   return (
     <nav class="tabs" aria-label={text(`nav.sections.${section}`)}>
       {pathsOf(section).map((path) => (
-        <NavigationLink
-          key={path}
-          href={path}
-          label={text(`nav.pages.${path}`)}
-          isCurrent={path === active}
-        />
+        <NavigationLink key={path} to={path} isCurrent={path === active} />
       ))}
     </nav>
   );
@@ -161,12 +159,7 @@ function Administration({ page: { active } }: { readonly page: Page }) {
       <nav class="menu-body" aria-label={text('nav.administration')}>
         {ADMINISTRATION.filter((path) => mayUse(principal?.role ?? 'viewer', 'GET', path)).map(
           (path) => (
-            <NavigationLink
-              key={path}
-              href={path}
-              label={text(`nav.pages.${path}`)}
-              isCurrent={path === active}
-            />
+            <NavigationLink key={path} to={path} isCurrent={path === active} />
           ),
         )}
       </nav>
@@ -211,6 +204,29 @@ function Account() {
         <Submit>{text('nav.signOut')}</Submit>
       </ActionForm>
     </details>
+  );
+}
+
+/** A field of a form with its label. */
+export function Input({ label, ...input }: { readonly label: string } & ComponentProps<'input'>) {
+  return (
+    <Field label={label}>
+      <input {...input} />
+    </Field>
+  );
+}
+
+export function Select<Value extends string>({
+  label,
+  name,
+  ...options
+}: { readonly label: string; readonly name: string } & Parameters<typeof Options<Value>>[0]) {
+  return (
+    <Field label={label}>
+      <select name={name}>
+        <Options {...options} />
+      </select>
+    </Field>
   );
 }
 

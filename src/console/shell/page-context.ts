@@ -1,30 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { LANGUAGES, type Language, type Text, textOf } from '../../base/texts/texts.ts';
+import { LANGUAGES, type Language, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { isPlainDecimal } from '../../base/values/decimal.ts';
 import { amountText, capitalised } from '../../base/values/display-text.ts';
-import { csrfTokenOf, type Principal } from './guard.ts';
+import { csrfTokenOf } from './guard.ts';
 
 /** Formats numbers, dates and instants for a reader. */
-interface Formats {
-  /** Every digit of an exact decimal, and at least two decimal places: `1.234.567,50`. */
-  amount(decimal: string): string;
-  /** Text whose unit is unknown: a plain decimal with the decimal separator, every digit and no other; other text as it is. */
-  decimalText(text: string): string;
-  count(count: number): string;
-  /** `02/03/2026` or `2 Mar 2026`. */
-  date(date: CivilDate): string;
-  /** The same in words, preceded by the day of the week: `Segunda-feira, 2 de março de 2026`. */
-  longDate(date: CivilDate): string;
-  /** `Março de 2026`. */
-  month(yearMonth: string): string;
-  /** In the configured time zone. */
-  instant(at: Date): string;
-  /** Monday first. */
-  readonly weekdays: readonly string[];
-}
+type Formats = ReturnType<typeof createFormats>;
 
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', 'pt-BR': 'pt-BR' };
 /** A Monday, used only for the names of the days. */
@@ -47,7 +31,7 @@ export const wordsOf = (language: Language, timeZone: string) => ({
   formats: formatsOf(language, timeZone),
 });
 
-function createFormats(language: Language, timeZone: string): Formats {
+function createFormats(language: Language, timeZone: string) {
   const locale = LOCALES[language];
   const [group, point] = language === 'en' ? [',', '.'] : ['.', ','];
   const civil = (options: Intl.DateTimeFormatOptions) => {
@@ -70,13 +54,20 @@ function createFormats(language: Language, timeZone: string): Formats {
   const month = civil({ month: 'long', year: 'numeric' });
   const longDate = civil({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
   return {
-    amount: (decimal) => amountText(decimal, language),
-    decimalText: (text) => (isPlainDecimal(text) ? text.replace('.', point) : text),
-    count: (count) => grouped(String(count)),
+    /** Every digit of an exact decimal, and at least two decimal places: `1.234.567,50`. */
+    amount: (decimal: string) => amountText(decimal, language),
+    /** Text whose unit is unknown: a plain decimal with the decimal separator, every digit and no other; other text as it is. */
+    decimalText: (text: string) => (isPlainDecimal(text) ? text.replace('.', point) : text),
+    count: (count: number) => grouped(String(count)),
+    /** `02/03/2026` or `2 Mar 2026`. */
     date,
-    longDate: (date) => capitalised(longDate(date)),
-    month: (yearMonth) => capitalised(month(`${yearMonth}-01`)),
-    instant: (at) => instant.format(at),
+    /** The same in words, preceded by the day of the week: `Segunda-feira, 2 de março de 2026`. */
+    longDate: (date: CivilDate) => capitalised(longDate(date)),
+    /** `Março de 2026`. */
+    month: (yearMonth: string) => capitalised(month(`${yearMonth}-01`)),
+    /** In the configured time zone. */
+    instant: (at: Date) => instant.format(at),
+    /** Monday first. */
     weekdays: Array.from({ length: 7 }, (_, day) =>
       weekday.format(new Date(SOME_MONDAY_MS + day * DAY_MS)).replace('.', ''),
     ),
@@ -86,17 +77,7 @@ function createFormats(language: Language, timeZone: string): Formats {
 export const LANGUAGE_COOKIE = 'conciliation-language';
 
 /** The reader-specific data of a page. */
-export interface PageContext {
-  readonly text: Text;
-  readonly language: Language;
-  readonly formats: Formats;
-  readonly principal: Principal | null;
-  readonly csrf: string;
-  /** The path and query of this page. */
-  readonly url: string;
-  /** A sentence about the last action; null: none. */
-  readonly notice: string | null;
-}
+export type PageContext = ReturnType<typeof pageContext>;
 
 const CurrentPage = createContext<PageContext | null>(null);
 export const PageProvider = CurrentPage.Provider;
@@ -111,47 +92,37 @@ export function usePage(): PageContext {
   return context;
 }
 
-export function pageContext(request: FastifyRequest, timeZone: string): PageContext {
+export function pageContext(request: FastifyRequest, timeZone: string) {
   const language =
     LANGUAGES.find((known) => known === request.cookies[LANGUAGE_COOKIE]) ??
     languageOf(request.headers['accept-language']);
   const words = wordsOf(language, timeZone);
+  const notice = textParameter(request.query, 'notice');
   return {
     ...words,
     principal: request.principal,
     csrf: csrfTokenOf(request.visit),
+    /** The path and query of this page. */
     url: request.method === 'GET' ? request.url : '/',
-    notice: noticeOf(request, words.text),
+    /** A sentence about the last action; null: none. A request can select only one of the defined notices. */
+    notice: notice === null ? null : words.text.find(`notices.${notice}`),
   };
-}
-
-/** A request can select only one of the defined notices. */
-function noticeOf(request: FastifyRequest, text: Text): string | null {
-  const name = textParameter(request.query, 'notice');
-  return name === null ? null : text.find(`notices.${name}`);
 }
 
 /** Returns a parameter of a query or a form; null when it is absent, empty or repeated. */
 export function textParameter(source: unknown, name: string): string | null {
-  if (typeof source !== 'object' || source === null || !Object.hasOwn(source, name)) return null;
-  const value: unknown = Reflect.get(source, name);
-  if (typeof value !== 'string') return null;
-  return cleanText(value);
+  const [text = null, ...others] = textParameters(source, name);
+  return others.length === 0 ? text : null;
 }
 
-/** Returns every value of a parameter that may be repeated, without the empty ones. */
+/** Returns every value of a parameter that may be repeated, without blanks at the ends, and without the empty ones. */
 export function textParameters(source: unknown, name: string): string[] {
   if (typeof source !== 'object' || source === null || !Object.hasOwn(source, name)) return [];
   return [Reflect.get(source, name)].flat().flatMap((value: unknown) => {
-    const text = typeof value === 'string' ? cleanText(value) : null;
-    return text === null ? [] : [text];
+    // PostgreSQL's text type cannot hold U+0000.
+    const text = typeof value === 'string' ? value.replaceAll('\u0000', '').trim() : '';
+    return text === '' ? [] : [text];
   });
-}
-
-function cleanText(value: string): string | null {
-  // PostgreSQL's text type cannot hold U+0000.
-  const text = value.replaceAll('\u0000', '').trim();
-  return text === '' ? null : text;
 }
 
 /** Returns the first supported language of the browser's list: Portuguese of any country, otherwise English. */

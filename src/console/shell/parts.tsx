@@ -210,6 +210,18 @@ export function Card(props: {
   );
 }
 
+/** The only content of a page. */
+export function OnlyCard(props: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <div class="narrow">
+      <section class="card stack">
+        <h1>{props.title}</h1>
+        {props.children}
+      </section>
+    </div>
+  );
+}
+
 /** An important message above the content of a page. */
 export function Banner(props: {
   readonly look: DayLook;

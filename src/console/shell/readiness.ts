@@ -12,18 +12,9 @@ export interface ReadinessCheck {
   readonly run: () => Promise<string | null>;
 }
 
-interface CheckResult {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly reason: string | null;
-}
-
-export interface Readiness {
-  readonly ready: boolean;
-  readonly checks: readonly CheckResult[];
-}
-
 const CHECK_TIMEOUT_MS = 3_000;
+
+type Readiness = ReturnType<typeof createReadiness>;
 
 /**
  * Runs all checks at the same time and waits at most `timeoutMs` for each. Logs when a check starts
@@ -33,36 +24,26 @@ export function createReadiness(
   checks: readonly ReadinessCheck[],
   logger: Logger,
   timeoutMs: number = CHECK_TIMEOUT_MS,
-): () => Promise<Readiness> {
+) {
   const failing = new Set<string>();
-  const askers = checks.map(({ name, run }) => {
+  const asked = checks.map(({ name, run }) => {
     const ask = boundedRun(run, { timeoutMs, keepMs: 0 });
-    return async (): Promise<CheckResult> => {
-      let reason: string | null;
-      let cause: unknown = null;
-      try {
-        reason = await ask();
-      } catch (error) {
-        cause = error;
-        reason = reasonOf(error, timeoutMs);
+    return async () => {
+      const { reason, ...fault } = await ask().then(
+        (reason) => ({ reason }),
+        (error: unknown) => ({ reason: reasonOf(error, timeoutMs), err: describeError(error) }),
+      );
+      if (reason === null) {
+        if (failing.delete(name)) logger.info({ check: name }, 'ready again');
+      } else if (!failing.has(name)) {
+        failing.add(name);
+        logger.warn({ check: name, reason, ...fault }, 'not ready');
       }
-      logTurn(name, reason, cause);
       return { name, ok: reason === null, reason };
     };
   });
-
-  const logTurn = (name: string, reason: string | null, cause: unknown) => {
-    if (reason === null) {
-      if (failing.delete(name)) logger.info({ check: name }, 'ready again');
-    } else if (!failing.has(name)) {
-      failing.add(name);
-      const err = cause === null ? {} : { err: describeError(cause) };
-      logger.warn({ check: name, reason, ...err }, 'not ready');
-    }
-  };
-
   return async () => {
-    const results = await Promise.all(askers.map((ask) => ask()));
+    const results = await Promise.all(asked.map((ask) => ask()));
     return { ready: results.every(({ ok }) => ok), checks: results };
   };
 }
@@ -74,7 +55,7 @@ function reasonOf(error: unknown, timeoutMs: number): string {
 }
 
 /** Whether each check of `/readyz` passes. The checks run at each scrape and end within their time limit. */
-export function registerReadiness(registry: Registry, readiness: () => Promise<Readiness>): void {
+export function registerReadiness(registry: Registry, readiness: Readiness): void {
   new Gauge({
     name: 'conciliation_ready',
     help: 'Whether the check of /readyz passes.',

@@ -43,11 +43,6 @@ export const forMonitoring = withAccess({ who: 'anyone', scope: null });
 export const forVisitors = withAccess({ who: 'visitor', scope: null });
 /** Options of a route for signed-in people. Keys are refused. */
 export const forPeople = (who: readonly ConsoleRole[]) => withAccess({ who, scope: null });
-/** The rights of an operation of the API: people, and keys with the scope. */
-export const forKeys = (who: readonly ConsoleRole[], scope: KeyScope): RouteAccess => ({
-  who,
-  scope,
-});
 
 /** By `METHOD path`. Every server of this process has the same routes. */
 const known = new Map<string, RouteAccess>();

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { VNode } from 'preact';
 import type { InputError } from '../../base/runtime/errors.ts';
 import { type Fault, faultText } from '../../base/texts/texts.ts';
 import { parseCivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleParts } from './console-parts.ts';
-import { type NavigationPath, renderPage } from './layout.tsx';
+import { type Page, renderPage } from './layout.tsx';
 import { type PageContext, pageContext } from './page-context.ts';
+import { OnlyCard } from './parts.tsx';
 
 /** Allows only files of this server, and neither scripts nor styles inside the page. */
 const PAGE_POLICY = [
@@ -19,13 +19,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export interface PageAnswer {
-  readonly title: string;
-  readonly active: NavigationPath | null;
-  readonly body: VNode;
-  /** See `Page`. */
-  readonly refreshSeconds?: number;
-  readonly fault?: string;
+export interface PageAnswer extends Page {
   readonly status?: number;
 }
 
@@ -72,21 +66,18 @@ export function errorPage(context: PageContext, { status, code, fault }: ErrorAn
     active: null,
     status,
     body: (
-      <div class="narrow">
-        <section class="card">
-          <h1>{title}</h1>
-          {fault === undefined ? (
-            <p class="quiet">{text(`errors.${page}Help`)}</p>
-          ) : (
-            <p>{faultSentence(context, fault)}</p>
-          )}
-          <p>
-            <a href="/" data-back>
-              {text('errors.back')}
-            </a>
-          </p>
-        </section>
-      </div>
+      <OnlyCard title={title}>
+        {fault === undefined ? (
+          <p class="quiet">{text(`errors.${page}Help`)}</p>
+        ) : (
+          <p>{faultSentence(context, fault)}</p>
+        )}
+        <p>
+          <a href="/" data-back>
+            {text('errors.back')}
+          </a>
+        </p>
+      </OnlyCard>
     ),
   };
 }

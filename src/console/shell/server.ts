@@ -1,9 +1,7 @@
 /**
- * console/ is the HTTP server of the service. Monitoring systems read whether the service lives
- * (`/healthz`), can work (`/readyz`) and its metrics (`/metrics`). Signed-in users see the ledger
- * and decide about it. Scripts use the same data and actions as JSON under `/api`. server.ts:
- * routes, headers, errors. route-access.ts: the rights for each route. guard.ts: authentication and
- * CSRF. declare.tsx: what a feature declares as a page or an action.
+ * The HTTP server: routes, headers, errors. Monitoring systems read whether the service lives (`/healthz`), can work
+ * (`/readyz`) and its metrics (`/metrics`). Signed-in users have pages, and scripts the same data and actions as JSON
+ * under `/api`.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -32,7 +30,7 @@ import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts, Feature } from './console-parts.ts';
 import { addGuard, isForPrograms } from './guard.ts';
 import { createReadiness, type ReadinessCheck, registerReadiness } from './readiness.ts';
-import { EVERYBODY, forKeys, forMonitoring } from './route-access.ts';
+import { EVERYBODY, forMonitoring, withAccess } from './route-access.ts';
 import { type ErrorAnswer, errorPage, sendPage, statusOf } from './send-page.tsx';
 
 export interface ConsoleOptions {
@@ -52,22 +50,11 @@ export interface ConsoleOptions {
   readonly parts: Omit<ConsoleParts, 'logger'> | null;
 }
 
-export interface Console {
-  /**
-   * Resolves when the server listens. To be called once.
-   * @returns the address, and every route as `METHOD path`
-   * @throws ConfigError when the server cannot listen on that host and port
-   */
-  start(): Promise<{ readonly url: string; readonly routes: readonly string[] }>;
-  /** Ends every connection. May be called more than once, and before `start`. */
-  close(): Promise<void>;
-}
-
 const REQUEST_TIMEOUT_MS = 10_000;
 /** How often Node looks for requests beyond the timeout; its default is 30 seconds. */
 const TIMEOUT_CHECK_MS = 1_000;
 
-export function createConsole(options: ConsoleOptions): Console {
+export function createConsole(options: ConsoleOptions) {
   const { host, port, logger, trustedProxies = [] } = options;
   const server = fastify({
     bodyLimit: BODY_BYTES,
@@ -82,6 +69,11 @@ export function createConsole(options: ConsoleOptions): Console {
     schemaErrorFormatter: ([fault], part) => new Error(schemaFault(part, fault)),
   });
   return {
+    /**
+     * Resolves when the server listens. To be called once.
+     * @returns the address, and every route as `METHOD path`
+     * @throws ConfigError when the server cannot listen on that host and port
+     */
     async start() {
       addSecurityHeaders(server, options.parts?.publicUrl ?? null);
       addErrors(server, logger, options.parts?.timeZone ?? null);
@@ -96,7 +88,8 @@ export function createConsole(options: ConsoleOptions): Console {
       logger.info({ url }, 'console listening');
       return { url, routes };
     },
-    close: () => server.close(),
+    /** Ends every connection. May be called more than once, and before `start`. */
+    close: (): Promise<void> => server.close(),
   };
 }
 
@@ -149,7 +142,7 @@ async function addPages(
     for (const { addPage } of lists) addPage(server, parts);
     for (const { add } of actions) add(server, parts);
   }
-  await addApiRoutes(server, parts, parts.version);
+  await addApiRoutes(server, parts);
   return routes;
 }
 
@@ -267,23 +260,14 @@ function urlOf(server: FastifyInstance): string {
   return `http://${host}:${address.port}`;
 }
 
-/**
- * `/api`: the data and actions of the pages as JSON, for scripts with a key and for signed-in
- * users. The rights are in the same table as those of the pages.
- */
-
-async function addApiRoutes(
-  server: FastifyInstance,
-  parts: ConsoleParts,
-  version: string,
-): Promise<void> {
+async function addApiRoutes(server: FastifyInstance, parts: ConsoleParts): Promise<void> {
   await server.register(fastifySwagger, {
     hideUntagged: true,
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'erp-conciliation-sync',
-        version,
+        version: parts.version,
         description:
           'The ledger of anticipated receivables. Amounts are exact decimals as text; dates are calendar dates.',
         license: { name: 'MIT', identifier: 'MIT' },
@@ -302,9 +286,8 @@ async function addApiRoutes(
       for (const { api: operations = [], lists = [] } of parts.features) {
         for (const add of [...operations, ...lists.map(({ addApi }) => addApi)]) add(api, parts);
       }
-      api.get('/openapi.json', { config: { access: forKeys(EVERYBODY, 'read') } }, async () =>
-        server.swagger(),
-      );
+      const access = withAccess({ who: EVERYBODY, scope: 'read' });
+      api.get('/openapi.json', access, async () => server.swagger());
     },
     { prefix: '/api' },
   );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import {
   dateOrNull,
   id,
@@ -18,6 +18,7 @@ import { ALERT_KINDS, type AlertKind } from './alerts.ts';
 export const AlertRow = Type.Object({
   id,
   kind: words(ALERT_KINDS),
+  cause: orNull('string', { description: 'Which cause of its kind. Null: the kind has one.' }),
   message: Type.String(),
   messagePt: Type.String({ description: 'The message in Portuguese.' }),
   date: dateOrNull,
@@ -40,6 +41,9 @@ export interface AlertFilter {
   readonly kind: AlertKind | null;
 }
 
+/** Of a row of `alert`: what follows the kind in its key. */
+export const CAUSE = Prisma.sql`nullif(split_part(dedupe_key, ':', 2), '')`;
+
 const isOf = ({ kind }: AlertFilter) => Prisma.sql`(${kind}::text IS NULL OR kind = ${kind}::text)`;
 
 export async function countAlerts(tx: Transaction, filter: AlertFilter): Promise<ListTotal> {
@@ -57,7 +61,7 @@ export function readAlerts(
   { offset, limit }: Place,
 ): Promise<AlertRow[]> {
   return tx.$queryRaw<AlertRow[]>`
-    SELECT id::float8 AS id, kind, message, message_pt AS "messagePt", date::text AS date, pull_id::float8 AS "pullId",
+    SELECT id::float8 AS id, kind, ${CAUSE} AS cause, message, message_pt AS "messagePt", date::text AS date, pull_id::float8 AS "pullId",
            raised_at AS "raisedAt", resolved_at AS "resolvedAt",
            (SELECT max(delivered_at) FROM conciliation.message_delivery
             WHERE alert_id = alert.id) AS "deliveredAt"
@@ -113,16 +117,8 @@ export function acknowledgeDrift(
         WHERE acknowledged_at IS NULL RETURNING *
       )
       ${driftIn(Prisma.sql`acknowledged`)}`;
-    if (items.length === 0) {
-      throw new InputError('no field or value outside the documented interface waits', {
-        context: { fault: 'no_drift' },
-      });
-    }
-    if (seenDigest !== digestOf(items)) {
-      throw new InputError('the list has changed since it was looked at; look again', {
-        context: { fault: 'drift_changed' },
-      });
-    }
+    if (items.length === 0) throw refusal('no_drift');
+    if (seenDigest !== digestOf(items)) throw refusal('drift_changed');
     await recordAudit(tx, {
       actor: by,
       action: 'drift.acknowledge',

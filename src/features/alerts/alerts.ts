@@ -1,3 +1,4 @@
+import type { Text } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { accountAlerts } from '../accounts/account-changes.sql.ts';
@@ -24,6 +25,10 @@ export type AlertKind = keyof typeof ENTRIES;
 /** The kinds of alerts, each stated by the feature that it is about. */
 export const ALERTS: Readonly<Record<AlertKind, AlertEntry>> = ENTRIES;
 export const ALERT_KINDS = Object.keys(ENTRIES) as readonly AlertKind[];
+
+/** What a person does next about an alert of that cause, or of that kind. Null: a later version has raised it. */
+export const nextStepOf = (text: Text, { kind, cause }: { kind: string; cause: string | null }) =>
+  text.find(`alerts.nextSteps.${kind}:${cause}`) ?? text.find(`alerts.nextSteps.${kind}`);
 
 /** The page that shows what the alert is about. The message names the dates; a link leads to the oldest. */
 export function pageOf(kind: AlertKind, date: CivilDate | null): string {

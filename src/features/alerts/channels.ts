@@ -46,39 +46,34 @@ const TIMEOUT_MS = 10_000;
 interface HttpChannelOptions {
   /** A secret, because the URL may hold a token. */
   readonly url: URL;
+  /** Of the signatures. Absent or null: deliveries carry none. */
+  readonly key?: Buffer | null;
   /** Longest wait for the answer, in milliseconds; default 10 seconds. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** @param options.key of the signatures; null: deliveries carry no signature */
-export function openWebhook(
-  options: HttpChannelOptions & { readonly key: Buffer | null },
-): Channel {
-  return openHttpChannel('webhook', options, ({ document }) => document, options.key);
-}
+export const openWebhook = (options: HttpChannelOptions): Channel =>
+  openHttpChannel('webhook', options, ({ document }) => document);
 
 /** An incoming webhook of Slack. */
-export function openSlack(options: HttpChannelOptions): Channel {
-  return openHttpChannel('slack', options, toSlack);
-}
+export const openSlack = (options: HttpChannelOptions): Channel =>
+  openHttpChannel('slack', options, toSlack);
 
 /** A workflow of Microsoft Teams that begins when a webhook request is received. */
-export function openTeams(options: HttpChannelOptions): Channel {
-  return openHttpChannel('teams', options, toTeams);
-}
+export const openTeams = (options: HttpChannelOptions): Channel =>
+  openHttpChannel('teams', options, toTeams);
 
 function openHttpChannel(
   name: AlertChannel,
-  { url, timeoutMs = TIMEOUT_MS }: HttpChannelOptions,
+  { url, key = null, timeoutMs = TIMEOUT_MS }: HttpChannelOptions,
   toBody: (message: Message) => object,
-  key: Buffer | null = null,
 ): Channel {
+  const contentType = 'application/json';
   return {
     name,
     timeoutMs,
-    async send(message, signal) {
+    send: (message, signal) => {
       const [{ id }, document] = [message, toBody(message)];
-      const contentType = 'application/json';
       return postWebhook(url, { id, contentType, document, key, timeoutMs, signal });
     },
   };

@@ -14,7 +14,8 @@ import { capitalised } from '../../base/values/display-text.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
-import { ALERT_KINDS, ALERTS, type AlertKind, pageOf } from './alerts.ts';
+import { CAUSE } from './alert-list.sql.ts';
+import { ALERT_KINDS, ALERTS, type AlertKind, nextStepOf, pageOf } from './alerts.ts';
 import type { AlertChannel, Channel, Message, MessageStyle } from './channels.ts';
 import { deriveAlerts } from './derive-alerts.sql.ts';
 
@@ -40,19 +41,15 @@ export interface DeliveryParts {
   readonly digestSlotAt: ((now: Date) => Date) | null;
 }
 
-interface Claim {
+/** A claimed message: an alert, or the digest of a slot. */
+type Due = {
   readonly deliveryId: bigint;
   /** Tried deliveries, including this one. */
   readonly attempts: number;
-}
-
-type Due = Claim & ((DueAlert & { readonly slotAt: null }) | DueDigest);
-
-interface DueDigest {
-  readonly slotAt: Date;
-  readonly message: null;
-  readonly resolvedAt: null;
-}
+} & (
+  | (DueAlert & { readonly slotAt: null })
+  | { readonly slotAt: Date; readonly message: null; readonly resolvedAt: null }
+);
 
 /**
  * Hands alerts that were raised or resolved to the channels, and returns them. A delivery that is planned or under
@@ -77,7 +74,7 @@ export function announceAlerts(
       ON CONFLICT (alert_id, channel) DO UPDATE
       SET next_attempt_at = coalesce(planned.next_attempt_at, excluded.next_attempt_at)
     )
-    SELECT id, kind, message, NULL AS "deliveredMessage", date::text AS date, pull_id AS "pullId",
+    SELECT id, kind, ${CAUSE} AS cause, message, NULL AS "deliveredMessage", date::text AS date, pull_id AS "pullId",
            raised_at AS "raisedAt", resolved_at AS "resolvedAt", 0 AS deliveries
     FROM due ORDER BY id`;
 }
@@ -137,7 +134,7 @@ export async function claimDue(
     SET attempts = attempts + 1,
         next_attempt_at = clock_timestamp() + make_interval(secs => ${leaseMs / 1000}::float8)
     FROM due WHERE delivery.id = due.delivery_id
-    RETURNING delivery.id AS "deliveryId", attempts, slot_at AS "slotAt", due.id, kind,
+    RETURNING delivery.id AS "deliveryId", attempts, slot_at AS "slotAt", due.id, kind, ${CAUSE} AS cause,
               due.date::text AS date, pull_id AS "pullId", words AS message,
               delivered_message AS "deliveredMessage", raised_at AS "raisedAt",
               resolved_at AS "resolvedAt", deliveries`;
@@ -296,6 +293,7 @@ export function startAlertLoop(parts: DeliveryParts & { readonly intervalMs?: nu
 export interface DueAlert {
   readonly id: bigint;
   readonly kind: AlertKind;
+  readonly cause: string | null;
   /** In the language of the caller. */
   readonly message: string;
   /** The message that the channel took last; null: none. */
@@ -329,7 +327,7 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
     resolvedAt === null
       ? text('alerts.since', { from })
       : text('alerts.lasted', { from, until: instantText(resolvedAt, style) });
-  const nextStep = state === 'resolved' ? null : text(`alerts.nextSteps.${kind}`);
+  const nextStep = state === 'resolved' ? null : nextStepOf(text, alert);
   const link = style.consoleUrl === null ? null : new URL(pageOf(kind, date), style.consoleUrl);
   const message = prefix === null ? sentence : `${prefix}: ${sentence}`;
   const thread = `alert-${alert.id}-raised`;

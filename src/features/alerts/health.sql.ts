@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../base/database/database.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { ReadinessCheck } from '../../console/shell/readiness.ts';
 
@@ -21,30 +21,26 @@ export const PROCESS_SILENCE_MS = 3 * 60_000;
 /** A COMMIT takes milliseconds. */
 const HUNG_COMMIT_MS = 10_000;
 
-/** @param hungMs replaced in tests */
-export function databaseCheck(database: Database, hungMs = HUNG_COMMIT_MS): ReadinessCheck {
+/**
+ * Whether the database takes writes, and answers a COMMIT: for example, it does not when a synchronous standby is gone.
+ * @param hungMs replaced in tests
+ */
+export function databaseCheck({ prisma }: Database, hungMs = HUNG_COMMIT_MS): ReadinessCheck {
   return {
     name: 'database',
     run: async () => {
-      const { isReadOnly, commits } = await readWriting(database, hungMs);
+      const [{ isReadOnly, commits }] = await prisma.$queryRaw<
+        [{ isReadOnly: boolean; commits: number }]
+      >`
+        SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly", count(*)::int AS commits
+        FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = current_user AND state = 'active'
+          AND query ~* '^commit'
+          AND query_start < clock_timestamp() - make_interval(secs => ${hungMs / 1000}::float8)`;
       if (isReadOnly) return 'takes no writes';
       return commits === 0 ? null : `${commits} COMMIT(s) without an answer for ${hungMs / 1000} s`;
     },
   };
-}
-
-/**
- * Resolves when the database answers: whether it refuses writes, and how many COMMITs of the program have been under way
- * for so long, for example because a synchronous standby is gone.
- */
-async function readWriting(database: Database, hungMs: number) {
-  const [row] = await database.prisma.$queryRaw<[{ isReadOnly: boolean; commits: number }]>`
-    SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly", count(*)::int AS commits
-    FROM pg_stat_activity
-    WHERE datname = current_database() AND usename = current_user AND state = 'active'
-      AND query ~* '^commit'
-      AND query_start < clock_timestamp() - make_interval(secs => ${hungMs / 1000}::float8)`;
-  return row;
 }
 
 /**
@@ -68,12 +64,10 @@ export function migrationsCheck(listPending: () => Promise<readonly string[]>): 
   };
 }
 
-export function queueCheck(isReachable: () => Promise<boolean>): ReadinessCheck {
-  return {
-    name: 'queue',
-    run: async () => ((await isReachable()) ? null : 'not reachable'),
-  };
-}
+export const queueCheck = (isReachable: () => Promise<boolean>): ReadinessCheck => ({
+  name: 'queue',
+  run: async () => ((await isReachable()) ? null : 'not reachable'),
+});
 
 const TOKEN_FAULTS = {
   token_refused: 'the platform refuses the token',
@@ -81,17 +75,15 @@ const TOKEN_FAULTS = {
 } as const;
 
 /** Only for a process that has the worker role. */
-export function tokenCheck(
+export const tokenCheck = (
   findFault: () => Promise<keyof typeof TOKEN_FAULTS | null>,
-): ReadinessCheck {
-  return {
-    name: 'token',
-    run: async () => {
-      const fault = await findFault();
-      return fault === null ? null : TOKEN_FAULTS[fault];
-    },
-  };
-}
+): ReadinessCheck => ({
+  name: 'token',
+  run: async () => {
+    const fault = await findFault();
+    return fault && TOKEN_FAULTS[fault];
+  },
+});
 
 /** Three ticks: one may be late and one may be lost. */
 const MAX_TICK_AGE_MS = 180_000;
@@ -147,17 +139,9 @@ export function startFaultReports(parts: {
 }): Loop {
   const { database, logger, read, intervalMs = INTERVAL_MS } = parts;
   const processId = randomUUID();
-  let isReporting = false;
-
-  const round = async () => {
-    try {
-      await reportFaults(database, processId, await read());
-      isReporting = true;
-    } catch (error) {
-      const level = isReporting ? 'warn' : 'debug';
-      logger[level]({ err: describeError(error) }, 'the faults of this process were not reported');
-      isReporting = false;
-    }
-  };
-  return loop({ everyMs: intervalMs, run: round });
+  return loop({
+    everyMs: intervalMs,
+    run: async () => reportFaults(database, processId, await read()),
+    failure: { logger, message: 'the faults of this process were not reported' },
+  });
 }

@@ -229,14 +229,10 @@ function registerSources(
 
   for (const { name, help, label, known = [] } of GAUGES) {
     gauge(name, help, label === undefined ? [] : [label], async () => {
-      const ledger = await readLedger();
-      if (ledger === null) return [];
-      const found = ledger.filter((sample) => sample.gauge === name);
-      const values = [
-        ...known.map((word) => [word, 0] as const),
-        ...found.map((sample) => [sample.label, sample.value] as const),
-      ];
-      return values.map(([word, value]) => [
+      const found = (await readLedger())?.filter((sample) => sample.gauge === name);
+      if (found === undefined) return [];
+      const zeros = known.map((word) => ({ label: word, value: 0 }));
+      return [...zeros, ...found].map(({ label: word, value }) => [
         label === undefined || word === null ? {} : { [label]: word },
         value,
       ]);

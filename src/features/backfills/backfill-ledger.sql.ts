@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import type { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { count, date, id, instant, instantOrNull, words } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
@@ -19,22 +20,10 @@ export const MAX_BACKFILL_CONCURRENCY = 16;
 /** Returns why a range cannot be pulled, or null. */
 export function backfillRangeFault(range: BackfillRange, today: CivilDate): InputError | null {
   const { from, to } = range;
-  if (from > to) {
-    return new InputError(`the range ends on ${to}, before it begins on ${from}`, {
-      context: { fault: 'range_order', from, to },
-    });
-  }
-  if (to > today) {
-    return new InputError(`the range ends on ${to}, which is in the future: today is ${today}`, {
-      context: { fault: 'range_future', to, today },
-    });
-  }
+  if (from > to) return refusal('range_order', { from, to });
+  if (to > today) return refusal('range_future', { to, today });
   const days = daysBetween(from, to) + 1;
-  if (days <= MAX_BACKFILL_DAYS) return null;
-  return new InputError(
-    `the range has ${days} dates, and a backfill takes at most ${MAX_BACKFILL_DAYS} (ten years)`,
-    { context: { fault: 'range_long', days, max: MAX_BACKFILL_DAYS } },
-  );
+  return days > MAX_BACKFILL_DAYS ? refusal('range_long', { days, max: MAX_BACKFILL_DAYS }) : null;
 }
 
 const STATES = ['running', 'done', 'cancelled'] as const;
@@ -100,10 +89,8 @@ export function cancelBackfill(database: Database, id: bigint, by: string): Prom
       RETURNING id, from_date::text AS "from", to_date::text AS "to"`;
     if (cancelled === undefined) {
       const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
-      throw new InputError(
-        row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not running`,
-        { context: { fault: row === null ? 'no_backfill' : `backfill_${row.state}` } },
-      );
+      if (row === null) throw refusal('no_backfill');
+      throw refusal(row.state === 'done' ? 'backfill_done' : 'backfill_cancelled');
     }
     await cancelQueuedPulls(tx);
     await audit(tx, 'backfill.cancel', by, cancelled);

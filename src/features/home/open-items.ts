@@ -10,13 +10,13 @@ import { ALERTS, pageOf } from '../alerts/alerts.ts';
 import { type Alert, readAlertsNow, setLockTimeout } from '../alerts/derive-alerts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import {
+  type AttentionCause,
   NEEDS,
   type Need,
   readMissingDates,
   readNeeds,
   readOpenCounts,
   readYesterday,
-  type Yesterday,
 } from '../review/ledger-days.sql.ts';
 
 /**
@@ -45,7 +45,7 @@ export const TASKS = {
 } as const satisfies Readonly<
   Record<string, { page: string | null; isOpen: boolean; look: DayLook }>
 >;
-type TaskKey = keyof typeof TASKS;
+export type TaskKey = keyof typeof TASKS;
 
 export interface Task {
   readonly key: TaskKey;
@@ -58,27 +58,14 @@ export interface Task {
   /** Of `account_changes` and `waiting`: titles that wait. */
   readonly titles?: number;
   readonly fault?: WaitingDays['fault'];
+  /** Of `attention`. */
+  readonly cause?: AttentionCause;
   /** Of `alert` and `failed`: the first alert of its kind. */
   readonly alert?: Alert;
 }
 
 /** The items that wait for a person, over the whole ledger. */
-export interface OpenItems {
-  /** The first date of the ledger; null: the ledger is empty. */
-  readonly startDate: CivilDate | null;
-  /** Null until the first date is reconciled. */
-  readonly lastReconciledDate: CivilDate | null;
-  /** Number of closed dates without data. */
-  readonly lagDays: number;
-  readonly yesterday: Yesterday;
-  readonly needs: Readonly<Record<Need, number>>;
-  /** Changed bank accounts without a decision. */
-  readonly accountChanges: number;
-  /** Companies of the ERP whose buyers a person has to confirm, after the newest run of the matching. */
-  readonly unmappedCompanies: number;
-  /** In the order of `TASKS`. */
-  readonly tasks: readonly Task[];
-}
+export type OpenItems = Awaited<ReturnType<typeof readOpenItems>>;
 
 /** A page does not wait for the ERP's lock on `provider`. */
 const PROVIDER_LOCK_TIMEOUT = '250ms';
@@ -87,7 +74,7 @@ const PROVIDER_LOCK_TIMEOUT = '250ms';
 export async function readOpenItems(
   database: Database,
   { now, policy }: { readonly now: Date; readonly policy: AlertPolicy },
-): Promise<OpenItems> {
+) {
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
   const [checkpoint, needs, counted, yesterday, missing, waiting, alerts, providerAlerts] =
@@ -130,10 +117,14 @@ export async function readOpenItems(
     });
   };
   const ofDays = (need: Exclude<Need, 'failed'>) => {
-    const { days = 0, originalValueSum = '0', dates = [] } = needOf(need) ?? {};
-    return task(need, days, originalValueSum, TASKS[need].page === null ? { dates } : {});
+    const { days = 0, originalValueSum = '0', dates = [], cause } = needOf(need) ?? {};
+    return task(need, days, originalValueSum, {
+      ...(TASKS[need].page === null && { dates }),
+      ...(cause !== undefined && { cause }),
+    });
   };
-  const found = [
+  /** In the order of `TASKS`. */
+  const tasks: readonly Task[] = [
     ...task('urgent_breaks', counted.urgentBreaks, counted.urgentValue),
     ...task('account_changes', accountChanges, counted.heldValue, { titles: counted.heldTitles }),
     ...ofDays('held'),
@@ -154,28 +145,20 @@ export async function readOpenItems(
     ...task('providers_locked', providerAlerts === null ? 1 : 0, null),
   ];
   return {
+    /** The first date of the ledger; null: the ledger is empty. */
     startDate: checkpoint?.startDate ?? null,
+    /** Null until the first date is reconciled. */
     lastReconciledDate: checkpoint?.lastReconciledDate ?? null,
+    /** Number of closed dates without data. */
     lagDays: missing.length + (needOf('failed')?.days ?? 0),
-    yesterday,
-    needs: Object.fromEntries(NEEDS.map((need) => [need, needOf(need)?.days ?? 0])) as Record<
-      Need,
-      number
-    >,
+    needs: Object.fromEntries(NEEDS.map((need) => [need, needOf(need)?.days ?? 0])),
+    /** Changed bank accounts without a decision. */
     accountChanges,
+    /** Companies of the ERP whose buyers a person has to confirm, after the newest run of the matching. */
     unmappedCompanies,
-    tasks: found,
+    yesterday,
+    tasks,
   };
-}
-
-/** The state of the ledger in words, the same in the console, in `conciliation status`, in the API and in the digest. */
-export interface Headline {
-  /** Whether nothing waits for a person. */
-  readonly inOrder: boolean;
-  /** The last date that is over. */
-  readonly title: string;
-  /** The tasks, the greatest risk first. */
-  readonly lines: readonly string[];
 }
 
 /** Returns whether an item needs a person. Days that only wait for a sign-off do not count. */
@@ -183,7 +166,8 @@ export function needsPerson({ tasks }: OpenItems): boolean {
   return tasks.some(({ key }) => TASKS[key].isOpen);
 }
 
-export function headlineOf(items: OpenItems, language: Language): Headline {
+/** The state of the ledger in words, the same in the console, in `conciliation status`, in the API and in the digest. */
+export function headlineOf(items: OpenItems, language: Language) {
   const text = textOf(language);
   const { startDate, yesterday, tasks } = items;
   const { date, state, titles, originalValueSum } = yesterday;
@@ -196,7 +180,9 @@ export function headlineOf(items: OpenItems, language: Language): Headline {
     ].join(' · '),
   );
   return {
+    /** Whether nothing waits for a person. */
     inOrder: startDate !== null && startDate <= date && tasks.length === 0,
+    /** The last date that is over. */
     title:
       startDate === null
         ? text('headline.empty')
@@ -209,13 +195,14 @@ export function headlineOf(items: OpenItems, language: Language): Headline {
                 titles,
                 value: moneyText(originalValueSum, language),
               }),
+    /** The tasks, the greatest risk first. */
     lines: lines.length === 0 && startDate !== null ? [text('headline.nothing')] : lines,
   };
 }
 
 type CountedKey = Exclude<
   TaskKey,
-  'account_changes' | 'waiting' | 'paused' | 'providers_locked' | 'alert' | 'failed'
+  'account_changes' | 'waiting' | 'paused' | 'attention' | 'providers_locked' | 'alert' | 'failed'
 >;
 
 /** Whether the day has no titles to count. */
@@ -224,7 +211,8 @@ const isEmpty = (state: string): state is (typeof EMPTY)[number] =>
   EMPTY.some((known) => known === state);
 
 /** A task without its value and its dates. */
-export function taskText({ key, count, titles = 0, fault, alert }: Task, language: Language) {
+export function taskText(task: Task, language: Language): string {
+  const { key, count, titles = 0, fault, alert, cause = 'attention' } = task;
   const text = textOf(language);
   if (alert !== undefined) {
     const message = language === 'en' ? alert.message : alert.messagePt;
@@ -234,6 +222,8 @@ export function taskText({ key, count, titles = 0, fault, alert }: Task, languag
   switch (key) {
     case 'account_changes':
       return text('tasks.account_changes', { count, titles });
+    case 'attention':
+      return text('tasks.attention', { count, cause });
     case 'waiting':
       return text('tasks.waiting', {
         count,
@@ -248,5 +238,15 @@ export function taskText({ key, count, titles = 0, fault, alert }: Task, languag
   }
 }
 
-/** The interface has no field for the currency: every amount is in reais. */
-export const moneyText = (value: string, language: Language) => `R$ ${amountText(value, language)}`;
+/** Reads a decimal as text, so that no digit is lost. */
+const CENTS = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 2 });
+
+/**
+ * In whole cents, and with `≈` where the amount has digits beyond: the pages that the tasks lead to show all of them.
+ * The interface has no field for the currency: every amount is in reais.
+ */
+export function moneyText(value: string, language: Language): string {
+  const exact = amountText(value, language);
+  const shown = amountText(CENTS.format(value as `${number}`), language);
+  return `${shown === exact ? '' : '≈ '}R$ ${shown}`;
+}

@@ -123,19 +123,30 @@ export type ErasureCounts = Awaited<ReturnType<typeof eraseRows>>['counts'];
  * @throws StagingUnavailableError when running merges do not end in time; the call can be repeated
  */
 export async function eraseParty(database: Database, request: ErasureRequest) {
+  const { by, isDryRun, reason } = request;
   const given = await decideNames(database, request);
   const list = (names: PartyNames) =>
-    request.isDryRun
-      ? findListed(database.prisma, keysOf(names))
-      : listParty(database, names, request);
+    isDryRun ? findListed(database.prisma, keysOf(names)) : listParty(database, names, request);
   const listed = await list(given);
   // Once the tax identifier is on the list, no title gives the party another number.
   const names = await addExternalIds(database, given);
   if (names.externalIds.length > given.externalIds.length) await list(names);
   const partyId = listed?.id ?? null;
-  const counts = await eraseEverywhere(database, names, request, partyId);
-  const isNowhere = Object.values(counts).every((count) => count === 0);
-  if (isNowhere && (listed === null || listed.isNew)) {
+  const isEmpty = (counts: object) => Object.values(counts).every((count) => count === 0);
+  const counts = await inTransaction(database, { isDryRun, ...TRANSACTION }, async (tx) => {
+    await tx.$executeRaw`
+      SELECT set_config('statement_timeout', '0', true),
+             set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+    const erasure = { tx, names, keys: keysOf(names), pseudonym: pseudonymOf(partyId ?? 0n) };
+    await findTitles(erasure);
+    const { counts, digests } = await eraseRows(erasure);
+    const details = { erasedPartyId: Number(partyId), ...counts, digests };
+    if (!isDryRun && !isEmpty(counts)) {
+      await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
+    }
+    return counts;
+  });
+  if (isEmpty(counts) && (listed === null || listed.isNew)) {
     if (partyId !== null) await endErasure(database.prisma, partyId);
     throw new InputError('no title, provider, payable or rejected title names this party');
   }
@@ -186,34 +197,20 @@ function pseudonymOf(partyId: bigint): string {
   return `erased-${partyId}`;
 }
 
-function eraseEverywhere(
-  database: Database,
-  names: PartyNames,
-  { by, isDryRun, reason }: ErasureRequest,
-  partyId: bigint | null,
-): Promise<ErasureCounts> {
-  const pseudonym = pseudonymOf(partyId ?? 0n);
-  return inTransaction(database, { isDryRun, ...TRANSACTION }, async (tx) => {
-    await tx.$executeRaw`
-      SELECT set_config('statement_timeout', '0', true),
-             set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-    await findTitles(tx, names);
-    const { counts, digests } = await eraseRows(tx, names, pseudonym);
-    const details = { erasedPartyId: Number(partyId), ...counts, digests };
-    const isEmpty = Object.values(counts).every((count) => count === 0);
-    if (!isDryRun && !isEmpty) {
-      await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
-    }
-    return counts;
-  });
+/** The transaction that erases a party. */
+interface Erasure {
+  readonly tx: Transaction;
+  readonly names: PartyNames;
+  /** `keysOf` the names. */
+  readonly keys: readonly string[];
+  readonly pseudonym: string;
 }
 
 /**
  * Finds the titles that name the party now, or did in one of their revisions. Reads both tables
  * completely.
  */
-async function findTitles(tx: Transaction, names: PartyNames): Promise<void> {
-  const keys = keysOf(names);
+async function findTitles({ tx, names, keys }: Erasure): Promise<void> {
   const mentions = (column: string) => Prisma.sql`(
     ${taxIdOf(`${column} ->> 'provider_identification'`)} = ANY(${names.taxIds}::text[])
     OR ${taxIdOf(`${column} ->> 'financial_agent_identification'`)} = ANY(${names.taxIds}::text[])
@@ -231,17 +228,17 @@ async function findTitles(tx: Transaction, names: PartyNames): Promise<void> {
   await tx.$executeRaw`ANALYZE pg_temp.party_title`;
 }
 
-async function eraseRows(tx: Transaction, names: PartyNames, pseudonym: string) {
-  const keys = keysOf(names);
+async function eraseRows(erasure: Erasure) {
+  const { tx, names, keys, pseudonym } = erasure;
   // The days first, as a merge and a release lock them: the totals of a date are those of all of its titles.
   const dates = await lockDays(tx);
   // Bookings next: a release locks the lines, and then waits for merges.
-  const bookings = await eraseBookings(tx, names, pseudonym);
+  const bookings = await eraseBookings(erasure);
   // Staged titles before revisions: a merge locks its staged titles first, then title_revision. The rows are those of held
   // pulls: a running attempt erases its rows itself, and finds the party on the list too.
   await eraseStaged(tx, Prisma.sql`true`);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
-  const revisions = await eraseRevisions(tx, keys, pseudonym);
+  const revisions = await eraseRevisions(erasure);
   // A digest of a date with an altered title would cover the alteration.
   const recorded: CivilDate[] = [];
   for (const date of dates) {
@@ -249,7 +246,7 @@ async function eraseRows(tx: Transaction, names: PartyNames, pseudonym: string) 
       SELECT FROM (${contentAlterations(date)}) AS altered LIMIT 1`;
     if (altered.length === 0 && (await hasRecordedRows(tx, date))) recorded.push(date);
   }
-  const titles = await eraseTitles(tx, keys, pseudonym);
+  const titles = await eraseTitles(erasure);
   const digests: Record<CivilDate, string> = {};
   for (const date of recorded) {
     if (!(await hasRecordedRows(tx, date))) digests[date] = await appendDigest(tx, date);
@@ -290,8 +287,8 @@ async function eraseRows(tx: Transaction, names: PartyNames, pseudonym: string) 
           FROM unnest(batch.external_ids) WITH ORDINALITY AS sent (id, place) ORDER BY place)
     WHERE external_ids && ${names.externalIds}::text[]
        OR (answer IS NOT NULL AND ${isAnyIn('batch.answer', keys)})`;
-  const providers = await eraseProviders(tx, names, pseudonym);
-  const payables = await erasePayables(tx, names, pseudonym);
+  const providers = await eraseProviders(erasure);
+  const payables = await erasePayables(erasure);
   const payableRejects = await tx.$executeRaw`
     UPDATE conciliation.erp_payable_reject reject SET raw = ''
     WHERE raw <> '' AND ${isAnyIn('reject.raw', keys)}`;
@@ -321,7 +318,7 @@ const NO_ACCOUNT =
   '{"bank":null,"agency":null,"agencyDigit":null,"account":null,"accountDigit":null,"destination":null}';
 
 /** A payable and a title of the party have the same pseudonym as the supplier's code, so they still match. */
-function erasePayables(tx: Transaction, names: PartyNames, pseudonym: string): Promise<number> {
+function erasePayables({ tx, names, pseudonym }: Erasure): Promise<number> {
   const isSupplier = Prisma.sql`(
     supplier_tax_id = ANY(${names.taxIds}::text[])
     OR (supplier_tax_id IS NULL AND btrim(supplier_external_id) = ANY(${names.externalIds}::text[])))`;
@@ -343,12 +340,7 @@ function erasePayables(tx: Transaction, names: PartyNames, pseudonym: string): P
 }
 
 /** The supplier's row, and references to it in the rows of other suppliers. */
-async function eraseProviders(
-  tx: Transaction,
-  names: PartyNames,
-  pseudonym: string,
-): Promise<number> {
-  const keys = keysOf(names);
+async function eraseProviders({ tx, names, keys, pseudonym }: Erasure): Promise<number> {
   const deleted = await tx.$executeRaw`
     DELETE FROM conciliation.provider
     WHERE tax_id = ANY(${names.taxIds}::text[]) OR sent_tax_ids && ${names.taxIds}::text[]
@@ -365,33 +357,23 @@ async function eraseProviders(
   return deleted;
 }
 
-async function eraseTitles(
-  tx: Transaction,
-  keys: readonly string[],
-  pseudonym: string,
-): Promise<number> {
-  const ids: { id: bigint }[] = [];
+async function eraseTitles({ tx, keys, pseudonym }: Erasure): Promise<number> {
+  const ids = new Set<bigint>();
   for (const kind of ['provider', 'financial_agent'] as const) {
-    ids.push(
-      ...(await tx.$queryRaw<{ id: bigint }[]>`
-        UPDATE conciliation.title
-        SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = coalesce(erased_at, now())
-        FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
-        WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
-          AND ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
-        RETURNING id`),
-    );
+    const erased = await tx.$queryRaw<{ id: bigint }[]>`
+      UPDATE conciliation.title
+      SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = coalesce(erased_at, now())
+      FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
+      WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
+        AND ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
+      RETURNING id`;
+    for (const { id } of erased) ids.add(id);
   }
-  return new Set(ids.map(({ id }) => id)).size;
+  return ids.size;
 }
 
 /** Erases the data of a party from lines, and from what the ERP wrote about lines. */
-async function eraseBookings(
-  tx: Transaction,
-  names: PartyNames,
-  pseudonym: string,
-): Promise<{ readonly bookingLines: number; readonly bookingReceipts: number }> {
-  const keys = keysOf(names);
+async function eraseBookings({ tx, names, keys, pseudonym }: Erasure) {
   // Receipts first: the service writes receipts and then their lines.
   await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt DISABLE TRIGGER booking_receipt_kept`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept`;
@@ -437,11 +419,7 @@ async function eraseBookings(
  * time decides to which party they belong: for each column, the value before the next change of
  * that column, or else the present value.
  */
-async function eraseRevisions(
-  tx: Transaction,
-  keys: readonly string[],
-  pseudonym: string,
-): Promise<number> {
+async function eraseRevisions({ tx, keys, pseudonym }: Erasure): Promise<number> {
   // The table is append-only for all users. ALTER TABLE by the owner locks it, so no other session
   // uses it without its trigger.
   await tx.$executeRaw`

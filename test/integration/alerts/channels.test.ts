@@ -124,6 +124,7 @@ const ALERTS: readonly Alert[] = (
     ['booking_waiting:difference', rows(2, { cause: 'difference' })],
     ['payables_stale', [{ hours: 30, isMissing: false }]],
     ['paid_to_supplier', rows(2, { breaks: 2 })],
+    ['paid_to_supplier:old', rows(2, { cause: 'old', breaks: 35 })],
     ['account_changed:12', rows(1, { changes: 2 })],
     ['provider_rejected', [{ written: date, rejected: 2, invalid: 1 }]],
     ['push_failing', [{ pending: 5, hours: 2, errorCode: 'PLATFORM_UNAVAILABLE' }]],
@@ -247,6 +248,7 @@ function alertTitle(kind: Alert['kind'], language: Language): string {
     {
       id: 1n,
       kind,
+      cause: null,
       message: '',
       deliveredMessage: null,
       date: null,

@@ -1,7 +1,13 @@
 /** The state of the ledger in words: the same in the console, in `conciliation status` and in the API. */
 import { expect, test } from 'vitest';
 import { lastClosedDate } from '../../../src/base/values/business-day.ts';
-import { headlineOf, needsPerson, readOpenItems } from '../../../src/features/home/open-items.ts';
+import type { ConsoleRole } from '../../../src/base/values/role.ts';
+import {
+  headlineOf,
+  moneyText,
+  needsPerson,
+  readOpenItems,
+} from '../../../src/features/home/open-items.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
@@ -157,7 +163,7 @@ test('each open item has a line, and the command ends with 3', async () => {
   expect(en.lines).toEqual([
     expect.stringMatching(/^\d bank accounts? changed; 1 title is on hold · R\$ [\d,.]+$/),
     `1 day is held: a newer answer waits for a decision · R$ 2,001.00 · ${FIRST}`,
-    `1 day has rejected titles or findings to resolve · R$ 2,001.00 · ${SECOND}`,
+    `1 day has rejected titles · R$ 2,001.00 · ${SECOND}`,
     '2 days changed after the sign-off · R$ 4,002.00',
     '6 findings of the checks for information · R$ 6,003.00',
     expect.stringMatching(/^No accepted token: the platform refuses the token of 1 process: /),
@@ -169,6 +175,12 @@ test('each open item has a line, and the command ends with 3', async () => {
     `1 dia retido: uma resposta mais nova aguarda decisão · R$ 2.001,00 · ${brazilian(FIRST)}`,
   );
   expect(pt.lines.join('\n')).not.toMatch(/\d{4}-\d\d-\d\d/);
+});
+
+test('a day in attention names rejected titles only where there are some', async () => {
+  await world.database.prisma.rejectedTitle.updateMany({ data: { status: 'resolved' } });
+  const { en } = await headline();
+  expect(en.lines).toContain(`1 day has findings to resolve · R$ 2,001.00 · ${SECOND}`);
 });
 
 test('a lock of the ERP on its table delays the headline by a quarter of a second, and is told', async () => {
@@ -187,6 +199,27 @@ test('a lock of the ERP on its table delays the headline by a quarter of a secon
     await erp.query('ROLLBACK');
     erp.release();
   }
+});
+
+test('a button names a decision for a person who may decide; others see', async () => {
+  const buttonsFor = async (role: ConsoleRole) => {
+    const page = (await (await console.as(role)).get('/')).text;
+    return [...page.matchAll(/<a class="button" href="([^"]*)">([^<]*)</g)].map(
+      ([, href, label]) => `${href}: ${label}`,
+    );
+  };
+  const viewer = await buttonsFor('viewer');
+  expect(viewer.length).toBeGreaterThan(5);
+  expect(viewer.filter((button) => !button.endsWith(': See'))).toEqual([]);
+  expect(await buttonsFor('reviewer')).toEqual(
+    expect.arrayContaining(['/account-changes: Confirm or refuse', `/days/${SECOND}: Resolve`]),
+  );
+});
+
+test('an amount has whole cents, and a sign where it has digits beyond', () => {
+  expect(moneyText('8940.20', 'pt-BR')).toBe('R$ 8.940,20');
+  expect(moneyText('8940.2256', 'pt-BR')).toBe('≈ R$ 8.940,23');
+  expect(moneyText('12345678901234567890.125', 'en')).toBe('≈ R$ 12,345,678,901,234,567,890.13');
 });
 
 function runCommandWith(date: typeof FIRST, ...texts: string[]) {

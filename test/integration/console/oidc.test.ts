@@ -74,7 +74,7 @@ test('an account that is released during its sign-in begins no session', async (
   const identity = { issuer, subject: account.sub, verifiedEmail: account.email ?? null };
   const { database } = world;
   const user = await findOidcUser(database, identity, '127.0.0.1');
-  if (user.outcome !== 'found') throw new Error(user.outcome);
+  if (user.refused !== null) throw new Error(user.refused);
   const begin = () => startSession(database, user, null, identity);
   expect(await begin()).not.toBeNull();
   await changeUser(database, { name, by: 'test', email: 'other@example.com' });

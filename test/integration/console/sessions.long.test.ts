@@ -134,7 +134,7 @@ test('a link to choose a password works once, and its password from then on', as
   const link = { name: 'nova', purpose: 'password', validMinutes: 5, by: 'test' } as const;
   const path = `/link/${await createLink(world.database, link)}`;
   const client = console.visitor();
-  expect((await client.get(path)).text).toContain('nova');
+  expect((await client.get(path)).text).toMatch(/<title>Choose a password ·.*nova/s);
   const short = await client.post(path, { password: 'short', again: 'short' });
   expect(short.status).toBe(400);
   const unequal = await client.post(path, { password: PASSWORD, again: `${PASSWORD}x` });
@@ -158,6 +158,9 @@ test('a link that signs in works once, and not after its time', async () => {
   const replaced = await link(5);
   const token = await link(5);
   expect((await client.get(`/link/${replaced}`)).status).toBe(404);
+  const { text } = await client.get(`/link/${token}`, { 'accept-language': 'pt-BR' });
+  expect(text).toContain('<title>Abrir o console ·');
+  expect(text).toContain(`com o usuário ${name} (perfil: Revisor)`);
   const both = await Promise.all(
     [console.visitor(), console.visitor()].map((visitor) => visitor.post(`/link/${token}`)),
   );

@@ -154,13 +154,10 @@ test('planners and a cancellation at once: no date twice, and nothing left waiti
 test('invalid requests are refused with a reason', async () => {
   const refuse = (work: Promise<unknown>, message: string) =>
     expect(work).rejects.toMatchObject({ name: 'InputError', message });
-  await refuse(cancelBackfill(world.database, 404n, 'operator'), 'there is no backfill 404');
+  await refuse(cancelBackfill(world.database, 404n, 'operator'), 'There is no such backfill.');
   const id = await create();
   await cancelBackfill(world.database, id, 'operator');
-  await refuse(
-    cancelBackfill(world.database, id, 'operator'),
-    `backfill ${id} is cancelled, not running`,
-  );
+  await refuse(cancelBackfill(world.database, id, 'operator'), 'The backfill is cancelled.');
   expect(await progress(404n)).toBeNull();
 });
 

@@ -16,13 +16,13 @@ describe('backfillRangeFault', () => {
 
   test('describes the fault', () => {
     expect(backfillRangeFault({ from: today, to: from }, today)?.message).toBe(
-      'the range ends on 2026-03-01, before it begins on 2026-03-05',
+      'The range ends on 2026-03-01, before it begins on 2026-03-05.',
     );
     expect(backfillRangeFault({ from, to: addDays(today, 1) }, today)?.message).toBe(
-      'the range ends on 2026-03-06, which is in the future: today is 2026-03-05',
+      'The range ends on 2026-03-06, which is in the future: today is 2026-03-05.',
     );
     expect(backfillRangeFault({ from: addDays(today, -3660), to: today }, today)?.message).toBe(
-      'the range has 3661 dates, and a backfill takes at most 3660 (ten years)',
+      'The range has 3661 dates. A backfill takes at most 3660 (ten years).',
     );
   });
 });

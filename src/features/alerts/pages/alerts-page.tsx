@@ -19,7 +19,7 @@ import {
   readAlerts,
   readOpenDrift,
 } from '../alert-list.sql.ts';
-import { ALERT_KINDS } from '../alerts.ts';
+import { ALERT_KINDS, nextStepOf } from '../alerts.ts';
 
 const COLUMNS: readonly Column<AlertRow>[] = [
   {
@@ -36,8 +36,8 @@ const COLUMNS: readonly Column<AlertRow>[] = [
     kind: 'text',
     value: ({ message, messagePt }, { language }) =>
       `${capitalised(language === 'en' ? message : messagePt)}.`,
-    cell: ({ kind, message, messagePt, resolvedAt }, { text, language }) => {
-      const step = resolvedAt === null ? text.find(`alerts.nextSteps.${kind}`) : null;
+    cell: ({ message, messagePt, resolvedAt, ...alert }, { text, language }) => {
+      const step = resolvedAt === null ? nextStepOf(text, alert) : null;
       return (
         <div class="prose">
           <p>{capitalised(language === 'en' ? message : messagePt)}.</p>

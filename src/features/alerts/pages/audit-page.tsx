@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { readChainHead } from '../../../base/audit/audit-chain.sql.ts';
-import type { Transaction } from '../../../base/database/database.ts';
 import { namesIn } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { dateOrNull, id, instant, orNull } from '../../../console/api/schema-parts.ts';
 import type { Column, Words } from '../../../console/list/columns.tsx';
 import { dateField, type FilterField, type FilterOf } from '../../../console/list/filter.tsx';
-import { declareList, type Place } from '../../../console/list/list.tsx';
+import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, authorText } from '../../../console/shell/parts.tsx';
 
@@ -82,7 +81,15 @@ export const AUDIT_LIST = declareList(AuditEntry, {
   columns: COLUMNS,
   rowsPerPage: 100,
   total: async (tx, filter) => ({ rows: await tx.auditEntry.count(selected(filter)) }),
-  read: readEntries,
+  read: async (tx, filter, { offset, limit }) => {
+    const place = { orderBy: { id: 'desc' }, skip: offset, take: limit } as const;
+    const entries = await tx.auditEntry.findMany({ ...selected(filter), ...place });
+    return entries.map(({ id, pullId, ...entry }) => ({
+      ...entry,
+      id: Number(id),
+      pullId: pullId === null ? null : Number(pullId),
+    }));
+  },
   api: {
     tag: 'audit',
     operationId: 'listAuditEntries',
@@ -100,24 +107,6 @@ export const AUDIT_LIST = declareList(AuditEntry, {
     );
   },
 });
-
-async function readEntries(
-  tx: Transaction,
-  filter: FilterOf<typeof FILTER>,
-  { offset, limit }: Place,
-): Promise<AuditEntry[]> {
-  const entries = await tx.auditEntry.findMany({
-    ...selected(filter),
-    orderBy: { id: 'desc' },
-    skip: offset,
-    take: limit,
-  });
-  return entries.map(({ id, pullId, ...entry }) => ({
-    ...entry,
-    id: Number(id),
-    pullId: pullId === null ? null : Number(pullId),
-  }));
-}
 
 /** The newest link of the log's chain. */
 function ChainHead({ position, hash }: { readonly position: number; readonly hash: string }) {

@@ -6,7 +6,7 @@ import { declareAction, reason } from '../../../console/declare.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
-import { Field } from '../../../console/shell/layout.tsx';
+import { Input } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, authorText, Instant } from '../../../console/shell/parts.tsx';
 import { OPERATE } from '../../../console/shell/route-access.ts';
@@ -148,21 +148,16 @@ function StartForm({ from, to }: BackfillRange) {
       button={text('backfills.start')}
       look="primary"
     >
-      <Field label={text('backfills.from')}>
-        <input type="date" name="from" required value={from} />
-      </Field>
-      <Field label={text('backfills.to')}>
-        <input type="date" name="to" required value={to} />
-      </Field>
-      <Field label={text('backfills.concurrency')}>
-        <input
-          type="number"
-          name="concurrency"
-          min="1"
-          max={MAX_BACKFILL_CONCURRENCY}
-          value={DEFAULT_CONCURRENCY}
-        />
-      </Field>
+      <Input label={text('backfills.from')} type="date" name="from" required value={from} />
+      <Input label={text('backfills.to')} type="date" name="to" required value={to} />
+      <Input
+        label={text('backfills.concurrency')}
+        type="number"
+        name="concurrency"
+        min="1"
+        max={MAX_BACKFILL_CONCURRENCY}
+        value={DEFAULT_CONCURRENCY}
+      />
     </START_BACKFILL.Form>
   );
 }

@@ -4,7 +4,7 @@ import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
-import { Field } from '../../../console/shell/layout.tsx';
+import { Input } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, Card } from '../../../console/shell/parts.tsx';
 import { DECIDE } from '../../../console/shell/route-access.ts';
@@ -139,12 +139,8 @@ function HolidaysPage({ year, rule, holidays }: PageProps) {
             look="primary"
             class="filters"
           >
-            <Field label={text('calendar.date')}>
-              <input type="date" name="date" required />
-            </Field>
-            <Field label={text('calendar.name')}>
-              <input name="name" required maxLength={100} />
-            </Field>
+            <Input label={text('calendar.date')} type="date" name="date" required />
+            <Input label={text('calendar.name')} name="name" required maxLength={100} />
           </ADD_HOLIDAY.Form>
         </Card>
       )}

@@ -3,7 +3,7 @@ import type { Database } from '../../../base/database/database.ts';
 import { words } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { Field } from '../../../console/shell/layout.tsx';
+import { Input, Select } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, Card } from '../../../console/shell/parts.tsx';
 import { ADMINISTER } from '../../../console/shell/route-access.ts';
@@ -12,6 +12,7 @@ import { promoteField } from '../promoted-fields.sql.ts';
 
 const PATH = '/fields';
 const ENDED = 'ended';
+const ROLES = [...FIELD_ROLES, ENDED] as const;
 
 export const PROMOTE = declareAction({
   path: PATH,
@@ -19,7 +20,7 @@ export const PROMOTE = declareAction({
   input: {
     name: Type.String(),
     path: Type.String(),
-    role: words([...FIELD_ROLES, ENDED]),
+    role: words(ROLES),
     reason,
   },
   deed: ({ database }, { name, path, role, reason }, by) =>
@@ -94,26 +95,26 @@ function FieldsBody(props: { readonly rows: readonly Row[]; readonly paths: read
         <Card title={text('fields.promote')}>
           <p class="quiet">{text('fields.help')}</p>
           <PROMOTE.Form values={{}} button={text('fields.promote')} look="primary" class="filters">
-            <Field label={text('fields.name')}>
-              <input name="name" required pattern="[a-z][a-z0-9_]*" maxLength={40} />
-            </Field>
-            <Field label={text('fields.path')}>
-              <input name="path" required list="unknown-paths" />
-            </Field>
+            <Input
+              label={text('fields.name')}
+              name="name"
+              required
+              pattern="[a-z][a-z0-9_]*"
+              maxLength={40}
+            />
+            <Input label={text('fields.path')} name="path" required list="unknown-paths" />
             <datalist id="unknown-paths">
               {props.paths.map((path) => (
                 <option key={path} value={path} />
               ))}
             </datalist>
-            <Field label={text('fields.role')}>
-              <select name="role">
-                {[...FIELD_ROLES, ENDED].map((role) => (
-                  <option key={role} value={role}>
-                    {text(`fields.roles.${role as FieldRole}`)}
-                  </option>
-                ))}
-              </select>
-            </Field>
+            <Select
+              label={text('fields.role')}
+              name="role"
+              values={ROLES}
+              chosen={null}
+              text={(role) => text(`fields.roles.${role}`)}
+            />
           </PROMOTE.Form>
         </Card>
       )}

@@ -54,15 +54,11 @@ export const STATUS = declareOperation({
       readOpenItems(database, { now, policy: parts }),
       database.prisma.alert.count({ where: { resolvedAt: null } }),
     ]);
-    const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
+    const { tasks: _, yesterday: __, lagDays, ...progress } = items;
     return {
-      startDate,
-      lastReconciledDate,
-      lagDays: startDate === null ? null : lagDays,
-      needs,
+      ...progress,
+      lagDays: progress.startDate === null ? null : lagDays,
       openAlerts,
-      accountChanges,
-      unmappedCompanies: items.unmappedCompanies,
       headline: Object.fromEntries(
         LANGUAGES.map((language) => [language, headlineOf(items, language)]),
       ),

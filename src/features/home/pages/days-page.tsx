@@ -3,13 +3,13 @@ import {
   addDays,
   type CivilDate,
   dateIn,
-  daysBetween,
   lastClosedDate,
-  toCivilDate,
 } from '../../../base/values/business-day.ts';
 import { declarePage } from '../../../console/declare.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../../console/shell/parts.tsx';
+import { mayUse } from '../../../console/shell/route-access.ts';
 import { type LedgerDay, readLedgerDays, readLedgerRange } from '../../review/ledger-days.sql.ts';
 import {
   type CivilMonth,
@@ -21,65 +21,59 @@ import {
 import {
   headlineOf,
   moneyText,
-  type OpenItems,
   readOpenItems,
   TASKS,
   type Task,
+  type TaskKey,
   taskText,
 } from '../open-items.ts';
 
 const MONTHS_SHOWN = 3;
 
-interface DaysPageData {
-  readonly items: OpenItems;
-  readonly months: readonly CivilMonth[];
-  readonly days: readonly LedgerDay[];
-  readonly earlier: string | null;
-  readonly later: string | null;
-}
+type DaysPageData = Awaited<ReturnType<typeof readDaysPage>>;
 
 /** The start page: yesterday, the tasks and the calendar. */
 export const START = declarePage({
   path: '/',
   active: '/',
   input: { to: Type.Optional(Type.String()) },
-  read: async (parts, { to }): Promise<DaysPageData> => {
-    const { database, timeZone } = parts;
-    const now = parts.now?.() ?? new Date();
-    const today = dateIn(timeZone, now);
-    const closedDate = lastClosedDate(timeZone, now);
-    const range = await readLedgerRange(database, today);
-    const newest = monthOf(range?.to ?? closedDate);
-    const wanted = parseMonth(to ?? '');
-    const last = wanted === null || wanted > newest ? newest : wanted;
-    const begin = monthOf(range?.from ?? closedDate);
-    const months = Array.from({ length: MONTHS_SHOWN }, (_, index) =>
-      addMonths(last, index + 1 - MONTHS_SHOWN),
-    ).filter((month) => month >= begin || month === last);
-    const first = months[0] ?? last;
-    const shown = { from: firstDateOf(first), to: lastDateOf(last) };
-    const [items, days] = await Promise.all([
-      readOpenItems(database, { now, policy: parts }),
-      readLedgerDays(database, shown, today),
-    ]);
-    return {
-      items,
-      months,
-      days,
-      earlier: begin < first ? addMonths(last, -MONTHS_SHOWN) : null,
-      later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,
-    };
-  },
+  read: readDaysPage,
   title: (context) => context.text('days.title'),
   body: (data) => <DaysPage data={data} />,
 });
 
+async function readDaysPage(parts: ConsoleParts, { to }: { readonly to?: string }) {
+  const { database, timeZone } = parts;
+  const now = parts.now?.() ?? new Date();
+  const today = dateIn(timeZone, now);
+  const closedDate = lastClosedDate(timeZone, now);
+  const range = await readLedgerRange(database, today);
+  const newest = monthOf(range?.to ?? closedDate);
+  const wanted = parseMonth(to ?? '');
+  const last = wanted === null || wanted > newest ? newest : wanted;
+  const begin = monthOf(range?.from ?? closedDate);
+  const months = Array.from({ length: MONTHS_SHOWN }, (_, index) =>
+    addMonths(last, index + 1 - MONTHS_SHOWN),
+  ).filter((month) => month >= begin || month === last);
+  const first = months[0] ?? last;
+  const shown = { from: firstDateOf(first), to: lastDateOf(last) };
+  const [items, days] = await Promise.all([
+    readOpenItems(database, { now, policy: parts }),
+    readLedgerDays(database, shown, today),
+  ]);
+  return {
+    items,
+    months,
+    days,
+    earlier: begin < first ? addMonths(last, -MONTHS_SHOWN) : null,
+    later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,
+  };
+}
+
 /** Weeks from Monday; null for days of another month. */
 function weeksOf(month: CivilMonth): (CivilDate | null)[][] {
   const first = firstDateOf(month);
-  // 1970-01-05 was a Monday.
-  const monday = toCivilDate('1970-01-05');
-  const offset = ((daysBetween(monday, first) % 7) + 7) % 7;
+  const offset = (new Date(first).getUTCDay() + 6) % 7;
   const weeks: (CivilDate | null)[][] = [];
   for (let start = addDays(first, -offset); start.slice(0, 7) <= month; start = addDays(start, 7)) {
     const week = Array.from({ length: 7 }, (_, day) => addDays(start, day));
@@ -155,20 +149,6 @@ const LEGEND: readonly DayLook[] = [
   'pending',
 ];
 
-function Legend() {
-  const { text } = usePage();
-  return (
-    <ul class="legend">
-      {LEGEND.map((look) => (
-        <li key={look} class={`is-${look}`}>
-          <StateIcon look={look} />
-          {text(`states.${look}`)}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 /** Yesterday, the tasks and the calendar. */
 function DaysPage({ data }: { data: DaysPageData }) {
   const { text, language } = usePage();
@@ -204,7 +184,14 @@ function DaysPage({ data }: { data: DaysPageData }) {
             <MonthTable key={month} month={month} days={data.days} />
           ))}
         </div>
-        <Legend />
+        <ul class="legend">
+          {LEGEND.map((look) => (
+            <li key={look} class={`is-${look}`}>
+              <StateIcon look={look} />
+              {text(`states.${look}`)}
+            </li>
+          ))}
+        </ul>
       </Card>
     </>
   );
@@ -212,10 +199,27 @@ function DaysPage({ data }: { data: DaysPageData }) {
 
 const DATES_SHOWN = 8;
 
+/** The routes of the decisions about tasks. A person who may not use the route reads. */
+const DECISIONS: Partial<Record<TaskKey, string>> = {
+  urgent_breaks: '/break/resolve',
+  account_changes: '/account-changes/decide',
+  held: '/pulls/:id/release',
+  paused: '/resume-schedule',
+  attention: '/findings',
+  breaks: '/break/resolve',
+  unmapped_companies: '/companies',
+  restated: '/sign-offs',
+  equal_titles: '/findings',
+  findings: '/findings',
+  sign_off: '/sign-offs',
+};
+
 function TaskLine({ task }: { readonly task: Task }) {
-  const { text, language, formats } = usePage();
+  const { text, language, formats, principal } = usePage();
   const { dates, value } = task;
   const { look } = TASKS[task.key];
+  const decision = DECISIONS[task.key];
+  const decides = decision !== undefined && mayUse(principal?.role ?? 'viewer', 'POST', decision);
   return (
     <li class={`task is-${look}`}>
       <StateIcon look={look} />
@@ -232,7 +236,7 @@ function TaskLine({ task }: { readonly task: Task }) {
       </p>
       <span class="number">{value !== null && moneyText(value, language)}</span>
       <a class="button" href={task.href}>
-        {text(`tasks.do.${task.key}`)}
+        {(decides ? text.find(`tasks.do.${task.key}`) : null) ?? text('tasks.see')}
       </a>
     </li>
   );
