@@ -15,12 +15,14 @@ import type { ObstacleRules } from '../../../console/day-obstacle.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { FAILURE_KINDS, keyOf } from '../feed.sql.ts';
 import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
+import { DOES_NOT_FIT } from '../receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 
 const OUTCOMES = [
   'accepted',
   'unknown_key',
   'other_content',
+  'other_document',
   'other_consumer',
   ...RECEIPT_ANSWERS,
 ] as const;
@@ -58,15 +60,13 @@ export async function readKeptReceipts(
   database: Database,
   limit: number,
 ): Promise<{ readonly count: number; readonly receipts: ListedReceipt[] }> {
-  const where = { outcome: { in: ['unknown_key', 'other_content'] } };
-  const [kept, receipts] = await Promise.all([
-    database.prisma.bookingReceipt.count({ where }),
-    database.prisma.$queryRaw<ListedReceipt[]>`
-      SELECT ${LISTED} FROM conciliation.booking_receipt AS receipt
-      WHERE outcome IN ('unknown_key', 'other_content')
-      ORDER BY receipt.id DESC LIMIT ${limit}::int`,
-  ]);
-  return { count: kept, receipts };
+  const rows = await database.prisma.$queryRaw<(ListedReceipt & { count: number })[]>`
+    SELECT ${LISTED}, (count(*) OVER ())::int AS count FROM conciliation.booking_receipt AS receipt
+    WHERE ${DOES_NOT_FIT} ORDER BY receipt.id DESC LIMIT ${limit}::int`;
+  return {
+    count: rows[0]?.count ?? 0,
+    receipts: rows.map(({ count: _, ...receipt }) => receipt),
+  };
 }
 
 /** Returns the receipts for all versions of the booking that a line belongs to, in their order. */
