@@ -1,3 +1,4 @@
+import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -95,12 +96,30 @@ export interface ReceiptQuestions {
   readonly receipts: number;
   /** The greatest `booking_receipt.id` of them. */
   readonly newest: number;
+  /** The original values, exact decimal; null: no title is known. */
+  readonly value: string | null;
 }
 
 /** The dates with receipts that do not fit, as `ReceiptQuestions`, in date order. */
 export const RECEIPT_QUESTIONS = Prisma.sql`
-  SELECT date::text AS date, count(*)::int AS receipts, max(id)::float8 AS newest FROM conciliation.booking_receipt
-  WHERE ${DOES_NOT_FIT} GROUP BY booking_receipt.date ORDER BY booking_receipt.date`;
+  SELECT date::text AS date, count(*)::int AS receipts, max(id)::float8 AS newest,
+         (${amountSum(Prisma.sql`value`)})::text AS value
+  FROM (
+    SELECT id, date, (SELECT original_value FROM conciliation.title
+                      WHERE accepted_date = date AND title.identity_hash = receipt.identity_hash LIMIT 1) AS value
+    FROM conciliation.booking_receipt AS receipt WHERE ${DOES_NOT_FIT}
+  ) AS receipt
+  GROUP BY receipt.date ORDER BY receipt.date`;
 
 export const readReceiptQuestions = (tx: QueryClient): Promise<ReceiptQuestions[]> =>
   tx.$queryRaw(RECEIPT_QUESTIONS);
+
+/** Returns the number and the original values of all receipts that wait for an answer. */
+export async function readOpenReceipts(
+  tx: QueryClient,
+): Promise<Pick<ReceiptQuestions, 'receipts' | 'value'>> {
+  const [open] = await tx.$queryRaw<[Pick<ReceiptQuestions, 'receipts' | 'value'>]>`
+    SELECT coalesce(sum(receipts), 0)::int AS receipts, sum(value::numeric)::text AS value
+    FROM (${RECEIPT_QUESTIONS}) AS question`;
+  return open;
+}

@@ -94,6 +94,15 @@ test('the API has the same figures, and refuses what cannot be read', async () =
   });
 });
 
+test('a receipt that does not fit is a task with its value, and the page of its day says so', async () => {
+  for (const path of ['/', `/days/${NEXT}`]) {
+    expect(plain((await viewer.get(path)).text), path).toMatch(
+      /1 receipt of the ERP does not fit its booking.{0,30} R\$ 0\.0000000000000000001/,
+    );
+  }
+  expect((await viewer.get(`/days/${DAY}`)).text).not.toContain('does not fit');
+});
+
 test('a day before bookings that is signed off again has the difference as a file, until a reviewer confirms it', async () => {
   const before = daysFrom(-1, DAY);
   await release(before, ['z', '5'], ['y', '6']);

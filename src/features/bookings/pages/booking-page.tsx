@@ -81,7 +81,7 @@ export function Released(props: {
   const { date, bookings } = props;
   const { text, formats } = usePage();
   if (bookings === undefined) return null;
-  const { lines, posted, failed, waiting, fault } = bookings;
+  const { lines, posted, failed, waiting, receipts, receiptValue, fault } = bookings;
   const breaks = `/breaks?${new URLSearchParams({ date })}`;
   return (
     <>
@@ -94,7 +94,14 @@ export function Released(props: {
               failed: formats.count(failed),
             })}
       </p>
-      {fault !== undefined && (
+      {receipts > 0 && (
+        <p>
+          {text('tasks.counted.receipts', { count: receipts })}
+          {receiptValue !== null && ` · R$ ${formats.amount(receiptValue)}`}{' '}
+          <a href="/booking-lines">{text('bookings.dayResolve')}</a>
+        </p>
+      )}
+      {fault !== undefined && fault !== 'receipts' && (
         <p>
           {waiting > 0 && `${text('bookings.dayWaiting', { titles: waiting })} `}
           {text(`bookings.waitingReasons.${fault ?? 'none'}`)}{' '}
