@@ -16,7 +16,13 @@ import {
 } from '../../console/api/schema-parts.ts';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { announceDecision, holdAgain, LASTING_HOLDS, readLineOut } from './payment-holds.sql.ts';
+import {
+  announceDecision,
+  holdAgain,
+  LASTING_HOLDS,
+  OPEN_HOLDS,
+  readLineOut,
+} from './payment-holds.sql.ts';
 
 /**
  * open: no decision. refused: the account stays blocked. confirmed: the account replaces the one before. parallel:
@@ -107,16 +113,27 @@ export function readAccountChanges(
     ORDER BY change.id ${order}`;
 }
 
+/** A title that two changes hold is in the sums once. */
 export async function countAccountChanges(
   tx: Transaction,
   filter: AccountChangeFilter,
-): Promise<ListTotal & { readonly counts: Readonly<Record<ChangeListName, number>> }> {
-  const [counts] = await tx.$queryRaw<[Record<ChangeListName, number>]>`
-    SELECT count(*) FILTER (WHERE ${isListed('open')})::float8 AS open,
-           count(*) FILTER (WHERE ${isListed('refused')})::float8 AS refused,
-           count(*) FILTER (WHERE ${isListed('decided')})::float8 AS decided, count(*)::float8 AS all
-    FROM conciliation.account_change WHERE ${isOf(filter)}`;
-  return { rows: counts[filter.state], counts };
+): Promise<ListTotal> {
+  const [{ titles, value, ...counts }] = await tx.$queryRaw<
+    [Record<ChangeListName | 'titles', number> & { readonly value: string }]
+  >`
+    SELECT counted.*, held.*
+    FROM (
+      SELECT count(*) FILTER (WHERE ${isListed('open')})::float8 AS open,
+             count(*) FILTER (WHERE ${isListed('refused')})::float8 AS refused,
+             count(*) FILTER (WHERE ${isListed('decided')})::float8 AS decided, count(*)::float8 AS all
+      FROM conciliation.account_change WHERE ${isOf(filter)}
+    ) AS counted CROSS JOIN (
+      SELECT count(*)::float8 AS titles, coalesce(sum(original_value), 0)::text AS value
+      FROM (SELECT DISTINCT title_id, original_value FROM (${OPEN_HOLDS}) AS hold
+            WHERE account_change_id IN (SELECT id FROM conciliation.account_change
+                                        WHERE ${isListed(filter.state)} AND ${isOf(filter)})) AS title
+    ) AS held`;
+  return { rows: counts[filter.state], counts, sums: { held_titles: titles, held_value: value } };
 }
 
 const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> = {
