@@ -58,6 +58,20 @@ function BookingBody(props: {
   );
 }
 
+const OF_TITLE = ['key', 'kind', 'state', 'answer', 'accounting_date', 'released_at'];
+const TITLE_COLUMNS = LINE_COLUMNS.filter(({ name }) => OF_TITLE.includes(name));
+
+/** The newest line of a title, where one is released. */
+export function TitleBooking({ lines }: { readonly lines: readonly ListedLine[] }) {
+  const { text, principal } = usePage();
+  const shown = lines.map((line) => maskErpTexts(line, principal));
+  return shown.length === 0 ? null : (
+    <Card title={text('bookings.ofTitle')}>
+      <ListTable label={text('bookings.ofTitle')} columns={TITLE_COLUMNS} rows={shown} />
+    </Card>
+  );
+}
+
 /** What is released of a day, and how much of it is posted. */
 export function DayBookingsCard(props: { readonly date: string; readonly bookings: DayBookings }) {
   const { date, bookings } = props;
