@@ -14,6 +14,7 @@ import {
   orNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import { asHidden, asTabs, choice, type FilterOf, textField } from '../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
@@ -35,7 +36,7 @@ export const ACCOUNT_DECISIONS = ['confirmed', 'parallel', 'refused'] as const;
 export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 
 /** The lists of changes. decided: the account is not blocked. */
-export const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
+const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
 export type ChangeListName = (typeof CHANGE_LISTS)[number];
 
 const bankAccount = {
@@ -75,11 +76,19 @@ export const AccountChange = Type.Object({
 });
 export type AccountChange = Readonly<Static<typeof AccountChange>>;
 
-export interface AccountChangeFilter {
-  readonly state: ChangeListName;
-  /** The external id of a provider; absent or null: every party. */
-  readonly providerKey?: string | null;
-}
+export const CHANGE_FILTER = {
+  state: asTabs(
+    choice(
+      'providers.changeState',
+      CHANGE_LISTS,
+      'open',
+      (list) => `providers.changeLists.${list}`,
+    ),
+  ),
+  /** The external id of a provider. */
+  providerKey: asHidden(textField('providers.party', 1000)),
+};
+type AccountChangeFilter = FilterOf<typeof CHANGE_FILTER>;
 
 /** Returns the selected changes: the oldest first where all are open, otherwise the newest first. */
 export function readAccountChanges(
@@ -145,7 +154,7 @@ const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> =
 
 const isListed = (list: ChangeListName) => Prisma.sql`state = ANY(${STATES_OF_LIST[list]}::text[])`;
 
-const isOf = ({ providerKey = null }: AccountChangeFilter) =>
+const isOf = ({ providerKey }: AccountChangeFilter) =>
   providerKey === null
     ? Prisma.sql`true`
     : Prisma.sql`kind = 'provider' AND party_key = ${providerKey}`;
