@@ -27,7 +27,7 @@ import {
 } from '../core/work/job-worker.ts';
 import { type AttemptOutcome, type PullParts, runPull } from '../core/work/run-pull.ts';
 import type { Metrics } from '../features/alerts/metrics.sql.ts';
-import { readPushDelayMs } from '../features/providers/providers.sql.ts';
+import { readPushDelayMs } from '../features/providers/provider-batches.sql.ts';
 import { type PushParts, type PushReport, pushOnce } from '../features/providers/push-providers.ts';
 import { runSweep, type SweepOutcome } from '../features/sweep/run-sweep.ts';
 import { readDueSweep } from '../features/sweep/sweeps.sql.ts';

@@ -218,7 +218,7 @@ class History {
     const { prisma } = world.database;
     const open = { state: { in: ['released', 'failed'] } };
     expect(await prisma.bookingLine.count({ where: open })).toBe(0);
-    const questions = { outcome: { in: ['unknown_key', 'other_content'] } };
+    const questions = { outcome: { in: ['unknown_key', 'other_content', 'other_document'] } };
     expect(await prisma.bookingReceipt.count({ where: questions })).toBe(0);
   }
 }

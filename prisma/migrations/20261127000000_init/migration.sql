@@ -3190,22 +3190,9 @@ CREATE TABLE conciliation.booking_receipt (
   settled_at      timestamptz,
   settled_by      text,
 
-  CONSTRAINT booking_receipt_status_check
-    CHECK ((status = 'posted' AND document IS NOT NULL AND reason IS NULL AND NOT is_final)
-           OR (status = 'failed' AND reason IS NOT NULL AND document IS NULL)),
-  CONSTRAINT booking_receipt_failure_check
-    CHECK ((failure_kind IS NULL
-            OR status = 'failed' AND failure_kind IN ('period_closed', 'supplier_unknown', 'payable_unknown', 'other'))
-           AND (accounting_date IS NULL
-                OR failure_kind IS NOT DISTINCT FROM 'period_closed' AND NOT is_final AND accounting_date >= date)),
-  CONSTRAINT booking_receipt_key_check CHECK (occurrence >= 1 AND version BETWEEN 1 AND 1000000000),
-  CONSTRAINT booking_receipt_text_check
-    CHECK (length(idempotency_key) BETWEEN 1 AND 200 AND length(document) BETWEEN 1 AND 200
-           AND length(reason) BETWEEN 1 AND 2000),
   CONSTRAINT booking_receipt_outcome_check
-    CHECK (outcome IN ('accepted', 'unknown_key', 'other_content', 'other_consumer', 'recorded', 'set_aside')
-           AND (outcome IS NULL) = (settled_at IS NULL)),
-  CONSTRAINT booking_receipt_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31' AND accounting_date <= '9999-12-31')
+    CHECK (outcome IN ('accepted', 'unknown_key', 'other_content', 'other_document', 'other_consumer', 'recorded', 'set_aside')
+           AND (outcome IS NULL) = (settled_at IS NULL))
 ) WITH (
   -- Grows with every title.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
@@ -3218,7 +3205,7 @@ CREATE INDEX booking_receipt_line_idx
   ON conciliation.booking_receipt (date, identity_hash, occurrence, version);
 CREATE INDEX booking_receipt_unsettled_idx ON conciliation.booking_receipt (id) WHERE outcome IS NULL;
 CREATE INDEX booking_receipt_question_idx
-  ON conciliation.booking_receipt (date) WHERE outcome IN ('unknown_key', 'other_content');
+  ON conciliation.booking_receipt (date) WHERE outcome IN ('unknown_key', 'other_content', 'other_document');
 
 COMMENT ON TABLE conciliation.booking_receipt IS
   'What a consumer says about a line. A consumer inserts rows with its own name only, and reads those. The program compares each receipt with the lines within a minute, and sets outcome, settled_at and settled_by; the other columns never change.';
@@ -3253,11 +3240,53 @@ COMMENT ON COLUMN conciliation.booking_receipt.is_final IS
 COMMENT ON COLUMN conciliation.booking_receipt.received_at IS
   'When the receipt was inserted.';
 COMMENT ON COLUMN conciliation.booking_receipt.outcome IS
-  'accepted: the line has the key, the content and the consumer. unknown_key: no line has the key. other_content: the line has another content. Both block the date until a person answers: recorded, if the ERP has posted it, or set_aside. other_consumer: the line belongs to another consumer; the receipt counts for nothing. Null: not compared yet.';
+  'accepted: the line has the key, the content and the consumer. unknown_key: no line has the key. other_content: the line has another content. other_document: the line is posted with another document. These block the date until a person answers: recorded, if the ERP has posted it, or set_aside. other_consumer: the line belongs to another consumer; the receipt counts for nothing. Null: not compared yet.';
 COMMENT ON COLUMN conciliation.booking_receipt.settled_at IS
   'When outcome was set. Null: not compared yet.';
 COMMENT ON COLUMN conciliation.booking_receipt.settled_by IS
   'The person who answered the receipt. Null: the program. Personal data.';
+
+-- In place of CHECK, whose error names no field.
+CREATE FUNCTION conciliation.check_booking_receipt() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  fault text := CASE
+    WHEN length(NEW.idempotency_key) NOT BETWEEN 1 AND 200 THEN 'idempotency_key: expected 1 to 200 characters'
+    WHEN NEW.date NOT BETWEEN '0001-01-01' AND '9999-12-31' THEN 'date: expected a date from 0001-01-01 to 9999-12-31'
+    WHEN NEW.occurrence < 1 THEN 'occurrence: expected at least 1'
+    WHEN NEW.version NOT BETWEEN 1 AND 1000000000 THEN 'version: expected 1 to 1000000000'
+    WHEN NEW.status NOT IN ('posted', 'failed') THEN 'status: expected posted or failed'
+    WHEN NEW.status = 'posted' AND length(coalesce(NEW.document, '')) NOT BETWEEN 1 AND 200
+      THEN 'document: expected 1 to 200 characters with the status posted'
+    WHEN NEW.status = 'failed' AND NEW.document IS NOT NULL THEN 'document: expected null with the status failed'
+    WHEN NEW.status = 'failed' AND length(coalesce(NEW.reason, '')) NOT BETWEEN 1 AND 2000
+      THEN 'reason: expected 1 to 2000 characters with the status failed'
+    WHEN NEW.status = 'posted' AND NEW.reason IS NOT NULL THEN 'reason: expected null with the status posted'
+    WHEN NEW.is_final AND NEW.status <> 'failed' THEN 'is_final: expected true only with the status failed'
+    WHEN NEW.failure_kind NOT IN ('period_closed', 'supplier_unknown', 'payable_unknown', 'other')
+         OR NEW.failure_kind IS NOT NULL AND NEW.status <> 'failed'
+      THEN 'failure_kind: expected period_closed, supplier_unknown, payable_unknown or other, with the status failed'
+    WHEN NEW.accounting_date NOT BETWEEN NEW.date AND '9999-12-31'
+         OR NEW.accounting_date IS NOT NULL AND (NEW.failure_kind IS DISTINCT FROM 'period_closed' OR NEW.is_final)
+      THEN format('accounting_date: expected a date from %s on, with the failure_kind period_closed and without is_final',
+                  NEW.date)
+  END;
+BEGIN
+  IF fault IS NOT NULL THEN
+    RAISE EXCEPTION '%', fault USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.check_booking_receipt() IS
+  'Refuses a receipt with a fault. The message names the field and what is expected.';
+
+REVOKE ALL ON FUNCTION conciliation.check_booking_receipt() FROM PUBLIC;
+
+CREATE TRIGGER booking_receipt_checked
+  BEFORE INSERT ON conciliation.booking_receipt
+  FOR EACH ROW EXECUTE FUNCTION conciliation.check_booking_receipt();
 
 CREATE TRIGGER booking_receipt_not_deleted
   BEFORE DELETE OR TRUNCATE ON conciliation.booking_receipt

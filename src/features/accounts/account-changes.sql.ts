@@ -14,9 +14,16 @@ import {
   orNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import { asHidden, asTabs, choice, type FilterOf, textField } from '../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { announceDecision, holdAgain, LASTING_HOLDS, readLineOut } from './payment-holds.sql.ts';
+import {
+  announceDecision,
+  holdAgain,
+  LASTING_HOLDS,
+  OPEN_HOLDS,
+  readLineOut,
+} from './payment-holds.sql.ts';
 
 /**
  * open: no decision. refused: the account stays blocked. confirmed: the account replaces the one before. parallel:
@@ -29,7 +36,7 @@ export const ACCOUNT_DECISIONS = ['confirmed', 'parallel', 'refused'] as const;
 export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 
 /** The lists of changes. decided: the account is not blocked. */
-export const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
+const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
 export type ChangeListName = (typeof CHANGE_LISTS)[number];
 
 const bankAccount = {
@@ -69,11 +76,19 @@ export const AccountChange = Type.Object({
 });
 export type AccountChange = Readonly<Static<typeof AccountChange>>;
 
-export interface AccountChangeFilter {
-  readonly state: ChangeListName;
-  /** The external id of a provider; absent or null: every party. */
-  readonly providerKey?: string | null;
-}
+export const CHANGE_FILTER = {
+  state: asTabs(
+    choice(
+      'providers.changeState',
+      CHANGE_LISTS,
+      'open',
+      (list) => `providers.changeLists.${list}`,
+    ),
+  ),
+  /** The external id of a provider. */
+  providerKey: asHidden(textField('providers.party', 1000)),
+};
+type AccountChangeFilter = FilterOf<typeof CHANGE_FILTER>;
 
 /** Returns the selected changes: the oldest first where all are open, otherwise the newest first. */
 export function readAccountChanges(
@@ -107,16 +122,27 @@ export function readAccountChanges(
     ORDER BY change.id ${order}`;
 }
 
+/** A title that two changes hold is in the sums once. */
 export async function countAccountChanges(
   tx: Transaction,
   filter: AccountChangeFilter,
-): Promise<ListTotal & { readonly counts: Readonly<Record<ChangeListName, number>> }> {
-  const [counts] = await tx.$queryRaw<[Record<ChangeListName, number>]>`
-    SELECT count(*) FILTER (WHERE ${isListed('open')})::float8 AS open,
-           count(*) FILTER (WHERE ${isListed('refused')})::float8 AS refused,
-           count(*) FILTER (WHERE ${isListed('decided')})::float8 AS decided, count(*)::float8 AS all
-    FROM conciliation.account_change WHERE ${isOf(filter)}`;
-  return { rows: counts[filter.state], counts };
+): Promise<ListTotal> {
+  const [{ titles, value, ...counts }] = await tx.$queryRaw<
+    [Record<ChangeListName | 'titles', number> & { readonly value: string }]
+  >`
+    SELECT counted.*, held.*
+    FROM (
+      SELECT count(*) FILTER (WHERE ${isListed('open')})::float8 AS open,
+             count(*) FILTER (WHERE ${isListed('refused')})::float8 AS refused,
+             count(*) FILTER (WHERE ${isListed('decided')})::float8 AS decided, count(*)::float8 AS all
+      FROM conciliation.account_change WHERE ${isOf(filter)}
+    ) AS counted CROSS JOIN (
+      SELECT count(*)::float8 AS titles, coalesce(sum(original_value), 0)::text AS value
+      FROM (SELECT DISTINCT title_id, original_value FROM (${OPEN_HOLDS}) AS hold
+            WHERE account_change_id IN (SELECT id FROM conciliation.account_change
+                                        WHERE ${isListed(filter.state)} AND ${isOf(filter)})) AS title
+    ) AS held`;
+  return { rows: counts[filter.state], counts, sums: { held_titles: titles, held_value: value } };
 }
 
 const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> = {
@@ -128,7 +154,7 @@ const STATES_OF_LIST: Readonly<Record<ChangeListName, readonly ChangeState[]>> =
 
 const isListed = (list: ChangeListName) => Prisma.sql`state = ANY(${STATES_OF_LIST[list]}::text[])`;
 
-const isOf = ({ providerKey = null }: AccountChangeFilter) =>
+const isOf = ({ providerKey }: AccountChangeFilter) =>
   providerKey === null
     ? Prisma.sql`true`
     : Prisma.sql`kind = 'provider' AND party_key = ${providerKey}`;

@@ -2,6 +2,7 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import { taxIdText } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { MergingPull } from '../../core/merge/engine-hooks.ts';
 import {
   type BankAccount,
   DESTINATION_PATHS,
@@ -16,17 +17,11 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { compareAccounts, type KnownAccount, type SeenAccount } from './account-change.ts';
 import { accountHashOf, normalAccount } from './bank-account.ts';
 
-export interface WatchedMerge {
-  readonly pullId: bigint;
-  readonly fence: bigint;
-  readonly date: CivilDate;
-}
-
 /**
  * Writes the bank accounts that the titles of a merge name into `staged_account`, for `accountComparison`. To be
  * called before the closing phase, when titles and revisions are written.
  */
-export async function stageAccounts(tx: Transaction, source: WatchedMerge): Promise<void> {
+export async function stageAccounts(tx: Transaction, source: MergingPull): Promise<void> {
   const { fence } = source;
   let writings = await tx.$queryRaw<Writing[]>`
     -- Materialized: the planner would otherwise compute the key once for every use of it.
@@ -123,7 +118,7 @@ export interface PartyAccounts {
  * one; see `isAccepted`. Accounts that were named without a tax identifier do not count once titles state one that
  * has accounts. All expressions read the accounts as they were before `stored`.
  */
-export const accountComparison = ({ fence, date }: WatchedMerge): Prisma.Sql => Prisma.sql`
+export const accountComparison = ({ fence, date }: MergingPull): Prisma.Sql => Prisma.sql`
     removed AS (
       DELETE FROM conciliation.staged_account WHERE fence = ${fence} RETURNING *
     ), seen AS MATERIALIZED (
@@ -276,7 +271,7 @@ export function findChanges(parties: readonly PartyAccounts[], date: CivilDate) 
 const PROGRAM = 'account-watch';
 
 // The names are constants of this program. No input reaches Prisma.raw.
-const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'];
+export const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
 const PROVIDER_ACCOUNT = ACCOUNT.map((column) => `provider_${column}`);
 const AGENT_ACCOUNT = ACCOUNT.map((column) => `payment_${column}`);
 const PROVIDER: PartyKind = 'provider';
@@ -302,7 +297,7 @@ const parties = Prisma.raw(`LATERAL (VALUES
 ) AS named (kind, external_id, identification, ${ACCOUNT.join(', ')}, destination)`);
 
 /** The value of a column without surrounding blanks; null for blanks alone. */
-const stated = (column: string) => `nullif(btrim(${column}), '')`;
+export const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const statedParty = Prisma.raw(
   `kind, coalesce(${stated('external_id')}, ${taxIdText('identification')}) AS key, identification, destination,
    ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
@@ -340,7 +335,7 @@ export const accountHash = Prisma.sql`
  * and the planner would read every revision of the pull for every title.
  */
 const isRestated = (
-  { pullId }: WatchedMerge,
+  { pullId }: MergingPull,
   columns: readonly string[],
   kind: PartyKind,
 ) => Prisma.sql`
@@ -357,7 +352,7 @@ const isRestated = (
              ) AS stated
              WHERE revision.before -> 'extra' #> path IS DISTINCT FROM revision.after -> 'extra' #> path))) END`;
 
-const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
+const writtenTitles = ({ pullId, date }: MergingPull) => Prisma.sql`
   conciliation.title title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'
     AND title.last_change_pull_id = ${pullId}`;
@@ -390,7 +385,7 @@ const identificationOfKind = Prisma.raw(
  * The written titles, grouped by provider and account, and again by agent and account. The groups of hundreds
  * of thousands of titles are a few hundred rows.
  */
-const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
+const accountsOfTitles = (source: MergingPull) => Prisma.sql`
   SELECT CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER}
                                              ELSE ${FINANCIAL_AGENT} END AS kind,
          provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
@@ -402,7 +397,7 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
 /** Rows (kind, party_key, account_hash, title_id): the accounts that each written title names. */
-export const namedAccounts = (source: WatchedMerge) => accountsNamedBy(writtenTitles(source));
+export const namedAccounts = (source: MergingPull) => accountsNamedBy(writtenTitles(source));
 
 /** @param titles what follows FROM in a query for rows `title` */
 export const accountsNamedBy = (titles: Prisma.Sql) => Prisma.sql`
@@ -418,7 +413,7 @@ export const accountsNamedBy = (titles: Prisma.Sql) => Prisma.sql`
 /** Records the changes. A change is not recorded a second time while the other account is blocked. */
 export async function recordChanges(
   tx: Transaction,
-  source: WatchedMerge,
+  source: MergingPull,
   changes: AccountFindings['changes'],
 ): Promise<void> {
   // The parties of the titles are grouped before they are joined with the changes, and the accounts are looked up
@@ -452,7 +447,7 @@ export async function recordChanges(
  */
 export async function endReturned(
   tx: Transaction,
-  source: WatchedMerge,
+  source: MergingPull,
   named: AccountFindings['named'],
 ): Promise<void> {
   const ended = await tx.$queryRaw<{ id: number; date: CivilDate }[]>`

@@ -2,8 +2,9 @@
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
+import type { MergingPull } from '../../core/merge/engine-hooks.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { accountsNamedBy, namedAccounts, type WatchedMerge } from './account-watch.sql.ts';
+import { accountsNamedBy, namedAccounts } from './account-watch.sql.ts';
 
 /** Rows of `payment_hold` whose title is as the pull of the hold has left it, and not restated or withdrawn since. */
 export const LASTING_HOLDS: Prisma.Sql = Prisma.sql`
@@ -33,7 +34,7 @@ export const accountObstacles = {
  * Holds the titles that a merge has written and that name an account with an open change. The holds of the titles as
  * they were before have ended. To be called in the closing phase, after the changes were recorded.
  */
-export async function holdPayments(tx: Transaction, source: WatchedMerge): Promise<void> {
+export async function holdPayments(tx: Transaction, source: MergingPull): Promise<void> {
   await tx.$executeRaw`
     WITH named AS MATERIALIZED (${namedAccounts(source)})
     INSERT INTO conciliation.payment_hold (account_change_id, title_id, pull_id, accepted_date)

@@ -1,4 +1,4 @@
-/** The answers of a person to receipts that name an unknown line or another content. */
+/** The answers of a person to receipts that do not fit. */
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
@@ -8,7 +8,7 @@ import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
-import { settleReceipts, supersede } from './receipts.sql.ts';
+import { DOES_NOT_FIT, settleReceipts, supersede } from './receipts.sql.ts';
 import {
   accounting,
   lockDay,
@@ -18,7 +18,8 @@ import {
 } from './release.sql.ts';
 
 /**
- * - `recorded`: the ERP has posted them. The next release replaces the content of every booking concerned.
+ * - `recorded`: the ERP has posted them. The next release replaces the content of every booking concerned. Of a receipt
+ *   with another document, the line takes the document.
  * - `set_aside`: they have no effect from then on.
  */
 export const RECEIPT_ANSWERS = ['recorded', 'set_aside'] as const;
@@ -46,7 +47,7 @@ export function answerReceipts(
     ReleaseRules & { readonly bookingsFrom: CivilDate | null; readonly fourEyes?: boolean },
 ): Promise<void> {
   const { date, first, last, count } = seen;
-  const chosen = Prisma.sql`receipt.date = ${date}::date AND receipt.outcome IN ('unknown_key', 'other_content')
+  const chosen = Prisma.sql`receipt.date = ${date}::date AND ${DOES_NOT_FIT}
     AND receipt.id BETWEEN ${first}::bigint AND ${last}::bigint`;
   return database.prisma.$transaction(async (tx) => {
     await lockDay(tx, date);
@@ -108,7 +109,7 @@ async function recordPosted(
     ORDER BY identity_hash, occurrence, version, id DESC`;
   await tx.$executeRaw`
     UPDATE conciliation.booking_line AS line
-    SET posted_hash = receipt.content_hash, state = 'posted', state_at = now(), failure = NULL,
+    SET posted_hash = CASE WHEN receipt.outcome = 'other_document' THEN line.posted_hash ELSE receipt.content_hash END, state = 'posted', state_at = now(), failure = NULL,
         failure_kind = NULL, document = receipt.document
     FROM (${posted}) AS receipt
     WHERE (line.date, line.identity_hash, line.occurrence, line.version)

@@ -1,12 +1,16 @@
+import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
+/** Of a receipt: it does not fit, and a person has to answer. */
+export const DOES_NOT_FIT = Prisma.sql`outcome IN ('unknown_key', 'other_content', 'other_document')`;
+
 /**
  * Compares the receipts that are new with the lines, and applies the newest accepted one of each line. A line
  * that failed is offered again, at the end of the feed, unless the receipt is final. A line whose booking has a later posted version is
- * superseded.
+ * superseded. A posted line keeps its document: until the line fails, a receipt with another one does not fit.
  * @param date only the receipts of this date; null: all
  * @returns the number of receipts
  */
@@ -20,7 +24,7 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
   await takeLock(tx, 'closing');
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
   const [settled] = await tx.$queryRaw<[{ receipts: number }]>`
-    WITH compared AS MATERIALIZED (
+    WITH known AS (
       SELECT receipt.id, line.id AS line_id, receipt.document, receipt.reason,
              CASE WHEN receipt.status = 'failed' THEN coalesce(receipt.failure_kind, 'other') END AS failure_kind,
              receipt.accounting_date,
@@ -29,10 +33,20 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
                   WHEN line.consumer <> receipt.consumer THEN 'other_consumer'
                   WHEN receipt.content_hash <> coalesce(line.posted_hash, line.content_hash)
                     THEN 'other_content'
-                  ELSE 'accepted' END AS outcome
+                  ELSE 'accepted' END AS outcome,
+             CASE WHEN line.state = 'posted' THEN line.document END AS posted_document
       FROM conciliation.booking_receipt AS receipt
       LEFT JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence, version)
       WHERE receipt.outcome IS NULL AND (${date}::date IS NULL OR receipt.date = ${date}::date)
+    ), grouped AS (
+      SELECT *, count(reason) OVER (PARTITION BY line_id, outcome ORDER BY id) AS failures FROM known
+    ), compared AS MATERIALIZED (
+      SELECT id, line_id, document, reason, failure_kind, accounting_date, state,
+             CASE WHEN outcome = 'accepted' AND document <> coalesce(
+                    CASE WHEN failures = 0 THEN posted_document END,
+                    first_value(document) OVER (PARTITION BY line_id, outcome, failures ORDER BY document IS NULL, id))
+                  THEN 'other_document' ELSE outcome END AS outcome
+      FROM grouped
     ), settled AS (
       UPDATE conciliation.booking_receipt AS receipt
       SET outcome = compared.outcome, settled_at = now()
@@ -82,12 +96,30 @@ export interface ReceiptQuestions {
   readonly receipts: number;
   /** The greatest `booking_receipt.id` of them. */
   readonly newest: number;
+  /** The original values, exact decimal; null: no title is known. */
+  readonly value: string | null;
 }
 
-/** The dates with receipts for an unknown line or another content, as `ReceiptQuestions`, in date order. */
+/** The dates with receipts that do not fit, as `ReceiptQuestions`, in date order. */
 export const RECEIPT_QUESTIONS = Prisma.sql`
-  SELECT date::text AS date, count(*)::int AS receipts, max(id)::float8 AS newest FROM conciliation.booking_receipt
-  WHERE outcome IN ('unknown_key', 'other_content') GROUP BY booking_receipt.date ORDER BY booking_receipt.date`;
+  SELECT date::text AS date, count(*)::int AS receipts, max(id)::float8 AS newest,
+         (${amountSum(Prisma.sql`value`)})::text AS value
+  FROM (
+    SELECT id, date, (SELECT original_value FROM conciliation.title
+                      WHERE accepted_date = date AND title.identity_hash = receipt.identity_hash LIMIT 1) AS value
+    FROM conciliation.booking_receipt AS receipt WHERE ${DOES_NOT_FIT}
+  ) AS receipt
+  GROUP BY receipt.date ORDER BY receipt.date`;
 
 export const readReceiptQuestions = (tx: QueryClient): Promise<ReceiptQuestions[]> =>
   tx.$queryRaw(RECEIPT_QUESTIONS);
+
+/** Returns the number and the original values of all receipts that wait for an answer. */
+export async function readOpenReceipts(
+  tx: QueryClient,
+): Promise<Pick<ReceiptQuestions, 'receipts' | 'value'>> {
+  const [open] = await tx.$queryRaw<[Pick<ReceiptQuestions, 'receipts' | 'value'>]>`
+    SELECT coalesce(sum(receipts), 0)::int AS receipts, sum(value::numeric)::text AS value
+    FROM (${RECEIPT_QUESTIONS}) AS question`;
+  return open;
+}

@@ -3,14 +3,15 @@ import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { waitingTitles } from '../matching/breaks.sql.ts';
+import { DOES_NOT_FIT } from './receipts.sql.ts';
 
 export const bookingObstacles = {
-  /** A receipt names an unknown line or another content, and no person has decided. */
+  /** A receipt does not fit, and no person has decided. */
   receipts: {
     keeps: ['release'],
     rows: (date) => Prisma.sql`
       SELECT NULL, count(*), NULL, NULL FROM conciliation.booking_receipt AS receipt
-      WHERE receipt.date = ${date} AND receipt.outcome IN ('unknown_key', 'other_content') HAVING count(*) > 0`,
+      WHERE receipt.date = ${date} AND ${DOES_NOT_FIT} HAVING count(*) > 0`,
     href: () => '/booking-lines',
   },
   /**

@@ -8,6 +8,7 @@ import type { DayLook } from '../../console/shell/parts.tsx';
 import { readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';
 import { ALERTS, pageOf } from '../alerts/alerts.ts';
 import { type Alert, readAlertsNow, setLockTimeout } from '../alerts/derive-alerts.sql.ts';
+import { readOpenReceipts } from '../bookings/receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import {
   type AttentionCause,
@@ -33,6 +34,7 @@ export const TASKS = {
   paused: { page: '/backfills', isOpen: true, look: 'pending' },
   missing: { page: null, isOpen: false, look: 'pending' },
   attention: { page: null, isOpen: true, look: 'attention' },
+  receipts: { page: '/booking-lines', isOpen: true, look: 'attention' },
   breaks: { page: '/breaks?urgency=other', isOpen: true, look: 'attention' },
   unmapped_companies: { page: '/companies', isOpen: true, look: 'attention' },
   restated: { page: '/restated', isOpen: true, look: 'restated' },
@@ -77,25 +79,35 @@ export async function readOpenItems(
 ) {
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
-  const [checkpoint, needs, counted, yesterday, missing, waiting, alerts, providerAlerts] =
-    await Promise.all([
-      readCheckpoint(database),
-      readNeeds(database, dateIn(policy.timeZone, now)),
-      readOpenCounts(database),
-      readYesterday(database, closed),
-      readMissingDates(database, closed),
-      readWaitingDays(database, policy),
-      readAlertsNow(prisma, now, policy, 'ledger'),
-      prisma
-        .$transaction(async (tx) => {
-          await setLockTimeout(tx, PROVIDER_LOCK_TIMEOUT);
-          return readAlertsNow(tx, now, policy, 'providers');
-        })
-        .catch((error: unknown) => {
-          if (error instanceof StagingUnavailableError) return null;
-          throw error;
-        }),
-    ]);
+  const [
+    checkpoint,
+    needs,
+    counted,
+    yesterday,
+    missing,
+    waiting,
+    receipts,
+    alerts,
+    providerAlerts,
+  ] = await Promise.all([
+    readCheckpoint(database),
+    readNeeds(database, dateIn(policy.timeZone, now)),
+    readOpenCounts(database),
+    readYesterday(database, closed),
+    readMissingDates(database, closed),
+    readWaitingDays(database, policy),
+    readOpenReceipts(prisma),
+    readAlertsNow(prisma, now, policy, 'ledger'),
+    prisma
+      .$transaction(async (tx) => {
+        await setLockTimeout(tx, PROVIDER_LOCK_TIMEOUT);
+        return readAlertsNow(tx, now, policy, 'providers');
+      })
+      .catch((error: unknown) => {
+        if (error instanceof StagingUnavailableError) return null;
+        throw error;
+      }),
+  ]);
   const needOf = (need: Need) => needs.find((known) => known.need === need);
   const { accountChanges, unmappedCompanies } = counted;
   const task = (
@@ -132,6 +144,7 @@ export async function readOpenItems(
     ...task('paused', checkpoint?.pause ? 1 : 0, null),
     ...task('missing', missing.length, null, { dates: missing }),
     ...ofDays('attention'),
+    ...task('receipts', receipts.receipts, receipts.value),
     ...task('breaks', counted.otherBreaks, counted.otherValue),
     ...task('unmapped_companies', unmappedCompanies, null),
     ...ofDays('restated'),

@@ -164,7 +164,11 @@ export function importProviderFile(
 ): Promise<FileReport> {
   const { actor, isDryRun } = options;
   return inTransaction(database, { isDryRun, ...MERGE_TRANSACTION }, async (tx) => {
-    await createImportTable(tx);
+    await tx.$executeRaw`
+      CREATE TEMPORARY TABLE provider_import (
+        at integer NOT NULL, external_id text NOT NULL, type text, identification_number text,
+        name text, can_anticipate boolean, phones jsonb, email_addresses jsonb, accounts jsonb
+      ) ON COMMIT DROP`;
     const { faults, ...count } = await readRows(tx, reading, options);
     const repeated = await takeRepeatedRows(tx);
     const place = formatOf(reading.path) === 'csv' ? 'line' : 'item';
@@ -214,14 +218,6 @@ async function readRows(
   if (signal.aborted) throw new ShutdownError('the import was interrupted');
   await addRows(tx, rows);
   return { ...count, faults };
-}
-
-async function createImportTable(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`
-    CREATE TEMPORARY TABLE provider_import (
-      at integer NOT NULL, external_id text NOT NULL, type text, identification_number text,
-      name text, can_anticipate boolean, phones jsonb, email_addresses jsonb, accounts jsonb
-    ) ON COMMIT DROP`;
 }
 
 /** A refused provider is a row without a number. */

@@ -5,9 +5,65 @@ import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { FieldFault } from '../../base/values/field-reader.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
+import { MAX_PROVIDERS_PER_REQUEST } from '../../core/platform/providers-client.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { describeFaults } from './provider.ts';
-import { contentHash, duplicates, isRelieved, lockProviders, rivals } from './providers.sql.ts';
+
+/**
+ * SHA-256 of the ERP's columns in the row called `provider`, in hexadecimal. It is the value of
+ * `synced_hash`, and detects a change during a request. `changed_at` is the start of the ERP's
+ * transaction, and the row's version also changes without a change of content, so neither is
+ * suitable.
+ */
+const contentHash = Prisma.sql`encode(sha256(convert_to(jsonb_build_array(
+  provider.external_id, provider.type, provider.identification_number, provider.name,
+  provider.can_anticipate, provider.phones, provider.email_addresses, provider.accounts
+)::text, 'UTF8')), 'hex')`;
+
+/**
+ * External ids of rows that have the tax identifier of the row called `provider`. A few are enough,
+ * because the row is checked again when any of them changes; thousands may share a number.
+ */
+const duplicates = Prisma.sql`
+  ARRAY(SELECT other.external_id FROM conciliation.provider other
+        WHERE other.tax_id = provider.tax_id AND other.external_id <> provider.external_id LIMIT 3)`;
+
+/**
+ * External ids of rows that have the tax identifier of the row called `provider`, or may have it at
+ * the platform. The latter are few, and with a LIMIT PostgreSQL would read the table instead of the
+ * index.
+ */
+const rivals = Prisma.sql`
+  ${duplicates}
+  || ARRAY(SELECT other.external_id FROM conciliation.provider other
+           WHERE other.sent_tax_ids @> ARRAY[provider.tax_id]
+             AND other.external_id <> provider.external_id)`;
+
+/**
+ * Locks rows by their key and skips rows with a lock of another session. For a materialized CTE
+ * called `provider`: with a direct join, PostgreSQL would look rows up by their state if the
+ * statistics have no pending row yet, and every request would read all pending rows.
+ */
+function lockProviders(rows: readonly { readonly externalId: string }[]): Prisma.Sql {
+  const externalIds = rows.map(({ externalId }) => externalId);
+  return Prisma.sql`SELECT * FROM conciliation.provider
+    WHERE external_id = ANY(${externalIds}::text[]) FOR UPDATE SKIP LOCKED`;
+}
+
+/**
+ * Whether a conflicting row of the one called `provider` has changed, see `contested_by`. An invalid
+ * row waits for the number at the platform only while the other row is pending: another row that is
+ * invalid or rejected is not sent again, and only a request shows whether the platform has the number.
+ */
+const isRelieved = Prisma.sql`
+  provider.sync_state IN ('invalid', 'rejected') AND EXISTS (
+    SELECT FROM unnest(provider.contested_by) AS rival (external_id)
+    WHERE NOT EXISTS (
+      SELECT FROM conciliation.provider other
+      WHERE other.external_id = rival.external_id
+        AND (other.tax_id = provider.tax_id
+             OR (provider.tax_id = ANY(other.sent_tax_ids)
+                 AND (provider.sync_state = 'rejected' OR other.sync_state = 'pending')))))`;
 
 /** A row of a request, with its content at the check. */
 export interface SentProvider {
@@ -15,12 +71,6 @@ export interface SentProvider {
   readonly contentHash: string;
   /** The number as it is sent. */
   readonly taxId: string;
-}
-
-export interface ProviderBatch {
-  readonly batchId: bigint;
-  /** The rows that may be sent. The others have changed meanwhile, or the ERP has locked them. */
-  readonly externalIds: readonly string[];
 }
 
 /** The answer as `provider_batch` stores it. */
@@ -34,17 +84,11 @@ export interface RecordedAnswer {
 const LEASE = Prisma.sql`clock_timestamp() + interval '60 seconds'`;
 const RENEWAL_MS = 15_000;
 
-/** The newest request of any process. */
-export interface NewestBatch {
-  /** Null: there is none. */
-  readonly id: bigint | null;
-  readonly isUnderWay: boolean;
-}
-
-export async function readNewestBatch(
-  client: Pick<Transaction, '$queryRaw'>,
-): Promise<NewestBatch> {
-  const [newest = { id: null, isUnderWay: false }] = await client.$queryRaw<[NewestBatch?]>`
+/** Returns the newest request of any process; its id is null if there is none. */
+export async function readNewestBatch(client: Pick<Transaction, '$queryRaw'>) {
+  const [newest = { id: null, isUnderWay: false }] = await client.$queryRaw<
+    [{ id: bigint; isUnderWay: boolean }?]
+  >`
     SELECT id, finished_at IS NULL AND next_attempt_at > clock_timestamp() AS "isUnderWay"
     FROM conciliation.provider_batch ORDER BY id DESC LIMIT 1`;
   return newest;
@@ -55,17 +99,14 @@ export async function readNewestBatch(
  * content of these rows is unknown. Otherwise, content that the ERP has restored meanwhile would
  * count as content that the platform still has.
  * @param after the newest request when the rows were read, or that of the caller
- * @returns null when none of the rows may be sent; busy when another process has begun a request since `after`
+ * @returns the rows that may be sent: the others have changed meanwhile, or the ERP has locked them; null when none may be
+ *   sent; busy when another process has begun a request since `after`
  */
-export function openBatch(
-  database: Database,
-  after: bigint | null,
-  rows: readonly SentProvider[],
-): Promise<ProviderBatch | 'busy' | null> {
+export function openBatch(database: Database, after: bigint | null, rows: readonly SentProvider[]) {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'push');
-    if ((await readNewestBatch(tx)).id !== after) return 'busy';
-    const [batch] = await tx.$queryRaw<[ProviderBatch?]>`
+    if ((await readNewestBatch(tx)).id !== after) return 'busy' as const;
+    const [batch = null] = await tx.$queryRaw<[{ batchId: bigint; externalIds: string[] }?]>`
       WITH provider AS MATERIALIZED (${lockProviders(rows)}), claimed AS (
         SELECT provider.external_id, sent.tax_id, provider.sent_tax_ids
         FROM provider JOIN ${recordset(rows)} USING (external_id)
@@ -81,7 +122,7 @@ export function openBatch(
       INSERT INTO conciliation.provider_batch (external_ids, next_attempt_at)
       SELECT array_agg(external_id), ${LEASE} FROM claimed HAVING count(*) > 0
       RETURNING id AS "batchId", external_ids AS "externalIds"`;
-    return batch ?? null;
+    return batch;
   });
 }
 
@@ -89,10 +130,7 @@ export function openBatch(
  * Keeps a request under way until `end`. `lost` aborts with a StagingUnavailableError when the database is not available,
  * or when the process was stopped for so long that another one may push.
  */
-export function keepUnderWay(
-  { prisma }: Database,
-  batchId: bigint,
-): { readonly lost: AbortSignal; readonly end: () => void } {
+export function keepUnderWay({ prisma }: Database, batchId: bigint) {
   const loss = new AbortController();
   const renew = async () => {
     const renewed = await prisma.$executeRaw`
@@ -332,6 +370,38 @@ export function recordChecks(
     }
     return { invalid, synced: rows.length - invalid };
   });
+}
+
+const MAX_AGE_SECONDS = 60;
+
+/**
+ * Returns the milliseconds until a batch is due: 0 when a hundred rows are pending, when the oldest
+ * has been pending for a minute, or when a row no longer waits for others; null when no row is
+ * pending. Not before the delay after the last failed request. Uses the database's clock, which
+ * wrote the compared instants. Fast enough to be called every second.
+ */
+export async function readPushDelayMs(database: Database): Promise<number | null> {
+  const [row] = await database.prisma.$queryRaw<[{ delayMs: number | null }]>`
+    WITH batch AS (
+      SELECT CASE
+        WHEN EXISTS (SELECT FROM conciliation.provider provider WHERE ${isRelieved})
+          OR (SELECT count(*) FROM (SELECT FROM conciliation.provider
+                                    WHERE sync_state = 'pending'
+                                    LIMIT ${MAX_PROVIDERS_PER_REQUEST}) AS pending)
+             >= ${MAX_PROVIDERS_PER_REQUEST}
+        THEN '-infinity'
+        ELSE (SELECT min(changed_at) FROM conciliation.provider WHERE sync_state = 'pending')
+             + make_interval(secs => ${MAX_AGE_SECONDS}::float8)
+      END AS due_at
+    ), last AS (
+      SELECT next_attempt_at FROM conciliation.provider_batch ORDER BY id DESC LIMIT 1
+    )
+    SELECT CASE WHEN due_at IS NOT NULL THEN
+             ceil(1000 * extract(epoch FROM greatest(due_at, next_attempt_at, clock_timestamp())
+                                            - clock_timestamp()))::float8
+           END AS "delayMs"
+    FROM batch LEFT JOIN last ON true`;
+  return row.delayMs;
 }
 
 /** How long pushing may fail before an alert is raised. */

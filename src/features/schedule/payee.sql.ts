@@ -4,10 +4,12 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { destinationOfRow } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
+  ACCOUNT,
   accountHash,
   hasLostAccount,
   namesNoAccount,
   partyKey,
+  stated,
   writingHash,
 } from '../accounts/account-watch.sql.ts';
 
@@ -20,8 +22,6 @@ import {
 
 // Column names and expressions of this file and of core/title. No input reaches Prisma.raw.
 
-const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
-const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const byKind = (provider: string, agent: string) =>
   `CASE WHEN buyer_is_financial THEN ${provider} ELSE ${agent} END`;
 

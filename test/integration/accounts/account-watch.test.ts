@@ -64,7 +64,11 @@ async function pull(date: CivilDate, ...titles: readonly string[]): Promise<bigi
 }
 
 const changes = () =>
-  readAccountChanges(world.database.prisma, { state: 'open' }, { offset: 0, limit: 100 });
+  readAccountChanges(
+    world.database.prisma,
+    { state: 'open', providerKey: null },
+    { offset: 0, limit: 100 },
+  );
 const told = (list: readonly AccountChange[]) =>
   list.map((change) => `${change.kind} ${change.before.account} -> ${change.after.account}`);
 const confirm = (state: AccountDecision = 'confirmed') => decideOpenChanges(world.database, state);

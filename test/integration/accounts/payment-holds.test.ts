@@ -285,11 +285,12 @@ test('one form decides about all changes of the chosen parties, with their title
   const reviewer = await console.as('reviewer', 'rita');
   const page = await reviewer.get('/account-changes');
   expect(page.text.match(/>2<\/td><td[^>]*>3,000\.00<\/td>/g)).toHaveLength(3);
+  expect(page.text).toMatch(/<tfoot>.*>6<\/td><td[^>]*>9,000\.00<\/td>/s);
   const boxes = [...page.text.matchAll(/name="changes" value="(\d+)"/g)].map(([, ids]) => ids);
   expect(boxes).toHaveLength(3);
   const listed = (await reviewer.get('/api/account-changes')).json();
   expect(listed).toMatchObject({
-    total: 3,
+    ...{ total: 3, sums: { held_titles: 6, held_value: '9000.00' } },
     rows: Array(3).fill({ heldTitles: 2, heldValue: '3000.00' }),
   });
 

@@ -347,6 +347,43 @@ test('a receipt for another content alone keeps the date from being released, wi
   expect(await openAlerts()).toBe(0);
 });
 
+test('a second document for a posted line does not fit, until the line has failed', async () => {
+  await pull({ uid: 'a' });
+  await sign();
+  const line = await offeredLine();
+  let sent = 0;
+  const take = (...documents: (string | null)[]) =>
+    takeReceipts(
+      world.database,
+      'erp',
+      documents.map((document) => {
+        sent += 1;
+        const more = document === null ? { status: 'failed' as const, reason: 'undone' } : {};
+        return receipt(line, { idempotencyKey: `${date} ${sent}`, document, ...more });
+      }),
+    );
+  const open = async () => {
+    const questions = await readReceiptQuestions(world.database.prisma);
+    return questions.find((day) => day.date === date)?.receipts;
+  };
+  const present = () =>
+    world.database.prisma.bookingLine.findMany({
+      where: { date },
+      select: { document: true, postedHash: true, state: true },
+    });
+  const posted = (document: string) => [{ document, postedHash: null, state: 'posted' }];
+  await take('first');
+  await take('first');
+  await take('second');
+  expect([await open(), await present()]).toEqual([1, posted('first')]);
+  await answer('recorded');
+  expect([await open(), await present()]).toEqual([undefined, posted('second')]);
+  await take('third', null, 'fourth', 'fifth', 'fourth');
+  expect([await open(), await present()]).toEqual([2, posted('fourth')]);
+  await answer('set_aside');
+  expect([await open(), await present()]).toEqual([undefined, posted('fourth')]);
+});
+
 test('a receipt that is set aside counts for nothing, and the day that waited is released', async () => {
   await pull({ uid: 'a' });
   await take(receipt(foreign()));

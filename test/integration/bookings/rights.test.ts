@@ -60,6 +60,38 @@ test('a receipt has the name of its author, and counts for a line of its author 
   expect(await feed(own)).toMatchObject([{ state: 'posted' }]);
 });
 
+test.each([
+  ['occurrence', '0', 'occurrence: expected at least 1'],
+  ['status', `'done'`, 'status: expected posted or failed'],
+  ['document', 'NULL', 'document: expected 1 to 200 characters with the status posted'],
+  ['reason', `'x'`, 'reason: expected null with the status posted'],
+  ['is_final', 'true', 'is_final: expected true only with the status failed'],
+  ['failure_kind', `'other'`, 'failure_kind: expected period_closed, supplier_unknown'],
+  ['accounting_date', 'date', `accounting_date: expected a date from ${DAY} on`],
+])(
+  'a receipt with a wrong %s is refused with the name of the field',
+  async (field, value, fault) => {
+    const receipt = {
+      ...{
+        consumer: `'north'`,
+        idempotency_key: `'x'`,
+        date: `'${DAY}'`,
+        occurrence: '1',
+        version: '1',
+      },
+      ...{
+        identity_hash: 'gen_random_uuid()',
+        content_hash: 'gen_random_uuid()',
+        status: `'posted'`,
+      },
+      ...{ document: `'D'`, [field]: value.replace('date', `'${DAY}'`) },
+    };
+    const insertion = `INSERT INTO conciliation.booking_receipt (${Object.keys(receipt)})
+    VALUES (${Object.values(receipt)})`;
+    await expect(read(own, insertion)).rejects.toThrow(fault);
+  },
+);
+
 test('a consumer moves its own position, and changes nothing else', async () => {
   const move = 'UPDATE conciliation.booking_position SET last_seq = 1';
   expect((await own.client.query(move)).rowCount).toBe(1);

@@ -94,6 +94,31 @@ test('the API has the same figures, and refuses what cannot be read', async () =
   });
 });
 
+test('a receipt that does not fit is a task with its value, and the page of its day says so', async () => {
+  for (const path of ['/', `/days/${NEXT}`]) {
+    expect(plain((await viewer.get(path)).text), path).toMatch(
+      /1 receipt of the ERP does not fit its booking.{0,30} R\$ 0\.0000000000000000001/,
+    );
+  }
+  expect((await viewer.get(`/days/${DAY}`)).text).not.toContain('does not fit');
+});
+
+test('the page of a title has the state, the document and the date of its newest line', async () => {
+  const pageOf = async (client: typeof viewer, orderUid: string) => {
+    const where = { orderUid };
+    const { id } = await world.database.prisma.title.findFirstOrThrow({
+      where,
+      select: { id: true },
+    });
+    return plain((await client.get(`/titles/${id}`)).text);
+  };
+  expect(await pageOf(reviewer, 'a')).toMatch(
+    /Booking, newest line .* Book Posted FT-118.* accepted date/,
+  );
+  expect(await pageOf(viewer, 'a')).not.toContain('FT-118');
+  expect(await pageOf(reviewer, 'b')).toMatch(/Book Failed.* período fechado/);
+});
+
 test('a day before bookings that is signed off again has the difference as a file, until a reviewer confirms it', async () => {
   const before = daysFrom(-1, DAY);
   await release(before, ['z', '5'], ['y', '6']);

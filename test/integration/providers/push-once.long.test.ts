@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readPushDelayMs } from '../../../src/features/providers/providers.sql.ts';
+import { readPushDelayMs } from '../../../src/features/providers/provider-batches.sql.ts';
 import { pushWorldOfFile } from '../../support/file-world.ts';
 import {
   cpfOf,

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import type { Column } from '../../../console/list/columns.tsx';
-import { asHidden, asTabs, choice, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
@@ -13,7 +12,7 @@ import {
   ACCOUNT_DECISIONS,
   AccountChange,
   type AccountDecision,
-  CHANGE_LISTS,
+  CHANGE_FILTER,
   type ChangeListName,
   countAccountChanges,
   decideAccountChanges,
@@ -42,13 +41,6 @@ const DECISIONS_OF_LIST: Readonly<Record<ChangeListName, readonly AccountDecisio
   decided: ['refused'],
   all: [],
 };
-
-const LISTS = {
-  open: 'providers.changeLists.open',
-  refused: 'providers.changeLists.refused',
-  decided: 'providers.changeLists.decided',
-  all: 'providers.changeLists.all',
-} as const;
 
 const FORM = 'account-decision';
 
@@ -182,11 +174,7 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
   name: 'account_changes',
   path: '/account-changes',
   active: '/account-changes',
-  filter: {
-    state: asTabs(choice('providers.changeState', CHANGE_LISTS, 'open', (list) => LISTS[list])),
-    /** The external id of a provider. */
-    providerKey: asHidden(textField('providers.party', 1000)),
-  },
+  filter: CHANGE_FILTER,
   columns: ({ state }) => columnsOf(state),
   total: countAccountChanges,
   read: readAccountChanges,

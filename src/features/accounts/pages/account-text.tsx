@@ -1,7 +1,12 @@
 import type { Words } from '../../../console/list/columns.tsx';
+<<<<<<< HEAD
 import { MASKED, maskBankAccount } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import type { BankAccount } from '../../../core/title/promoted-fields.ts';
+=======
+import { MASKED } from '../../../console/shell/masking.ts';
+import type { BankAccount } from '../../../core/title/destination.ts';
+>>>>>>> bookings
 
 /** Number and check digit, unless the digit is masked. */
 export function accountNumber(number: string | null, digit: string | null): string {
@@ -22,13 +27,4 @@ export function accountText(stated: BankAccount, { text }: Pick<Words, 'text'>):
   ];
   const members = Object.entries(destination ?? {}).map(([member, value]) => `${member} ${value}`);
   return [...(isStated ? numbers : []), ...members].join(', ');
-}
-
-/** The same, masked unless the reader asked for it on the record. */
-export function AccountText(props: {
-  readonly account: BankAccount;
-  readonly isRevealed: boolean;
-}) {
-  const account = props.isRevealed ? props.account : maskBankAccount(props.account);
-  return <>{accountText(account, usePage())}</>;
 }

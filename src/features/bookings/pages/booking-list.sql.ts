@@ -115,6 +115,15 @@ export function readLines(
     ORDER BY line.id DESC OFFSET ${offset}::int LIMIT ${limit}::int`;
 }
 
+/** Returns the newest line of a title; none: nothing was released for it. */
+export function readLineOf(db: Transaction, titleId: bigint): Promise<ListedLine[]> {
+  return db.$queryRaw<ListedLine[]>`
+    SELECT ${listed(BOOKING_OVERDUE_DAYS)}
+    FROM conciliation.title JOIN ${FROM}
+      ON (line.date, line.identity_hash, line.title_id) = (title.accepted_date, title.identity_hash, title.id)
+    WHERE title.id = ${titleId} ORDER BY line.id DESC LIMIT 1`;
+}
+
 /** Returns all versions of the booking that a line belongs to, in their order; empty: there is no such line. */
 export function readVersions(db: Transaction, lineId: bigint): Promise<ListedLine[]> {
   return db.$queryRaw<ListedLine[]>`

@@ -58,6 +58,20 @@ function BookingBody(props: {
   );
 }
 
+const OF_TITLE = ['key', 'kind', 'state', 'answer', 'accounting_date', 'released_at'];
+const TITLE_COLUMNS = LINE_COLUMNS.filter(({ name }) => OF_TITLE.includes(name));
+
+/** The newest line of a title, where one is released. */
+export function TitleBooking({ lines }: { readonly lines: readonly ListedLine[] }) {
+  const { text, principal } = usePage();
+  const shown = lines.map((line) => maskErpTexts(line, principal));
+  return shown.length === 0 ? null : (
+    <Card title={text('bookings.ofTitle')}>
+      <ListTable label={text('bookings.ofTitle')} columns={TITLE_COLUMNS} rows={shown} />
+    </Card>
+  );
+}
+
 /** What is released of a day, and how much of it is posted. */
 export function DayBookingsCard(props: { readonly date: string; readonly bookings: DayBookings }) {
   const { date, bookings } = props;
@@ -81,7 +95,7 @@ export function Released(props: {
   const { date, bookings } = props;
   const { text, formats } = usePage();
   if (bookings === undefined) return null;
-  const { lines, posted, failed, waiting, fault } = bookings;
+  const { lines, posted, failed, waiting, receipts, receiptValue, fault } = bookings;
   const breaks = `/breaks?${new URLSearchParams({ date })}`;
   return (
     <>
@@ -94,7 +108,14 @@ export function Released(props: {
               failed: formats.count(failed),
             })}
       </p>
-      {fault !== undefined && (
+      {receipts > 0 && (
+        <p>
+          {text('tasks.counted.receipts', { count: receipts })}
+          {receiptValue !== null && ` · R$ ${formats.amount(receiptValue)}`}{' '}
+          <a href="/booking-lines">{text('bookings.dayResolve')}</a>
+        </p>
+      )}
+      {fault !== undefined && fault !== 'receipts' && (
         <p>
           {waiting > 0 && `${text('bookings.dayWaiting', { titles: waiting })} `}
           {text(`bookings.waitingReasons.${fault ?? 'none'}`)}{' '}

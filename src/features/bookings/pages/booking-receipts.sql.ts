@@ -15,12 +15,14 @@ import type { ObstacleRules } from '../../../console/day-obstacle.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { FAILURE_KINDS, keyOf } from '../feed.sql.ts';
 import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
+import { DOES_NOT_FIT, RECEIPT_QUESTIONS } from '../receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 
 const OUTCOMES = [
   'accepted',
   'unknown_key',
   'other_content',
+  'other_document',
   'other_consumer',
   ...RECEIPT_ANSWERS,
 ] as const;
@@ -58,15 +60,13 @@ export async function readKeptReceipts(
   database: Database,
   limit: number,
 ): Promise<{ readonly count: number; readonly receipts: ListedReceipt[] }> {
-  const where = { outcome: { in: ['unknown_key', 'other_content'] } };
-  const [kept, receipts] = await Promise.all([
-    database.prisma.bookingReceipt.count({ where }),
-    database.prisma.$queryRaw<ListedReceipt[]>`
-      SELECT ${LISTED} FROM conciliation.booking_receipt AS receipt
-      WHERE outcome IN ('unknown_key', 'other_content')
-      ORDER BY receipt.id DESC LIMIT ${limit}::int`,
-  ]);
-  return { count: kept, receipts };
+  const rows = await database.prisma.$queryRaw<(ListedReceipt & { count: number })[]>`
+    SELECT ${LISTED}, (count(*) OVER ())::int AS count FROM conciliation.booking_receipt AS receipt
+    WHERE ${DOES_NOT_FIT} ORDER BY receipt.id DESC LIMIT ${limit}::int`;
+  return {
+    count: rows[0]?.count ?? 0,
+    receipts: rows.map(({ count: _, ...receipt }) => receipt),
+  };
 }
 
 /** Returns the receipts for all versions of the booking that a line belongs to, in their order. */
@@ -85,6 +85,9 @@ export interface DayBookings {
   readonly posted: number;
   /** Failed or refused. */
   readonly failed: number;
+  /** Receipts that wait for an answer, and their original values. */
+  readonly receipts: number;
+  readonly receiptValue: string | null;
   /** Titles that had to wait at the newest release of the present seal. */
   readonly waiting: number;
   /** When the newest batch was written; null: nothing was released. */
@@ -100,7 +103,8 @@ export async function readDayBookings(
 ): Promise<ReadonlyMap<CivilDate, DayBookings>> {
   const [rows, waitingDays] = await Promise.all([
     database.prisma.$queryRaw<DayBookings[]>`
-      SELECT wanted.date::text AS date, line.*,
+      SELECT wanted.date::text AS date, line.*, coalesce(question.receipts, 0) AS receipts,
+             question.value AS "receiptValue",
              (SELECT max(released_at) FROM conciliation.booking_batch AS batch WHERE batch.date = wanted.date)
                AS "releasedAt",
              coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
@@ -110,7 +114,8 @@ export async function readDayBookings(
         SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
                (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed
         FROM conciliation.booking_line AS line WHERE line.date = wanted.date
-      ) AS line`,
+      ) AS line
+      LEFT JOIN (${RECEIPT_QUESTIONS}) AS question ON question.date::date = wanted.date`,
     readWaitingDays(database, rules),
   ]);
   const faults = new Map(

@@ -3,7 +3,13 @@ import type { Database, Transaction } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { parseTaxId } from '../../../base/values/tax-id.ts';
 import { instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
-import { readFilter } from '../../../console/list/filter.tsx';
+import {
+  anyOf,
+  asTabs,
+  type FilterOf,
+  readFilter,
+  searchField,
+} from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { folded, inEachCase } from '../../../console/shell/search.sql.ts';
@@ -32,15 +38,15 @@ export const Provider = Type.Object({
 });
 export type Provider = Readonly<Static<typeof Provider>>;
 
-/** All conditions must hold; null: no condition. */
-interface ProviderFilter {
+export const PROVIDER_FILTER = {
   /**
    * The external id, or a part of one where no provider has it; a part of the name, whose case and accents do not
    * count; or a whole tax identifier.
    */
-  readonly q: string | null;
-  readonly state: SyncState | null;
-}
+  q: searchField('providers.searchLabel'),
+  state: asTabs(anyOf('titles.status', SYNC_STATES, (state) => `providers.states.${state}`)),
+};
+type ProviderFilter = FilterOf<typeof PROVIDER_FILTER>;
 
 export async function countProviders(db: Transaction, filter: ProviderFilter): Promise<ListTotal> {
   const [counts] = await db.$queryRaw<[Record<SyncState | 'all', number>]>`
@@ -115,11 +121,8 @@ export interface ProviderDetail extends Provider {
 }
 
 /** Returns null for a provider that the ERP has not written. */
-async function readProviderDetail(
-  database: Database,
-  externalId: string,
-): Promise<ProviderDetail | null> {
-  const [provider] = await database.prisma.$queryRaw<[ProviderDetail?]>`
+async function readProviderDetail(database: Database, externalId: string) {
+  const [provider = null] = await database.prisma.$queryRaw<[ProviderDetail?]>`
     SELECT ${providerColumns}, type, can_anticipate AS "canAnticipate", phones,
            email_addresses AS "emailAddresses", accounts, changed_at AS "changedAt",
            CASE WHEN sync_state = 'rejected' THEN last_error END AS refusal,
@@ -129,7 +132,7 @@ async function readProviderDetail(
     FROM conciliation.provider provider
     LEFT JOIN LATERAL ${lastRequest(Prisma.sql`provider.external_id`)} ON true
     WHERE external_id = ${externalId}`;
-  return provider ?? null;
+  return provider;
 }
 
 /**

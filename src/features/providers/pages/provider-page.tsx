@@ -2,30 +2,27 @@ import { createHash } from 'node:crypto';
 import type { Text } from '../../../base/texts/texts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, Fields, Instant, PlatformValue, RevealForm } from '../../../console/shell/parts.tsx';
 import { STAFF } from '../../../console/shell/route-access.ts';
 import { ACCOUNT_CHANGES } from '../../accounts/pages/account-changes-page.tsx';
-import { AccountText, accountNumber } from '../../accounts/pages/account-text.tsx';
+import { accountNumber, accountText } from '../../accounts/pages/account-text.tsx';
 import { reasonsText } from '../../review/pages/reason-text.ts';
 import { accountPartyKey, externalId, providerHref } from './provider-address.ts';
 import { type ProviderDetail, readSupplier, type SeenAccount } from './provider-list.sql.ts';
 import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
 
-interface ProviderPageData {
-  readonly externalId: string;
-  /** Names the provider in the audit log, which is never erased and holds no key of a person. */
-  readonly fingerprint: string;
-  /** Null: titles name the provider, and the ERP has not written it. */
-  readonly provider: ProviderDetail | null;
-  readonly accounts: readonly SeenAccount[];
-  readonly changeCount: number;
-  readonly titleCount: { readonly titles: number; readonly originalValueSum: string };
+/** @returns with a fingerprint, which names the provider in the audit log: no key of a person gets there */
+async function readPage(parts: ConsoleParts, id: string) {
+  const supplier = await readSupplier(parts, id);
+  const fingerprint = createHash('sha256').update(id).digest('hex').slice(0, 16);
+  return supplier && { externalId: id, fingerprint, ...supplier };
 }
 
 interface PageProps {
-  readonly data: ProviderPageData;
+  readonly data: NonNullable<Awaited<ReturnType<typeof readPage>>>;
   readonly isRevealed: boolean;
 }
 
@@ -34,11 +31,7 @@ export const PROVIDER = declarePage({
   path: '/provider',
   active: '/providers',
   input: { id: externalId },
-  read: async (parts, { id }): Promise<ProviderPageData | null> => {
-    const supplier = await readSupplier(parts, id);
-    const fingerprint = createHash('sha256').update(id).digest('hex').slice(0, 16);
-    return supplier && { externalId: id, fingerprint, ...supplier };
-  },
+  read: (parts, { id }) => readPage(parts, id),
   title: (_, { provider }, { id }) => provider?.name ?? id,
   body: (data, _, isRevealed) => <ProviderBody data={data} isRevealed={isRevealed} />,
   reveal: {
@@ -175,23 +168,20 @@ function ErpAccounts(props: {
   readonly isRevealed: boolean;
 }) {
   const { accounts, isRevealed } = props;
+  const page = usePage();
   if (accounts.length === 0) return <>–</>;
+  const stated = accounts.map((account) => ({
+    bank: textOf(account, 'bankNumber'),
+    agency: textOf(account, 'agencyNumber'),
+    agencyDigit: null,
+    account: textOf(account, 'accountNumber'),
+    accountDigit: textOf(account, 'accountDigit'),
+    destination: null,
+  }));
   return (
     <ul>
-      {accounts.map((account, index) => (
-        <li key={index}>
-          <AccountText
-            account={{
-              bank: textOf(account, 'bankNumber'),
-              agency: textOf(account, 'agencyNumber'),
-              agencyDigit: null,
-              account: textOf(account, 'accountNumber'),
-              accountDigit: textOf(account, 'accountDigit'),
-              destination: null,
-            }}
-            isRevealed={isRevealed}
-          />
-        </li>
+      {stated.map((account, index) => (
+        <li key={index}>{accountText(isRevealed ? account : maskBankAccount(account), page)}</li>
       ))}
     </ul>
   );
@@ -203,25 +193,21 @@ const ACCOUNT_COLUMNS: readonly Column<SeenAccount>[] = [
     name: 'branch',
     head: 'providers.branchHead',
     kind: 'text',
-    value: ({ agency, agencyDigit }) => accountNumber(agency, agencyDigit),
     cell: ({ agency, agencyDigit }) => (
       <span class="tight">{accountNumber(agency, agencyDigit)}</span>
     ),
+    only: 'page',
   },
   {
     name: 'account',
     head: 'providers.accountHead',
     kind: 'text',
-    value: ({ account, accountDigit }) => accountNumber(account, accountDigit),
     cell: ({ account, accountDigit }) => (
       <span class="tight">{accountNumber(account, accountDigit)}</span>
     ),
+    only: 'page',
   },
-  {
-    name: 'last_accepted_date',
-    head: 'providers.lastTitle',
-    kind: 'day',
-  },
+  { name: 'last_accepted_date', head: 'providers.lastTitle', kind: 'day' },
   { name: 'first_seen_at', head: 'providers.firstSeen', kind: 'instant' },
 ];
 

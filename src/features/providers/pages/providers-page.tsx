@@ -1,13 +1,11 @@
 import type { Column } from '../../../console/list/columns.tsx';
-import { anyOf, asTabs, searchField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Instant } from '../../../console/shell/parts.tsx';
 import { reasonsText } from '../../review/pages/reason-text.ts';
-import { SYNC_STATES } from '../provider.ts';
 import { providerHref } from './provider-address.ts';
-import { countProviders, Provider, readProviders } from './provider-list.sql.ts';
+import { countProviders, PROVIDER_FILTER, Provider, readProviders } from './provider-list.sql.ts';
 
 const COLUMNS: readonly Column<Provider>[] = [
   {
@@ -55,22 +53,12 @@ const COLUMNS: readonly Column<Provider>[] = [
   { name: 'taken', head: 'providers.taken', kind: 'instant', value: ({ syncedAt }) => syncedAt },
 ];
 
-const STATES = {
-  pending: 'providers.states.pending',
-  synced: 'providers.states.synced',
-  rejected: 'providers.states.rejected',
-  invalid: 'providers.states.invalid',
-} as const;
-
 /** The ERP's suppliers, with the newest request of each. */
 export const SUPPLIERS = declareList(Provider, {
   name: 'suppliers',
   path: '/providers',
   active: '/providers',
-  filter: {
-    q: searchField('providers.searchLabel'),
-    state: asTabs(anyOf('titles.status', SYNC_STATES, (state) => STATES[state])),
-  },
+  filter: PROVIDER_FILTER,
   columns: COLUMNS,
   total: countProviders,
   read: readProviders,

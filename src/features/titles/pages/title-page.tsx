@@ -15,6 +15,8 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { TitleColumn } from '../../../core/title/title.ts';
+import { type ListedLine, readLineOf } from '../../bookings/pages/booking-list.sql.ts';
+import { TitleBooking } from '../../bookings/pages/booking-page.tsx';
 import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { type Finding, readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
@@ -76,6 +78,7 @@ export const TITLE = declarePage({
       matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
       ownDate: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
       findings: await readTitleFindings(database, id),
+      lines: await readLineOf(prisma, id),
     };
   },
   title: ({ text }, { title }) => text('title.title', { order: title.fields.order_uid ?? '' }),
@@ -95,6 +98,7 @@ function TitlePageBody(props: {
   /** The day whose seal keeps this person from undoing the match; null: none. */
   readonly ownDate: CivilDate | null;
   readonly findings: readonly Finding[];
+  readonly lines: readonly ListedLine[];
   readonly isRevealed: boolean;
 }) {
   const context = usePage();
@@ -174,6 +178,7 @@ function TitlePageBody(props: {
       {matches !== null && (
         <TitleMatches date={title.acceptedDate} matches={matches} ownDate={props.ownDate} />
       )}
+      <TitleBooking lines={props.lines} />
       <Card title={text('title.history')}>
         <ol class="timeline">
           {title.revisions.map((revision) => (
