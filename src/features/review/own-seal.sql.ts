@@ -55,7 +55,7 @@ export async function readOwnSeals(
   const own = await client.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date
     FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-    WHERE day.date = ANY(${dates}::text[]::date[]) AND NOT day.restated_after_sign_off
+    WHERE day.date = ANY(${dates}::text[]::date[])
       AND (seal.signed_off_by = ${by}
            OR EXISTS (SELECT FROM conciliation.console_user AS person
                       WHERE person.name = ${by} AND person.decides_from >= seal.signed_off_at))

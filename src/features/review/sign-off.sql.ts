@@ -136,8 +136,7 @@ async function sealDay(
       FROM conciliation.day day WHERE date = ${date}::date`;
   await tx.$executeRaw`
       UPDATE conciliation.day
-      SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
-          restated_after_sign_off = false
+      SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest
       WHERE date = ${date}::date`;
   await audit(tx, 'day.sign_off', date, signing);
   // Last, because a release takes the lock that all merges share.
@@ -205,12 +204,7 @@ export function reopenDay(database: Database, date: CivilDate, decision: Decisio
     await endSeal(tx, date, decision);
     await tx.day.update({
       where: { date },
-      data: {
-        signedOffAt: null,
-        signedOffBy: null,
-        signedOffDigest: null,
-        restatedAfterSignOff: false,
-      },
+      data: { signedOffAt: null, signedOffBy: null, signedOffDigest: null },
       select: { date: true },
     });
   });

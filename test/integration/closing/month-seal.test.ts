@@ -17,6 +17,7 @@ import {
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { alterationsOf } from '../../../src/features/verify/alterations.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -206,9 +207,10 @@ describe('a month', () => {
     const date = addDays(FROM, 3);
     await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
     await sign(date);
+    const digest = (ending: string) => Prisma.sql`
+      UPDATE conciliation.day SET content_digest = signed_off_digest || ${ending} WHERE date = ${date}::date`;
     const merge = world.database.prisma.$transaction(async (tx) => {
-      await tx.$executeRaw`
-        UPDATE conciliation.day SET restated_after_sign_off = true WHERE date = ${date}::date`;
+      await tx.$executeRaw(digest('restated'));
       // The seal has to wait for this transaction.
       const sealing = seal().then(
         () => 'sealed',
@@ -219,7 +221,7 @@ describe('a month', () => {
     });
     const { sealing } = await merge;
     expect(await sealing).toEqual({ fault: 'sealing_restated', dates: '2026-03-31' });
-    await sign(date);
+    await world.database.prisma.$executeRaw(digest(''));
     await seal();
   });
 

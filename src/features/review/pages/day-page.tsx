@@ -138,11 +138,7 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
         <SignOffCard day={day} seals={data.seals} />
       </div>
       {data.rejects.length > 0 && (
-        <DayRejects
-          date={data.date}
-          rejects={data.rejects}
-          isSigned={day.signedOffAt !== null && !day.isRestated}
-        />
+        <DayRejects date={data.date} rejects={data.rejects} isSigned={day.signedOffAt !== null} />
       )}
       {data.bookings !== null && <DayBookingsCard date={data.date} bookings={data.bookings} />}
       {!day.isRestated && moved}
@@ -345,7 +341,7 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
 function DayRejects(props: {
   readonly date: CivilDate;
   readonly rejects: readonly DayReject[];
-  /** Whether the day is signed off in its present state. Its rejects then cannot be accepted. */
+  /** Whether the day has a seal. Its rejects then cannot be accepted. */
   readonly isSigned: boolean;
 }) {
   const context = usePage();
