@@ -2,7 +2,7 @@ import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { authorText, Card, Metric } from '../../../console/shell/parts.tsx';
+import { authorText, Card, Metric, type OwnSealProps } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { undoMatch } from '../match-decisions.sql.ts';
 import type { DayMatching, TitleMatch } from '../match-reads.sql.ts';
@@ -60,8 +60,8 @@ export function DayStages(props: {
 export function TitleMatches(props: {
   readonly date: CivilDate;
   readonly matches: readonly TitleMatch[];
-  /** The day whose seal keeps this person from undoing the match; null: none. */
-  readonly ownDate: CivilDate | null;
+  /** What keeps this person from undoing the match; null: nothing. */
+  readonly ownSeal: OwnSealProps | null;
 }) {
   const context = usePage();
   const { text, formats } = context;
@@ -111,7 +111,7 @@ export function TitleMatches(props: {
             button={text('matching.undo')}
             look="primary"
             help={text('matching.undoHelp')}
-            ownDate={props.ownDate}
+            ownSeal={props.ownSeal}
             isFolded
           />
         </div>

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
+import { toCivilDate } from '../../../base/values/business-day.ts';
 import { type ChangedField, id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
@@ -10,6 +10,7 @@ import {
   Card,
   DayLink,
   Instant,
+  type OwnSealProps,
   PlatformValue,
   RevealForm,
 } from '../../../console/shell/parts.tsx';
@@ -74,7 +75,7 @@ export const TITLE = declarePage({
     return {
       title,
       matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
-      ownDate: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
+      ownSeal: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
       findings: await readTitleFindings(database, id),
     };
   },
@@ -92,8 +93,8 @@ function TitlePageBody(props: {
   readonly title: TitleDetail;
   /** Null: the ERP has given no payables. */
   readonly matches: readonly TitleMatch[] | null;
-  /** The day whose seal keeps this person from undoing the match; null: none. */
-  readonly ownDate: CivilDate | null;
+  /** What keeps this person from undoing the match; null: nothing. */
+  readonly ownSeal: OwnSealProps | null;
   readonly findings: readonly Finding[];
   readonly isRevealed: boolean;
 }) {
@@ -172,7 +173,7 @@ function TitlePageBody(props: {
       </div>
       <TitleFindings findings={findings} />
       {matches !== null && (
-        <TitleMatches date={title.acceptedDate} matches={matches} ownDate={props.ownDate} />
+        <TitleMatches date={title.acceptedDate} matches={matches} ownSeal={props.ownSeal} />
       )}
       <Card title={text('title.history')}>
         <ol class="timeline">
