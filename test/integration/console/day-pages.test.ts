@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { signDay } from '../../support/days.ts';
+import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
+import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const { world, console, viewer, reviewer, operator } = pagesForFile();
+const { world, console, viewer, reviewer, operator } = pagesForFile({ bookingsFrom: DAY });
 
 let date: CivilDate;
 let dayCount = 0;
@@ -46,6 +49,19 @@ describe('a day', () => {
     expect(text).toContain('This day changed after it was signed off');
     expect(text).toMatch(/platformDiscountedValue[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
     expect((await viewer.get('/')).text).toContain('1 day changed after the sign-off');
+  });
+
+  test('that is restated says who signed it, and its reopening how many bookings stay posted', async () => {
+    await pull(title('a'));
+    await importPayables(world.database, payablesOf('k1 10 order=a'));
+    await match(world.database);
+    await signDay(world.database, date, { by: 'rita', bookingsFrom: null });
+    await addBooking(world.database, 'posted', 'k2', date);
+    const shown = async () => (await reviewer.get(`/days/${date}`)).text;
+    expect(await shown()).toMatch(/<dt>Signature<\/dt><dd>rita</);
+    expect(await shown()).toContain('1 booking of 10.00 stays posted in the ERP.');
+    await pull(title('a', { discount: '99' }));
+    expect(await shown()).toMatch(/<dt>Signature<\/dt><dd>rita, before the day changed</);
   });
 
   test('that changed after the page was loaded is not signed off from that page', async () => {

@@ -4,6 +4,7 @@ import { declareAction, reason } from '../../../console/declare.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
 import { authorText, Card, Metric, type OwnSealProps } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
+import type { LedgerDay } from '../../review/ledger-days.sql.ts';
 import { undoMatch } from '../match-decisions.sql.ts';
 import type { DayMatching, TitleMatch } from '../match-reads.sql.ts';
 import { MATCHING_ACTOR } from '../run-matching.sql.ts';
@@ -28,10 +29,12 @@ export const UNDO_MATCH = declareAction({
 export function DayStages(props: {
   readonly date: CivilDate;
   readonly matching: DayMatching;
-  readonly signedOffBy: string | null;
+  readonly day: Pick<LedgerDay, 'signedOffBy' | 'isRestated'>;
 }) {
-  const { date, matching, signedOffBy } = props;
+  const { date, matching } = props;
+  const { signedOffBy, isRestated } = props.day;
   const { text, formats } = usePage();
+  const signer = signedOffBy === null ? null : authorText(text, signedOffBy);
   return (
     <Card
       title={text('matching.stages')}
@@ -48,7 +51,14 @@ export function DayStages(props: {
         />
         <Metric
           label={text('matching.signed')}
-          value={signedOffBy === null ? text('matching.notSigned') : authorText(text, signedOffBy)}
+          value={
+            signer === null
+              ? text('matching.notSigned')
+              : isRestated
+                ? text('matching.signedBefore', { name: signer })
+                : signer
+          }
+          class={isRestated ? 'is-warning' : ''}
         />
       </dl>
       {matching.isStale && <p class="error">{text('matching.stale')}</p>}

@@ -28,6 +28,7 @@ import { type DayMatching, readDayMatching } from '../../matching/match-reads.sq
 import { DayStages } from '../../matching/pages/match-cards.tsx';
 import { type DayChanges, readDayChanges } from '../changed-titles.sql.ts';
 import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
+import { type ErpStage, readErpStages } from '../months/month-seal.sql.ts';
 import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { obstacleRules, readSignOffs, type SignOff } from '../sign-off.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
@@ -52,18 +53,21 @@ export const DAY = declarePage({
     const { prisma } = database;
     const today = todayOf(parts);
     const rules = obstacleRules(parts, actorOf(request));
-    const [known, rejects, pulls, seals, changes, matching, bookings] = await Promise.all([
+    const hasBookings = (parts.bookingsFrom ?? null) !== null;
+    const [known, rejects, pulls, seals, changes, matching, bookings, stages] = await Promise.all([
       readLedgerDay(database, date, today),
       readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
       readDayPulls(database, date, PULLS_SHOWN),
       readSignOffs(database, date),
       readDayChanges(database, date, MOVED_SHOWN),
       readDayMatching(database, date, payablesMaxAge(parts)),
-      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, [date], parts),
+      hasBookings ? readDayBookings(database, [date], parts) : null,
+      hasBookings ? readErpStages(database, { from: date, to: date }) : null,
     ]);
     const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
     const released = bookings?.get(date) ?? null;
-    return { date, day, rejects, pulls, seals, changes, matching, bookings: released };
+    const stage = stages?.sum ?? null;
+    return { date, day, rejects, pulls, seals, changes, matching, bookings: released, stage };
   },
   title: ({ formats }, { date }) => formats.date(date),
   // The page follows a pull to its end.
@@ -86,6 +90,8 @@ interface DayPageData {
   readonly seals: readonly SignOff[];
   /** Null: seals release nothing. */
   readonly bookings: DayBookings | null;
+  /** What the ERP has of the day; null as well. */
+  readonly stage: ErpStage | null;
 }
 
 function DayPage({ data }: { data: DayPageData }) {
@@ -125,17 +131,11 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
     <>
       <Banners day={day} />
       <DayActions date={data.date} day={day} />
-      {data.matching !== null && (
-        <DayStages
-          date={data.date}
-          matching={data.matching}
-          signedOffBy={day.isRestated ? null : day.signedOffBy}
-        />
-      )}
+      {data.matching !== null && <DayStages date={data.date} matching={data.matching} day={day} />}
       {day.isRestated && moved}
       <div class="columns wide-first">
         <ControlTotals day={day} />
-        <SignOffCard day={day} seals={data.seals} />
+        <SignOffCard day={day} seals={data.seals} stage={data.stage} />
       </div>
       {data.rejects.length > 0 && (
         <DayRejects date={data.date} rejects={data.rejects} isSigned={day.signedOffAt !== null} />
