@@ -301,12 +301,35 @@ describe('the pages', () => {
     await addBooking(database, 'posted', 'k2', date);
     const { text } = await reviewer.get('/months/2026-03');
     const row = new RegExp(`href="/days/${date}">30 Mar 2026</a></th>.*?</tr>`).exec(text)?.[0];
-    for (const cell of ['1 (1,234.50)', `/breaks?date=${date}">1 (7.00)</a>`, '1 (10.00)']) {
+    for (const cell of [
+      '>2<',
+      '>1,241.50<',
+      '1 (1,234.50)',
+      `/breaks?date=${date}">1 (7.00)</a>`,
+      '1 (10.00)',
+    ]) {
       expect(row).toContain(`${cell}`);
     }
     expect(text).toMatch(/<dt>In agreement with the ERP<\/dt><dd>1 \(1,234\.50\)/);
     expect(text).toMatch(/<dt>Open breaks<\/dt><dd>9 \(407\.60\)/);
     expect(text).toMatch(/not every day.*?signed off\.[^.]*?28 Mar 2026<\/a>/i);
     expect(text).toMatch(/were restated after their sign-off\. <a[^>]*>30 Mar 2026<\/a>/);
+  });
+
+  test('warn of open breaks before the month is sealed, also in the file of the months', async () => {
+    await sign(FROM);
+    await sign(addDays(FROM, 2));
+    const { text } = await reviewer.get('/months/2026-03');
+    expect(text).toMatch(/badge is-attention.*?Ready to seal; 9 open breaks \(407\.60\)/s);
+    expect(text).toMatch(/<details.*?The month has 9 open breaks with the ERP, 407\.60 in all/s);
+    const file = await reviewer.post('/months/file', { format: 'csv' });
+    expect(file.text).toContain('9 open breaks');
+    expect(file.text).not.toContain(',,,');
+  });
+
+  test('name no day of the month that is not over', async () => {
+    const { text } = await reviewer.get(`/months/${TODAY.slice(0, 7)}`);
+    expect(text).toContain('The month can be sealed after');
+    expect(text).not.toMatch(new RegExp(`signed off\\.[^.]*/days/${TODAY}`));
   });
 });
