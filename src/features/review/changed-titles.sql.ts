@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Database } from '../../base/database/database.ts';
+import type { Database, QueryClient } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   amount,
@@ -140,6 +140,18 @@ export async function readChangedTitles(
   const titles = rows.map(({ counts: _, ...title }) => title);
   const count = Object.values(counts).reduce((sum, of) => sum + of, 0);
   return { count, counts, titles };
+}
+
+/** Returns how many titles differ since a fetch, and the columns in which they do. */
+export async function readChangeTotals(db: QueryClient, date: CivilDate, fence: bigint) {
+  const [found] = await db.$queryRaw<
+    [{ changes: ChangedTitles['counts'] | null; fields: string[] }]
+  >`
+    WITH change AS MATERIALIZED (${changesQuery(date, fence, { limit: null, newTitles: 1 })})
+    SELECT (SELECT counts FROM change LIMIT 1) AS changes,
+           ARRAY(SELECT DISTINCT field ->> 'column'
+                 FROM change CROSS JOIN jsonb_array_elements(fields) AS field ORDER BY 1) AS fields`;
+  return { ...found, changes: found.changes ?? NOTHING.counts };
 }
 
 /**

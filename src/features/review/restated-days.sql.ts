@@ -2,11 +2,16 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
 import type { Snapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { amount, count, date, instant } from '../../console/api/schema-parts.ts';
+import { amount, count, date, each, instant } from '../../console/api/schema-parts.ts';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { type ChangedTitle, changesQuery } from './changed-titles.sql.ts';
+import {
+  CHANGE_KINDS,
+  type ChangedTitle,
+  changesQuery,
+  readChangeTotals,
+} from './changed-titles.sql.ts';
 
 /** The columns that a day and its seal have in common. */
 export const SEALED_MEASURES = [
@@ -26,6 +31,8 @@ export const RestatedDay = Type.Object({
   sealed: amount,
   present: amount,
   difference: Type.String({ description: 'Present minus sealed, exact.' }),
+  changes: each(CHANGE_KINDS, count, { description: 'Titles, since the sign-off.' }),
+  fields: Type.Array(Type.String(), { description: 'The columns of `title` that differ.' }),
 });
 export type RestatedDay = Readonly<Static<typeof RestatedDay>>;
 
@@ -50,16 +57,21 @@ export async function countRestated(db: Transaction, filter: RestatedFilter): Pr
 }
 
 /** Returns a part of the selected days, in their order. */
-export function readRestated(
+export async function readRestated(
   db: Transaction,
   filter: RestatedFilter,
   { offset, limit }: Place,
 ): Promise<RestatedDay[]> {
-  return db.$queryRaw<RestatedDay[]>`
-    SELECT day.date::text AS date, seal.signed_off_at AS "signedOffAt", seal.signed_off_by AS "signedOffBy",
+  const days = await db.$queryRaw<(RestatedDay & { fence: bigint })[]>`
+    SELECT seal.fence, day.date::text AS date, seal.signed_off_at AS "signedOffAt", seal.signed_off_by AS "signedOffBy",
            seal.title_count AS "sealedTitles", day.title_count AS titles, seal.original_value_sum::text AS sealed,
            day.original_value_sum::text AS present, (day.original_value_sum - seal.original_value_sum)::text AS difference
     FROM ${selected(filter)} ORDER BY day.date OFFSET ${offset}::int LIMIT ${limit}::int`;
+  const rows: RestatedDay[] = [];
+  for (const { fence, ...day } of days) {
+    rows.push({ ...day, ...(await readChangeTotals(db, day.date, fence)) });
+  }
+  return rows;
 }
 
 /** The differing titles, by day. Can be read once. */

@@ -9,6 +9,7 @@ import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText } from '../../../console/shell/parts.tsx';
 import { EVERYBODY } from '../../../console/shell/route-access.ts';
+import { CHANGE_KINDS } from '../changed-titles.sql.ts';
 import {
   countRestated,
   RestatedDay,
@@ -38,6 +39,22 @@ const COLUMNS: readonly Column<RestatedDay>[] = [
   { name: 'sealed', head: 'restated.sealed', kind: 'amount' },
   { name: 'present', head: 'restated.present', kind: 'amount' },
   { name: 'difference', head: 'restated.difference', kind: 'amount' },
+  {
+    name: 'changes',
+    head: 'restated.changes',
+    kind: 'text',
+    value: ({ changes }, { text, formats }) =>
+      CHANGE_KINDS.filter((kind) => changes[kind] > 0)
+        .map((kind) => `${text(`day.kinds.${kind}`)}: ${formats.count(changes[kind])}`)
+        .join('; '),
+  },
+  {
+    name: 'fields',
+    head: 'restated.fields',
+    kind: 'text',
+    value: ({ fields }, { text }) =>
+      fields.map((field) => text.find(`title.fields.${field}`) ?? field).join(', '),
+  },
 ];
 
 /** The days that changed after their sign-off: what was sealed, what is present, and the difference. */
