@@ -18,6 +18,8 @@ import {
   JudgedDay,
   readDays,
   readDayTotals,
+  SIGNABLE,
+  type Signable,
   withObstacles,
 } from '../obstacles.sql.ts';
 import {
@@ -34,16 +36,14 @@ const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Bool
 
 const FORM = 'days-to-sign';
 
-/** The days that can be signed off now, with a box for each that the reader may sign. */
+/** The days that wait for their sign-off, with a box for each that the reader may sign. */
 export const SIGN_OFFS = declareList(SignableDay, {
   name: 'signOffs',
   path: '/sign-offs',
   active: '/sign-offs',
   filter: {
-    clean: asTabs(
-      choice('lists.signOffs.title', ['false', 'true'], 'false', (word) =>
-        word === 'true' ? 'signOffs.clean' : 'signOffs.all',
-      ),
+    show: asTabs(
+      choice('lists.signOffs.title', SIGNABLE, 'all', (word) => `signOffs.${word}`),
     ),
     select: asHidden(choice('signOffs.choose', ['none', 'all'], 'none', () => 'signOffs.choose')),
   },
@@ -86,23 +86,26 @@ export const SIGN_OFFS = declareList(SignableDay, {
     },
   ],
   rowsPerPage: 100,
-  async total(db, { clean }, { parts, actor }) {
-    const today = todayOf(parts);
-    const [all, without] = await Promise.all([
-      readDayTotals(db, isSignable(today, null)),
-      readDayTotals(db, isSignable(today, obstacleRules(parts, actor))),
+  async total(db, { show }, { parts, actor }) {
+    const rules = obstacleRules(parts, actor);
+    const totalOf = (wanted: Signable) =>
+      readDayTotals(db, isSignable(todayOf(parts), rules, wanted));
+    const [all, clean, kept] = await Promise.all([
+      totalOf('all'),
+      totalOf('clean'),
+      totalOf('kept'),
     ]);
-    const { days, titles, originalValueSum } = clean === 'true' ? without : all;
+    const { days, titles, originalValueSum } = { all, clean, kept }[show];
     return {
       rows: days,
       sums: { titles, original_value: originalValueSum },
-      counts: { false: all.days, true: without.days },
+      counts: { all: all.days, clean: clean.days, kept: kept.days },
     };
   },
-  async read(db, { clean, select }, place, { parts, actor }) {
+  async read(db, { show, select }, place, { parts, actor }) {
     const rules = obstacleRules(parts, actor);
-    const isWanted = isSignable(todayOf(parts), clean === 'true' ? rules : null);
-    const days = await withObstacles(db, await readDays(db, isWanted, place), rules);
+    const wanted = isSignable(todayOf(parts), rules, show);
+    const days = await withObstacles(db, await readDays(db, wanted, place), rules);
     return days.map((day) => ({ ...day, isSelected: select === 'all' }));
   },
   layout: async (_, filter, request) => {
@@ -113,7 +116,7 @@ export const SIGN_OFFS = declareList(SignableDay, {
       <>
         {head}
         {tabs}
-        <SelectForm isClean={filter.clean === 'true'} isAll={isAll} other={other} />
+        <SelectForm show={filter.show} isAll={isAll} other={other} />
         {table}
       </>
     );
@@ -121,15 +124,16 @@ export const SIGN_OFFS = declareList(SignableDay, {
 });
 
 function SelectForm(props: {
-  readonly isClean: boolean;
+  readonly show: Signable;
   readonly isAll: boolean;
   readonly other: string;
 }) {
   const page = usePage();
   const { text } = page;
+  if (props.show === 'kept') return <p class="quiet">{text('signOffs.keptHelp')}</p>;
   return (
     <section class="stack">
-      {props.isClean && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
+      {props.show === 'clean' && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
       {SIGN_DAYS.isOffered(page) && (
         <p>
           <a class="button" href={props.other}>
@@ -160,15 +164,12 @@ export const SIGN_DAYS = declareAction({
   },
   answer: async (request, reply, parts, { day = [], reason = null }) => {
     const { database } = parts;
-    const outcomes = await signOffDays(database, day.map(parseSeenDay), {
-      ...parts,
-      by: actorOf(request),
-      reason,
-    });
+    const by = actorOf(request);
+    const outcomes = await signOffDays(database, day.map(parseSeenDay), { ...parts, by, reason });
     const signed = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
     const [seals, { days: remaining }, bookings] = await Promise.all([
       readNewestSeals(database, signed),
-      readDayTotals(database.prisma, isSignable(todayOf(parts), null)),
+      readDayTotals(database.prisma, isSignable(todayOf(parts), obstacleRules(parts, by), 'all')),
       (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, signed, parts),
     ]);
     const refused = outcomes.filter(({ refusal }) => refusal !== null);
