@@ -3,6 +3,7 @@ import type { ChangedField } from '../../../console/api/schema-parts.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
+import { PlatformValue } from '../../../console/shell/parts.tsx';
 import { CHANGE_KINDS, type ChangedTitles, type TitleChange } from '../changed-titles.sql.ts';
 
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
@@ -24,7 +25,11 @@ export function FieldChanges(props: {
     const date = column.endsWith('_date') ? parseCivilDate(shown) : null;
     if (date !== null) return context.formats.date(date);
     if (column === 'buyer_is_financial') return text(shown === 'true' ? 'title.yes' : 'title.no');
-    return AMOUNT_COLUMN.test(column) ? context.formats.amount(shown) : shown;
+    return AMOUNT_COLUMN.test(column) ? (
+      context.formats.amount(shown)
+    ) : (
+      <PlatformValue value={shown} />
+    );
   };
   return (
     <ul class="moves">
