@@ -2176,6 +2176,8 @@ CREATE TABLE conciliation.erp_payable (
 CREATE INDEX erp_payable_supplier_idx ON conciliation.erp_payable (supplier_external_id, due_date);
 CREATE INDEX erp_payable_tax_id_idx ON conciliation.erp_payable (supplier_tax_id, due_date);
 CREATE INDEX erp_payable_order_idx ON conciliation.erp_payable (order_uid);
+-- Finds the titles of an invoice.
+CREATE INDEX erp_payable_document_idx ON conciliation.erp_payable (document);
 -- Finds whether a payable changed since the last run.
 CREATE INDEX erp_payable_changed_idx ON conciliation.erp_payable (changed_at);
 -- Finds the branches of a company by the root of their CNPJ.
