@@ -42,9 +42,7 @@ export const SIGN_OFFS = declareList(SignableDay, {
   path: '/sign-offs',
   active: '/sign-offs',
   filter: {
-    show: asTabs(
-      choice('lists.signOffs.title', SIGNABLE, 'all', (word) => `signOffs.${word}`),
-    ),
+    show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (word) => `signOffs.${word}`)),
     select: asHidden(choice('signOffs.choose', ['none', 'all'], 'none', () => 'signOffs.choose')),
   },
   columns: [
