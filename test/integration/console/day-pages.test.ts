@@ -58,10 +58,10 @@ describe('a day', () => {
     await signDay(world.database, date, { by: 'rita', bookingsFrom: null });
     await addBooking(world.database, 'posted', 'k2', date);
     const shown = async () => (await reviewer.get(`/days/${date}`)).text;
-    expect(await shown()).toMatch(/<dt>Signature<\/dt><dd>rita</);
+    expect(await shown()).toMatch(/<dt>Signed<\/dt><dd>rita</);
     expect(await shown()).toContain('1 booking of 10.00 stays posted in the ERP.');
     await pull(title('a', { discount: '99' }));
-    expect(await shown()).toMatch(/<dt>Signature<\/dt><dd>rita, before the day changed</);
+    expect(await shown()).toMatch(/<dt>Signed<\/dt><dd>rita, before the day changed</);
   });
 
   test('that changed after the page was loaded is not signed off from that page', async () => {

@@ -63,8 +63,8 @@ test('one click from the start page leads to all days, with their sums', async (
   expect(day.slice(0, 2)).toEqual(['2 Mar 2026', 'rita']);
   expect(day.slice(3)).toEqual([
     ...['12 → 12', '1,102.10', '1,007.00', '−95.10'],
-    'changed: 3; withdrawn: 1; new: 1',
-    'platformCommission, platformDiscountedValue, provider account',
+    'Changed: 3; Withdrawn: 1; New: 1',
+    'Platform commission, platformDiscountedValue, Provider’s account',
   ]);
   const [sums] = await pages.world.database.prisma.$queryRaw<[{ sealed: string; present: string }]>`
     SELECT sum(seal.original_value_sum)::text AS sealed, sum(day.original_value_sum)::text AS present

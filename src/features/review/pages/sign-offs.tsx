@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
@@ -36,13 +37,19 @@ const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Bool
 
 const FORM = 'days-to-sign';
 
+const TABS: Readonly<Record<Signable, TextKey>> = {
+  all: 'signOffs.all',
+  clean: 'signOffs.clean',
+  kept: 'signOffs.kept',
+};
+
 /** The days that wait for their sign-off, with a box for each that the reader may sign. */
 export const SIGN_OFFS = declareList(SignableDay, {
   name: 'signOffs',
   path: '/sign-offs',
   active: '/sign-offs',
   filter: {
-    show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (word) => `signOffs.${word}`)),
+    show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (word) => TABS[word])),
     select: asHidden(choice('signOffs.choose', ['none', 'all'], 'none', () => 'signOffs.choose')),
   },
   columns: [
