@@ -78,6 +78,13 @@ const NEW_TITLES_LISTED = 10;
 
 export const CHANGE_KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
 
+/** The number of rows of each `kind`, as `ChangedTitles.counts`. */
+export const KIND_COUNTS = Prisma.sql`
+  jsonb_build_object('changed', count(*) FILTER (WHERE kind = 'changed'),
+                     'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
+                     'restored', count(*) FILTER (WHERE kind = 'restored'),
+                     'inserted', count(*) FILTER (WHERE kind = 'inserted'))`;
+
 /**
  * The difference of one title of a date from its state at an earlier fetch. A title that replaced a withdrawn one
  * (`title_succession`) is one changed title, with the fields in which the two differ.
@@ -213,12 +220,8 @@ export function changesQuery(
       SELECT *, '[]'::jsonb AS no_fields FROM fresh
       ORDER BY order_uid COLLATE "C", occurrence, id LIMIT ${limits.newTitles}::int
     ), counted AS (
-      SELECT jsonb_build_object(
-               'changed', count(*) FILTER (WHERE kind = 'changed'),
-               'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
-               'restored', count(*) FILTER (WHERE kind = 'restored'),
-               'inserted', (SELECT count(*) FROM fresh)) AS counts
-      FROM moved
+      SELECT ${KIND_COUNTS} AS counts
+      FROM (SELECT kind FROM moved UNION ALL SELECT 'inserted' FROM fresh) AS change
     ), shown AS (
       SELECT * FROM moved
       UNION ALL

@@ -3,6 +3,7 @@ import type { Transaction } from '../../base/database/database.ts';
 import type { Snapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { amount, count, date, each, instant } from '../../console/api/schema-parts.ts';
+import { type FilterOf, textField } from '../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -36,10 +37,9 @@ export const RestatedDay = Type.Object({
 });
 export type RestatedDay = Readonly<Static<typeof RestatedDay>>;
 
-export interface RestatedFilter {
-  /** Only the days that this person signed off; null: all. */
-  readonly by: string | null;
-}
+/** Only the days that one person signed off. */
+export const RESTATED_FILTER = { by: textField('months.daySignedBy') };
+type RestatedFilter = FilterOf<typeof RESTATED_FILTER>;
 
 const selected = ({ by }: RestatedFilter) => Prisma.sql`
   conciliation.day AS day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL

@@ -107,7 +107,11 @@ export async function signOffDay(
     const obstacles = found.flatMap(({ code }) =>
       keeps(code, 'sign') && (code !== 'not_checked' || requiresChecks) ? code : [],
     );
-    const fault = signOffFault({ ...day, obstacles }, signing.seenDigest);
+    const { contentDigest, signedOffAt, restatedAfterSignOff: isRestated } = day;
+    const fault = signOffFault(
+      { contentDigest, isSignedOff: signedOffAt !== null, isRestated, obstacles },
+      signing.seenDigest,
+    );
     if (fault === null) await sealDay(tx, date, signing);
     return fault;
   }, RELEASE_TRANSACTION);
@@ -198,8 +202,8 @@ function refusalOf(error: unknown): SignOffRefusal {
  */
 export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
-    const { isSignedOff } = await lockCandidate(tx, date);
-    if (!isSignedOff) throw refusal('not_signed_off', { date });
+    const { signedOffAt } = await lockCandidate(tx, date);
+    if (signedOffAt === null) throw refusal('not_signed_off', { date });
     await audit(tx, 'day.reopen', date, decision);
     await endSeal(tx, date, decision);
     await tx.day.update({
@@ -237,13 +241,8 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
   // Merges lock the day's row as well, so the digest below does not change before the commit. A separate statement:
   // only the next one sees the payment holds and checks that a merge has committed during the wait for the lock.
   await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
-  const [day] = await tx.$queryRaw<
-    [{ contentDigest: string | null; isSignedOff: boolean; isRestated: boolean }?]
-  >`
-    SELECT content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
-           restated_after_sign_off AS "isRestated"
-    FROM conciliation.day WHERE date = ${date}::date`;
-  if (day === undefined) throw refusal('not_in_ledger', { date });
+  const day = await tx.day.findUnique({ where: { date } });
+  if (day === null) throw refusal('not_in_ledger', { date });
   return day;
 }
 

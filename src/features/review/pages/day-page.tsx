@@ -1,9 +1,14 @@
+import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../../base/database/database.ts';
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
 import { ledgerDate } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { payablesMaxAge, todayOf } from '../../../console/shell/console-parts.ts';
+import {
+  type ConsoleParts,
+  payablesMaxAge,
+  todayOf,
+} from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
@@ -22,15 +27,15 @@ import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { PullState } from '../../../core/ledger/pull-ledger.sql.ts';
 import type { PullOrigin } from '../../../core/planner/pull-plan.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
-import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
+import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
-import { type DayMatching, readDayMatching } from '../../matching/match-reads.sql.ts';
+import { readDayMatching } from '../../matching/match-reads.sql.ts';
 import { DayStages } from '../../matching/pages/match-cards.tsx';
-import { type DayChanges, readDayChanges } from '../changed-titles.sql.ts';
+import { readDayChanges } from '../changed-titles.sql.ts';
 import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
-import { type ErpStage, readErpStages } from '../months/month-seal.sql.ts';
+import { readErpStages } from '../months/month-seal.sql.ts';
 import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
-import { obstacleRules, readSignOffs, type SignOff } from '../sign-off.sql.ts';
+import { obstacleRules, readSignOffs } from '../sign-off.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
 import { ACCEPT_REJECTS, PULL_DAY } from './day-actions.ts';
 import { reasonsText } from './reason-text.ts';
@@ -48,56 +53,50 @@ export const DAY = declarePage({
   path: '/days/:date',
   active: '/sign-offs',
   input: { date: ledgerDate },
-  read: async (parts, { date }, request, withRaw) => {
-    const { database } = parts;
-    const { prisma } = database;
-    const today = todayOf(parts);
-    const rules = obstacleRules(parts, actorOf(request));
-    const hasBookings = (parts.bookingsFrom ?? null) !== null;
-    const [known, rejects, pulls, seals, changes, matching, bookings, stages] = await Promise.all([
-      readLedgerDay(database, date, today),
-      readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
-      readDayPulls(database, date, PULLS_SHOWN),
-      readSignOffs(database, date),
-      readDayChanges(database, date, MOVED_SHOWN),
-      readDayMatching(database, date, payablesMaxAge(parts)),
-      hasBookings ? readDayBookings(database, [date], parts) : null,
-      hasBookings ? readErpStages(database, { from: date, to: date }) : null,
-    ]);
-    const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
-    const released = bookings?.get(date) ?? null;
-    const stage = stages?.sum ?? null;
-    return { date, day, rejects, pulls, seals, changes, matching, bookings: released, stage };
-  },
+  read: readDayPage,
   title: ({ formats }, { date }) => formats.date(date),
   // The page follows a pull to its end.
   answer: ({ pulls }) =>
     pulls.some(({ state }) => state === 'queued' || state === 'running')
       ? { refreshSeconds: 2 }
       : {},
-  body: (data) => <DayPage data={data} />,
+  body: (data) => <DayPage {...data} />,
   reveal: { path: REVEAL, who: STAFF, entry: ({ date }) => ({ action: 'rejects.reveal', date }) },
 });
 
-interface DayPageData {
-  readonly date: CivilDate;
-  readonly day: JudgedDay | null;
-  readonly changes: DayChanges;
-  readonly rejects: readonly DayReject[];
-  readonly pulls: readonly DayPull[];
-  /** Null: the ERP has given no payables. */
-  readonly matching: DayMatching | null;
-  readonly seals: readonly SignOff[];
-  /** Null: seals release nothing. */
-  readonly bookings: DayBookings | null;
-  /** What the ERP has of the day; null as well. */
-  readonly stage: ErpStage | null;
+async function readDayPage(
+  parts: ConsoleParts,
+  { date }: { readonly date: CivilDate },
+  request: FastifyRequest,
+  withRaw: boolean,
+) {
+  const { database } = parts;
+  const rules = obstacleRules(parts, actorOf(request));
+  const hasBookings = (parts.bookingsFrom ?? null) !== null;
+  const [known, rejects, pulls, seals, changes, matching, bookings, stages] = await Promise.all([
+    readLedgerDay(database, date, todayOf(parts)),
+    readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
+    readDayPulls(database, date, PULLS_SHOWN),
+    readSignOffs(database, date),
+    readDayChanges(database, date, MOVED_SHOWN),
+    readDayMatching(database, date, payablesMaxAge(parts)),
+    hasBookings ? readDayBookings(database, [date], parts) : null,
+    hasBookings ? readErpStages(database, { from: date, to: date }) : null,
+  ]);
+  const [day = null] = known === null ? [] : await withObstacles(database.prisma, [known], rules);
+  return {
+    ...{ date, day, rejects, pulls, seals, changes, matching },
+    /** Null: seals release nothing, as well as `stage`. */
+    bookings: bookings?.get(date) ?? null,
+    stage: stages?.sum ?? null,
+  };
 }
 
-function DayPage({ data }: { data: DayPageData }) {
-  const context = usePage();
+type DayPageData = Awaited<ReturnType<typeof readDayPage>>;
+
+function DayPage(data: DayPageData) {
   const { day, date } = data;
-  const { text } = context;
+  const { text } = usePage();
   return (
     <>
       <DayHead date={date} day={day} active="overview" />

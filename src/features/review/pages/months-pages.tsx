@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderToString } from 'preact-render-to-string';
 import { Type } from 'typebox';
-import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
+import { toCivilDate } from '../../../base/values/business-day.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
@@ -177,7 +177,7 @@ export function sendEvidence(
 }
 
 /** Returns the data of a month; null: the ledger does not have the month. */
-async function readMonthPage(parts: ConsoleParts, name: CivilMonth): Promise<MonthPageData | null> {
+async function readMonthPage(parts: ConsoleParts, name: CivilMonth) {
   const { database } = parts;
   const today = todayOf(parts);
   const [month] = await readMonths(database.prisma, today, name);
@@ -189,14 +189,7 @@ async function readMonthPage(parts: ConsoleParts, name: CivilMonth): Promise<Mon
   return { month, today, days, stages, presentDigest: digestOfDays(name, days) };
 }
 
-interface MonthPageData {
-  readonly month: Month;
-  readonly today: CivilDate;
-  readonly days: readonly MonthDay[];
-  readonly stages: ErpStages;
-  /** The digest of a seal over the present seals of the days; null: a day cannot be covered. */
-  readonly presentDigest: string | null;
-}
+type MonthPageData = NonNullable<Awaited<ReturnType<typeof readMonthPage>>>;
 
 /** One month with its days, its seals and the form to seal it. */
 function MonthBody({ data }: { readonly data: MonthPageData }) {

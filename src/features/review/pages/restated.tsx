@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import { declareAction } from '../../../console/declare.tsx';
 import type { Column } from '../../../console/list/columns.tsx';
-import { readFilter, textField } from '../../../console/list/filter.tsx';
+import { readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
@@ -12,13 +12,12 @@ import { EVERYBODY } from '../../../console/shell/route-access.ts';
 import { CHANGE_KINDS } from '../changed-titles.sql.ts';
 import {
   countRestated,
+  RESTATED_FILTER,
   RestatedDay,
   readRestated,
   readRestatedTitles,
 } from '../restated-days.sql.ts';
 import { sendMoved } from './restated-export.ts';
-
-const FILTER = { by: textField('months.daySignedBy') };
 
 const COLUMNS: readonly Column<RestatedDay>[] = [
   { name: 'date', head: 'days.date', kind: 'day', isHead: true },
@@ -62,7 +61,7 @@ export const RESTATED = declareList(RestatedDay, {
   name: 'restated',
   path: '/restated',
   active: '/restated',
-  filter: FILTER,
+  filter: RESTATED_FILTER,
   columns: COLUMNS,
   rowsPerPage: 10,
   total: countRestated,
@@ -89,9 +88,9 @@ export const RESTATED = declareList(RestatedDay, {
 export const CHANGED_FIELDS = declareAction({
   path: '/restated',
   who: EVERYBODY,
-  input: { by: Type.Optional(FILTER.by.schema) },
+  input: { by: Type.Optional(RESTATED_FILTER.by.schema) },
   answer: (request, reply, parts) => {
-    const { by } = readFilter(FILTER, request.body).filter;
+    const { by } = readFilter(RESTATED_FILTER, request.body).filter;
     const entry = { action: 'restated.export', details: { format: 'csv' } } as const;
     return sendMoved(request, reply, parts, 'fileNames.restated', todayOf(parts), async () => ({
       entry,

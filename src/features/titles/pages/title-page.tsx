@@ -1,7 +1,9 @@
+import type { FastifyRequest } from 'fastify';
 import { Fragment } from 'preact';
 import { toCivilDate } from '../../../base/values/business-day.ts';
 import { type ChangedField, id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { isSensitive, maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -10,17 +12,16 @@ import {
   Card,
   DayLink,
   Instant,
-  type OwnSealProps,
   PlatformValue,
   RevealForm,
 } from '../../../console/shell/parts.tsx';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import { COLUMN_KINDS, TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
 import { DueDate } from '../../calendar/pages/due-date.tsx';
-import { type Finding, readTitleFindings } from '../../checks/findings.sql.ts';
+import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
 import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
-import { readTitleMatches, type TitleMatch } from '../../matching/match-reads.sql.ts';
+import { readTitleMatches } from '../../matching/match-reads.sql.ts';
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/pages/provider-address.ts';
@@ -43,18 +44,7 @@ export const TITLE = declarePage({
   path: '/titles/:id',
   active: '/titles',
   input: { id },
-  read: async ({ database, fourEyes }, input, request) => {
-    const { prisma } = database;
-    const id = BigInt(input.id);
-    const title = await readTitleDetail(database, id);
-    if (title === null) return null;
-    return {
-      title,
-      matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
-      ownSeal: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
-      findings: await readTitleFindings(database, id),
-    };
-  },
+  read: readTitlePage,
   title: ({ text }, { title }) => text('title.title', { order: title.fields.order_uid ?? '' }),
   body: (data, _, isRevealed) => <TitlePageBody {...data} isRevealed={isRevealed} />,
   reveal: {
@@ -65,15 +55,28 @@ export const TITLE = declarePage({
   },
 });
 
-function TitlePageBody(props: {
-  readonly title: TitleDetail;
-  /** Null: the ERP has given no payables. */
-  readonly matches: readonly TitleMatch[] | null;
-  /** What keeps this person from undoing the match; null: nothing. */
-  readonly ownSeal: OwnSealProps | null;
-  readonly findings: readonly Finding[];
-  readonly isRevealed: boolean;
-}) {
+async function readTitlePage(
+  { database, fourEyes }: ConsoleParts,
+  input: { readonly id: number },
+  request: FastifyRequest,
+) {
+  const { prisma } = database;
+  const id = BigInt(input.id);
+  const title = await readTitleDetail(database, id);
+  if (title === null) return null;
+  return {
+    title,
+    /** Null: the ERP has given no payables. */
+    matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
+    /** What keeps this person from undoing the match; null: nothing. */
+    ownSeal: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
+    findings: await readTitleFindings(database, id),
+  };
+}
+
+function TitlePageBody(
+  props: NonNullable<Awaited<ReturnType<typeof readTitlePage>>> & { readonly isRevealed: boolean },
+) {
   const context = usePage();
   const { title, matches, findings, isRevealed } = props;
   const { text, formats } = context;
