@@ -246,11 +246,12 @@ function describeRules({ severities }: CheckRules): string {
 }
 
 /**
- * Of rows `day` and `done`: checked, and signed off with this content. Its findings stay as they were signed, except for
- * faults that come with another date.
+ * Of rows `day` and `done`: signed off with this content, and not checked with another one since, whose findings have to
+ * end. The findings stay as they were signed, except for faults that come with another date.
  */
 const isSealed = Prisma.sql`
-  (day.signed_off_digest = day.content_digest AND done.content_digest = day.content_digest) IS TRUE`;
+  (day.signed_off_digest = day.content_digest
+   AND coalesce(done.content_digest, day.content_digest) = day.content_digest) IS TRUE`;
 
 /** The checks that compare a date with others. They also run on a date that is signed off. */
 const CROSS_DATE_CODES = ['equal_on_two_dates'] as const satisfies readonly CheckCode[];
@@ -262,8 +263,8 @@ const CROSS_DATE_CODES = ['equal_on_two_dates'] as const satisfies readonly Chec
 const isUnchecked = (rules: CheckRules) => Prisma.sql`
   day.content_digest IS NOT NULL
   AND (done.rules = ''
-       OR done.content_digest IS DISTINCT FROM day.content_digest
-       OR (NOT ${isSealed} AND done.rules <> ${describeRules(rules)})
+       OR (NOT ${isSealed} AND (done.content_digest IS DISTINCT FROM day.content_digest
+                                OR done.rules <> ${describeRules(rules)}))
        OR EXISTS (
          SELECT FROM conciliation.check_finding AS finding
          JOIN conciliation.day AS awaited ON awaited.date = (finding.detail->>'awaitedDate')::date

@@ -290,7 +290,9 @@ describe('the pages', () => {
     await importPayables(world.database, payablesOf('k1 1234.50 order=erp-1'), 'snapshot');
     await match(world.database);
     const { text } = await reviewer.get('/months/2026-03');
-    expect(text).toMatch(/badge is-attention.*?Ready to seal; \d+ open breaks \(/s);
+    expect(/<h1>.*?<\/div>/s.exec(text)?.[0]).toMatch(
+      /badge is-attention.*?Ready to seal; \d+ open breaks \(/s,
+    );
     expect(text).toMatch(
       /<details.*?The month has \d+ open breaks with the ERP, .*?0 of \d+ titles/s,
     );
