@@ -1,3 +1,4 @@
+import { recordAudit } from '../base/audit/audit.ts';
 import type { RowBatches } from '../base/export/table.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { LANGUAGES, type Language } from '../base/texts/texts.ts';
@@ -9,7 +10,6 @@ import {
   daysUntil,
   doubtfulDates,
   readTitleSnapshot,
-  recordExport,
   type TitleSnapshot,
   titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
@@ -86,7 +86,8 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const { current, withdrawn } = snapshot.overall;
         const rows = current + withdrawn;
         // Before the first byte, so that no title leaves the database without an entry in the audit log.
-        await recordExport(database, run.by, { ...selection, format, rows });
+        const details = { ...selection, format, rows };
+        await recordAudit(database.prisma, { actor: run.by, action: 'export', details });
         const titles = watch(snapshot.titles, (written) =>
           run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
         );

@@ -64,6 +64,14 @@ describe('a day', () => {
     expect(await shown()).toMatch(/<dt>Signed<\/dt><dd>rita, before the day changed</);
   });
 
+  test('shows the word for a value of the platform beside it, where there is one', async () => {
+    await pull(title('a'));
+    await pull(title('a').replace('"BANK_TRANSFER"', '"PIX"'));
+    const { text } = await viewer.get(`/days/${date}`, { 'accept-language': 'pt-BR' });
+    const shown = text.replace(/<[^>]+>/g, '');
+    expect(shown).toMatch(/BANK_TRANSFER \(transferência bancária\) → Depois: PIX/);
+  });
+
   test('that changed after the page was loaded is not signed off from that page', async () => {
     await pull(title('a'));
     const seen = digestOf((await reviewer.get(`/days/${date}`)).text);
