@@ -214,27 +214,13 @@ export function reopenDay(database: Database, date: CivilDate, decision: Decisio
   });
 }
 
-const sealColumns = Prisma.sql`
-  id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
-  signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
-  title_count AS titles, original_value_sum::text AS "originalValueSum",
-  ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"`;
-
 export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
   return database.prisma.$queryRaw<SignOff[]>`
-    SELECT ${sealColumns}
+    SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
+           signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
+           title_count AS titles, original_value_sum::text AS "originalValueSum",
+           ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
     FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
-}
-
-/** Returns the newest seal of each of the dates, the newest date first. */
-export function readNewestSeals(
-  database: Database,
-  dates: readonly CivilDate[],
-): Promise<SignOff[]> {
-  return database.prisma.$queryRaw<SignOff[]>`
-    SELECT DISTINCT ON (sign_off.date) ${sealColumns}
-    FROM conciliation.sign_off WHERE date = ANY(${dates}::text[]::date[])
-    ORDER BY sign_off.date DESC, sign_off.id DESC`;
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {

@@ -291,13 +291,13 @@ describe('the pages', () => {
     await match(world.database);
     const { text } = await reviewer.get('/months/2026-03');
     expect(/<h1>.*?<\/div>/s.exec(text)?.[0]).toMatch(
-      /badge is-attention.*?Ready to seal; \d+ open breaks \(/s,
+      /badge is-attention.*?Ready to be sealed; \d+ open breaks \(/s,
     );
     expect(text).toMatch(
       /<details.*?The month has \d+ open breaks with the ERP, .*?0 of \d+ titles/s,
     );
     const file = await reviewer.post('/months/file', { format: 'csv' });
-    expect(file.text).toMatch(/2026-03[^\n]*open breaks[^\n]*,5 of 5,\d+,\d+\.\d+,\d+,/);
+    expect(file.text).toMatch(/March 2026,[^,]*open breaks[^,]*,5 of 5,\d+,[\d.]+,\d+,/);
   });
 
   test('show by day what the ERP has, and the days that keep the month from being sealed', async () => {

@@ -2,11 +2,10 @@ import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { authorText, Card, Metric, type OwnSealProps } from '../../../console/shell/parts.tsx';
+import { authorText, Card, type OwnSealProps } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
-import type { LedgerDay } from '../../review/ledger-days.sql.ts';
 import { undoMatch } from '../match-decisions.sql.ts';
-import type { DayMatching, TitleMatch } from '../match-reads.sql.ts';
+import type { TitleMatch } from '../match-reads.sql.ts';
 import { MATCHING_ACTOR } from '../run-matching.sql.ts';
 import { PayableSide } from './break-page.tsx';
 import { BREAKS } from './breaks-page.tsx';
@@ -24,47 +23,6 @@ export const UNDO_MATCH = declareAction({
   next: (_, titleId) => `/titles/${titleId}`,
   notice: 'match_undone',
 });
-
-/** How far a day is: captured, matched with the ERP, signed. */
-export function DayStages(props: {
-  readonly date: CivilDate;
-  readonly matching: DayMatching;
-  readonly day: Pick<LedgerDay, 'signedOffBy' | 'isRestated'>;
-}) {
-  const { date, matching } = props;
-  const { signedOffBy, isRestated } = props.day;
-  const { text, formats } = usePage();
-  const signer = signedOffBy === null ? null : authorText(text, signedOffBy);
-  return (
-    <Card
-      title={text('matching.stages')}
-      aside={<a href={BREAKS.href({ date })}>{text('matching.openBreaks')}</a>}
-      class="stack"
-    >
-      <dl class="metrics">
-        <Metric label={text('matching.captured')} value={formats.count(matching.titles)} />
-        <Metric
-          label={text('matching.matched')}
-          value={formats.count(matching.matched)}
-          class={matching.isStale || matching.matched < matching.titles ? 'is-warning' : ''}
-          href={BREAKS.href({ date })}
-        />
-        <Metric
-          label={text('matching.signed')}
-          value={
-            signer === null
-              ? text('matching.notSigned')
-              : isRestated
-                ? text('matching.signedBefore', { name: signer })
-                : signer
-          }
-          class={isRestated ? 'is-warning' : ''}
-        />
-      </dl>
-      {matching.isStale && <p class="error">{text('matching.stale')}</p>}
-    </Card>
-  );
-}
 
 /** The match of a title and its earlier ones, with a link to the breaks of its date. */
 export function TitleMatches(props: {

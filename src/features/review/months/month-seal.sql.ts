@@ -210,8 +210,8 @@ export function readMonthDays(
 }
 
 /** Rows (group, number, value) of the open breaks of titles. */
-const openBreaksBy = (group: Prisma.Sql) => Prisma.sql`
-  SELECT ${group}, count(*), ${amountSum(Prisma.sql`value`)} FROM ${OPEN_BREAKS} AS counted GROUP BY 1`;
+const openBreaksBy = (group: Prisma.Sql, condition = Prisma.sql`true`) => Prisma.sql`
+  SELECT ${group}, count(*), ${amountSum(Prisma.sql`value`)} FROM ${OPEN_BREAKS} AS counted WHERE ${condition} GROUP BY 1`;
 
 /** What the ERP has of the titles of a day, or of several. Values are exact decimal text. */
 export interface ErpStage {
@@ -248,7 +248,9 @@ export async function readErpStages(
     FROM conciliation.day
     LEFT JOIN jsonb_to_recordset((SELECT agreed FROM run)) AS agreed (date date, titles bigint, value numeric)
       ON agreed.date = day.date
-    LEFT JOIN (${openBreaksBy(Prisma.sql`accepted_date`)}) AS broken (date, breaks, value) ON broken.date = day.date
+    LEFT JOIN (
+      ${openBreaksBy(Prisma.sql`accepted_date`, Prisma.sql`accepted_date BETWEEN ${from}::date AND ${to}::date`)}
+    ) AS broken (date, breaks, value) ON broken.date = day.date
     LEFT JOIN (
       -- An earlier line of a booking is superseded.
       SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value

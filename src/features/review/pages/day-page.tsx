@@ -29,8 +29,8 @@ import type { PullOrigin } from '../../../core/planner/pull-plan.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
 import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
-import { readDayMatching } from '../../matching/match-reads.sql.ts';
-import { DayStages } from '../../matching/pages/match-cards.tsx';
+import { BREAKS } from '../../matching/pages/breaks-page.tsx';
+import { arePayablesStale, hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { readDayChanges } from '../changed-titles.sql.ts';
 import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
 import { readErpStages } from '../months/month-seal.sql.ts';
@@ -38,6 +38,7 @@ import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { obstacleRules, readSignOffs } from '../sign-off.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
 import { ACCEPT_REJECTS, PULL_DAY } from './day-actions.ts';
+import { ErpMetrics } from './months-pages.tsx';
 import { reasonsText } from './reason-text.ts';
 import { holdText, RELEASE } from './release-page.tsx';
 import { obstacleText, SignOffCard } from './remarks.tsx';
@@ -71,24 +72,26 @@ async function readDayPage(
   withRaw: boolean,
 ) {
   const { database } = parts;
+  const { prisma } = database;
   const rules = obstacleRules(parts, actorOf(request));
   const hasBookings = (parts.bookingsFrom ?? null) !== null;
-  const [known, rejects, pulls, seals, changes, matching, bookings, stages] = await Promise.all([
-    readLedgerDay(database, date, todayOf(parts)),
-    readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
-    readDayPulls(database, date, PULLS_SHOWN),
-    readSignOffs(database, date),
-    readDayChanges(database, date, MOVED_SHOWN),
-    readDayMatching(database, date, payablesMaxAge(parts)),
-    hasBookings ? readDayBookings(database, [date], parts) : null,
-    hasBookings ? readErpStages(database, { from: date, to: date }) : null,
-  ]);
-  const [day = null] = known === null ? [] : await withObstacles(database.prisma, [known], rules);
+  const [known, rejects, pulls, seals, changes, hasErp, isStale, bookings, stages] =
+    await Promise.all([
+      readLedgerDay(database, date, todayOf(parts)),
+      readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
+      readDayPulls(database, date, PULLS_SHOWN),
+      readSignOffs(database, date),
+      readDayChanges(database, date, MOVED_SHOWN),
+      hasPayables(prisma),
+      arePayablesStale(prisma, payablesMaxAge(parts)),
+      hasBookings ? readDayBookings(database, [date], parts) : null,
+      readErpStages(database, { from: date, to: date }),
+    ]);
+  const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
   return {
-    ...{ date, day, rejects, pulls, seals, changes, matching },
-    /** Null: seals release nothing, as well as `stage`. */
+    ...{ date, day, rejects, pulls, seals, changes, hasErp, isStale, stage: stages.sum },
+    /** Null: seals release nothing. */
     bookings: bookings?.get(date) ?? null,
-    stage: stages?.sum ?? null,
   };
 }
 
@@ -130,7 +133,16 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
     <>
       <Banners day={day} />
       <DayActions date={data.date} day={day} />
-      {data.matching !== null && <DayStages date={data.date} matching={data.matching} day={day} />}
+      {data.hasErp && (
+        <Card
+          title={text('day.erp')}
+          aside={<a href={BREAKS.href({ date: data.date })}>{text('matching.openBreaks')}</a>}
+          class="stack"
+        >
+          <ErpMetrics sum={data.stage} />
+          {data.isStale && <p class="error">{text('matching.stale')}</p>}
+        </Card>
+      )}
       {day.isRestated && moved}
       <div class="columns wide-first">
         <ControlTotals day={day} />

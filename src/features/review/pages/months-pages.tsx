@@ -307,8 +307,8 @@ function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: bo
   );
 }
 
-/** What a seal of the month would cover, beside what the ERP has of it. */
-function ErpMetrics({ sum }: Pick<ErpStages, 'sum'>) {
+/** Titles of a day or a month, beside what the ERP has of them. */
+export function ErpMetrics({ sum }: Pick<ErpStages, 'sum'>) {
   const context = usePage();
   const { text } = context;
   return (

@@ -47,8 +47,7 @@ export function Remarks(props: { readonly day: Pick<JudgedDay, 'date' | 'obstacl
 export function SignOffCard(props: {
   readonly day: JudgedDay;
   readonly seals: readonly SignOff[];
-  /** What the ERP has of the day; null: seals release nothing. */
-  readonly stage: ErpStage | null;
+  readonly stage: ErpStage;
 }) {
   const context = usePage();
   const { day, seals, stage } = props;
@@ -97,7 +96,7 @@ export function SignOffCard(props: {
             help={text('day.reopenHelp')}
             isFolded
           >
-            {stage !== null && stage.posted > 0 && (
+            {stage.posted > 0 && (
               <p>
                 {text('day.reopenPosted', {
                   count: stage.posted,

@@ -11,8 +11,10 @@ import { textParameter, usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.tsx';
+import { Prisma } from '../../../generated/prisma/client.ts';
 import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
+import type { LedgerDay } from '../ledger-days.sql.ts';
 import {
   isKept,
   isSignable,
@@ -23,19 +25,22 @@ import {
   type Signable,
   withObstacles,
 } from '../obstacles.sql.ts';
-import {
-  obstacleRules,
-  readNewestSeals,
-  type SeenDay,
-  type SignOff,
-  type SignOffOutcome,
-  signOffDays,
-} from '../sign-off.sql.ts';
+import { obstacleRules, type SeenDay, type SignOffOutcome, signOffDays } from '../sign-off.sql.ts';
 import { obstacleText, Remarks } from './remarks.tsx';
 
 const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
 
 const FORM = 'days-to-sign';
+
+const TOTALS: readonly Column<LedgerDay>[] = [
+  { name: 'titles', head: 'days.titles', kind: 'count' },
+  {
+    name: 'original_value',
+    head: 'amounts.original_value',
+    kind: 'amount',
+    value: ({ sums }) => sums.original_value,
+  },
+];
 
 const TABS: Readonly<Record<Signable, TextKey>> = {
   all: 'signOffs.all',
@@ -74,13 +79,7 @@ export const SIGN_OFFS = declareList(SignableDay, {
         </span>
       ),
     },
-    { name: 'titles', head: 'days.titles', kind: 'count' },
-    {
-      name: 'original_value',
-      head: 'amounts.original_value',
-      kind: 'amount',
-      value: ({ sums }) => sums.original_value,
-    },
+    ...TOTALS,
     {
       name: 'reservations',
       head: 'signOffs.remarks',
@@ -171,17 +170,18 @@ export const SIGN_DAYS = declareAction({
     const { database } = parts;
     const by = actorOf(request);
     const outcomes = await signOffDays(database, day.map(parseSeenDay), { ...parts, by, reason });
-    const signed = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
-    const [seals, { days: remaining }, bookings] = await Promise.all([
-      readNewestSeals(database, signed),
+    const dates = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
+    const isSigned = Prisma.sql`date = ANY(${dates}::text[]::date[])`;
+    const [signed, { days: remaining }, bookings] = await Promise.all([
+      readDays(database.prisma, isSigned, { offset: 0, limit: dates.length }),
       readDayTotals(database.prisma, isSignable(todayOf(parts), obstacleRules(parts, by), 'all')),
-      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, signed, parts),
+      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, dates, parts),
     ]);
     const refused = outcomes.filter(({ refusal }) => refusal !== null);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('lists.signOffs.title'),
       active: '/sign-offs',
-      body: <SignOffResultPage data={{ seals, bookings, refused, remaining }} />,
+      body: <SignOffResultPage data={{ signed, bookings, refused, remaining }} />,
     }));
   },
 });
@@ -193,41 +193,34 @@ function parseSeenDay(text: string): SeenDay {
 }
 
 interface ResultPageData {
-  readonly seals: readonly SignOff[];
+  readonly signed: readonly LedgerDay[];
   /** What each of them released; null: seals release nothing. */
   readonly bookings: ReadonlyMap<CivilDate, DayBookings> | null;
   readonly refused: readonly SignOffOutcome[];
   readonly remaining: number;
 }
 
-const SEAL_COLUMNS: readonly Column<SignOff>[] = [
-  { name: 'date', head: 'days.date', kind: 'day', isHead: true },
-  { name: 'titles', head: 'days.titles', kind: 'count' },
-  {
-    name: 'original_value',
-    head: 'amounts.original_value',
-    kind: 'amount',
-    value: ({ originalValueSum }) => originalValueSum,
-  },
-];
-
 /** What became of each day. */
 function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
   const { text, formats } = usePage();
-  const { seals, bookings, refused } = data;
-  const released: Column<SignOff> = {
-    name: 'released',
-    head: 'bookings.dayTitle',
-    kind: 'text',
-    cell: ({ date }) => <Released date={date} bookings={bookings?.get(date)} />,
-    only: 'page',
-  };
+  const { signed, bookings, refused } = data;
+  const columns: readonly Column<LedgerDay>[] = [
+    { name: 'date', head: 'days.date', kind: 'day', isHead: true },
+    ...TOTALS,
+    {
+      name: 'released',
+      head: 'bookings.dayTitle',
+      kind: 'text',
+      cell: ({ date }) => <Released date={date} bookings={bookings?.get(date)} />,
+      only: 'page',
+    },
+  ];
   return (
     <>
       <h1>
         {text('signOffs.resultTitle', {
-          signed: formats.count(seals.length),
-          days: formats.count(seals.length + refused.length),
+          signed: formats.count(signed.length),
+          days: formats.count(signed.length + refused.length),
         })}
       </h1>
       {refused.length > 0 && (
@@ -235,12 +228,12 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
           <ListTable label={text('signOffs.refused')} columns={REFUSED_COLUMNS} rows={refused} />
         </Card>
       )}
-      {seals.length > 0 && (
+      {signed.length > 0 && (
         <Card title={text('signOffs.signed')}>
           <ListTable
             label={text('signOffs.signed')}
-            columns={bookings === null ? SEAL_COLUMNS : [...SEAL_COLUMNS, released]}
-            rows={seals}
+            columns={bookings === null ? columns.slice(0, -1) : columns}
+            rows={signed}
           />
         </Card>
       )}
