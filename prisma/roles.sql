@@ -114,8 +114,7 @@ BEGIN
   GRANT UPDATE (billing_fee_sum, buyer_discounted_value_sum, changed_at, content_digest, date,
     financial_discounted_value_sum, fold_count, fold_sum, held_pull_id, last_pull_id, latest_due_date,
     money_transfer_fee_sum, original_value_sum, platform_discounted_value_sum, rejected_count,
-    restated_after_sign_off, signed_off_at, signed_off_by, signed_off_digest, state, title_count, verified_at,
-    withdrawn_count)
+    signed_off_at, signed_off_by, signed_off_digest, state, title_count, verified_at, withdrawn_count)
     ON conciliation.day TO conciliation_worker;
   GRANT UPDATE (original_value_sum, titles) ON conciliation.day_buyer TO conciliation_worker;
   GRANT UPDATE (checked_at, content_digest, rules) ON conciliation.day_check TO conciliation_worker;

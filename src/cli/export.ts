@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { recordAudit } from '../base/audit/audit.ts';
 import type { RowBatches } from '../base/export/table.ts';
 import { ConciliationError, InputError, ShutdownError } from '../base/runtime/errors.ts';
 import { LANGUAGES, type Language } from '../base/texts/texts.ts';
@@ -13,7 +14,6 @@ import {
   daysUntil,
   doubtfulDates,
   readTitleSnapshot,
-  recordExport,
   type TitleSnapshot,
   titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
@@ -79,7 +79,8 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const { current, withdrawn } = snapshot.overall;
         const rows = current + withdrawn;
         // Before the first byte, so that no title leaves the database without an entry in the audit log.
-        await recordExport(database, run.by, { ...selection, format, rows });
+        const details = { ...selection, format, rows };
+        await recordAudit(database.prisma, { actor: run.by, action: 'export', details });
         const titles = watch(snapshot.titles, (written) =>
           run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
         );

@@ -45,7 +45,6 @@ export interface ModelDay {
   held: { readonly pullId: bigint; readonly fetched: Fetched } | null;
   deciders: Set<string>;
   seal: string | null;
-  isRestated: boolean;
   /** After which pull the date had which contents. */
   readonly history: { readonly pullId: bigint; readonly contents: readonly string[] }[];
 }
@@ -70,7 +69,6 @@ export function newDay(): ModelDay {
     held: null,
     deciders: new Set(),
     seal: null,
-    isRestated: false,
     history: [],
   };
 }
@@ -196,7 +194,6 @@ function merge(
   }
   day.merged = response;
   day.state = day.reject?.isOpen === true ? 'attention' : stateOnceClean(day);
-  if (isChanged && day.seal !== null && day.seal !== contents.join()) day.isRestated = true;
   day.history.push({ pullId, contents });
   return isChanged;
 }

@@ -161,7 +161,7 @@ export async function expectTables(
         heldPullId: day.held?.pullId.toString() ?? null,
         rejects: day.reject === null ? 0 : 1,
         isSignedOff: day.seal !== null,
-        isRestated: day.isRestated,
+        isRestated: day.seal !== null && day.seal !== day.contents.join(),
       };
     }),
   );

@@ -618,7 +618,8 @@ CREATE TABLE conciliation.day (
   signed_off_at                  timestamptz,
   signed_off_by                  text,
   signed_off_digest              text,
-  restated_after_sign_off        boolean  NOT NULL DEFAULT false,
+  restated_after_sign_off        boolean  NOT NULL GENERATED ALWAYS AS
+    (signed_off_digest IS NOT NULL AND signed_off_digest IS DISTINCT FROM content_digest) STORED,
   content_version                integer  NOT NULL DEFAULT conciliation.content_version(),
 
   CONSTRAINT day_state_check
@@ -686,7 +687,7 @@ COMMENT ON COLUMN conciliation.day.signed_off_by IS
 COMMENT ON COLUMN conciliation.day.signed_off_digest IS
   'content_digest that was signed off. Null: not signed off.';
 COMMENT ON COLUMN conciliation.day.restated_after_sign_off IS
-  'True if the platform restated the date after its sign-off, so that title no longer holds the signed content.';
+  'True while content_digest is not signed_off_digest: the platform restated the date after its sign-off.';
 COMMENT ON COLUMN conciliation.day.content_version IS
   'The promoted fields that the content hashes of the date cover: promoted_field.version of the newest one when the row was created. It never changes.';
 
@@ -2175,6 +2176,8 @@ CREATE TABLE conciliation.erp_payable (
 CREATE INDEX erp_payable_supplier_idx ON conciliation.erp_payable (supplier_external_id, due_date);
 CREATE INDEX erp_payable_tax_id_idx ON conciliation.erp_payable (supplier_tax_id, due_date);
 CREATE INDEX erp_payable_order_idx ON conciliation.erp_payable (order_uid);
+-- Finds the titles of an invoice.
+CREATE INDEX erp_payable_document_idx ON conciliation.erp_payable (document);
 -- Finds whether a payable changed since the last run.
 CREATE INDEX erp_payable_changed_idx ON conciliation.erp_payable (changed_at);
 -- Finds the branches of a company by the root of their CNPJ.

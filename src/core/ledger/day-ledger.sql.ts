@@ -159,9 +159,7 @@ export const mergedDay = (day: MergedDay): Prisma.Sql => {
       SET ${settled}, title_count = fresh.title_count, withdrawn_count = fresh.withdrawn_count, ${setSums},
           content_digest = fresh.content_digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
           signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
-          signed_off_digest = seal.content_digest,
-          restated_after_sign_off = day.restated_after_sign_off
-            OR (seal.content_digest IS NOT NULL AND seal.content_digest <> fresh.content_digest)
+          signed_off_digest = seal.content_digest
       FROM fresh LEFT JOIN seal ON true
       WHERE day.date = ${day.date}::date
     )`;

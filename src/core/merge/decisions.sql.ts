@@ -151,11 +151,11 @@ export function acceptRejects(
   return database.prisma.$transaction(async (tx) => {
     await lockDay(tx, date);
     // Otherwise the person who signed the day could decide about it afterwards, without a second person.
-    const { signedOffAt, restatedAfterSignOff } = await tx.day.findUniqueOrThrow({
+    const { signedOffAt } = await tx.day.findUniqueOrThrow({
       where: { date },
-      select: { signedOffAt: true, restatedAfterSignOff: true },
+      select: { signedOffAt: true },
     });
-    if (signedOffAt !== null && !restatedAfterSignOff) {
+    if (signedOffAt !== null) {
       throw new InputError(
         `${date} is signed off: reopen the day, then accept its rejects, then another person signs it off`,
         { context: { fault: 'rejects_sealed', date } },

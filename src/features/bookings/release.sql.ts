@@ -259,7 +259,7 @@ const unreleased = Prisma.sql`
   FROM conciliation.booking_start AS start
   JOIN conciliation.day ON day.date >= start.bookings_from
   JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-  WHERE NOT day.restated_after_sign_off AND day.content_digest = seal.content_digest
+  WHERE day.content_digest = seal.content_digest
     AND NOT EXISTS (
       SELECT FROM conciliation.booking_batch AS batch
       WHERE batch.date = day.date AND batch.sign_off_id = seal.id AND batch.waiting_titles = 0

@@ -24,11 +24,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
 
 // Each check is a query over the current titles of a date. docs/console.md gives the reason for each check.
 
-/** The data that a check needs besides the titles. */
-interface CheckInput {
-  readonly date: CivilDate;
-}
-
 /** The dates before that say which fees are usual. */
 const FEE_DATES = 4;
 /** Fewer titles of an agent on these dates make no fee usual. */
@@ -61,24 +56,24 @@ const undecidedTexts = (date: CivilDate, column: string) => Prisma.sql`
    WHERE NOT conciliation.has_check_digits(${taxIdOf('written')}))`;
 
 /**
- * Rows (title_id, content_hash, detail) of the titles with the fault. Null: the check has nothing to compare.
- * A title may have several rows; the first one in the order of `detail` counts.
+ * Rows (title_id, content_hash, detail) of the titles of a date with the fault. A title may have several rows; the first
+ * one in the order of `detail` counts.
  */
-const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Prisma.Sql | null>> = {
-  due_before_acceptance: ({ date }) =>
+const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>> = {
+  due_before_acceptance: (date) =>
     where(
       date,
       Prisma.sql`title.anticipated_due_date < title.accepted_date`,
       Prisma.sql`jsonb_build_object('field', 'anticipatedDueDate', 'value', title.anticipated_due_date,
                                     'limit', title.accepted_date)`,
     ),
-  value_not_positive: ({ date }) =>
+  value_not_positive: (date) =>
     where(
       date,
       Prisma.sql`title.original_value <= 0`,
       Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
     ),
-  fee_unusual: ({ date }) => Prisma.sql`
+  fee_unusual: (date) => Prisma.sql`
     SELECT title.id AS title_id, title.content_hash,
            jsonb_build_object('field', fee.field, 'value', fee.value::text,
                               'least', usual.least::text, 'most', usual.most::text) AS detail
@@ -105,7 +100,7 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Prisma.Sq
     ) AS usual ON usual.written = title.financial_agent_identification AND usual.field = fee.field
     WHERE ${current(date)}
       AND (fee.value > usual.most * ${FEE_FACTOR}::int OR fee.value * ${FEE_FACTOR}::int < usual.least)`,
-  tax_id_invalid: ({ date }) =>
+  tax_id_invalid: (date) =>
     where(
       date,
       Prisma.sql`title.erased_at IS NULL
@@ -115,14 +110,14 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Prisma.Sq
           CASE WHEN title.provider_identification IN ${undecidedTexts(date, 'provider_identification')}
           THEN 'provider.identification' ELSE 'financialAgent.identificationNumber' END)`,
     ),
-  agent_is_provider: ({ date }) =>
+  agent_is_provider: (date) =>
     where(
       date,
       Prisma.sql`title.erased_at IS NULL
         AND ${mayBeSameTaxId('title.provider_identification', 'title.financial_agent_identification')}`,
       Prisma.sql`'{}'::jsonb`,
     ),
-  equal_in_day: ({ date }) =>
+  equal_in_day: (date) =>
     where(
       date,
       Prisma.sql`title.content_hash IN (
@@ -133,7 +128,7 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Prisma.Sq
   // With other due dates, both may be instalments of the order. They are, once a response for the date of the
   // earlier one that was requested after the later one had come still has the earlier one. Until then the title may
   // have moved.
-  equal_on_two_dates: ({ date }) => Prisma.sql`
+  equal_on_two_dates: (date) => Prisma.sql`
     SELECT title_id, content_hash,
            jsonb_build_object('otherDate', other_date, 'otherTitle', other_id::text)
            || CASE WHEN is_due_alike THEN '{}' ELSE
@@ -156,7 +151,7 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Prisma.Sq
     WHERE is_due_alike OR NOT EXISTS (
       SELECT FROM conciliation.day JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
       WHERE day.date = awaited.date AND merged.fence > greatest(came, other_came))`,
-  unit_jump: ({ date }) => Prisma.sql`
+  unit_jump: (date) => Prisma.sql`
     WITH restated AS (
       SELECT title.* FROM conciliation.title
       WHERE ${current(date)} AND title.last_change_pull_id <> title.first_pull_id
@@ -251,12 +246,12 @@ function describeRules({ severities }: CheckRules): string {
 }
 
 /**
- * Of a row `day`: signed off in its present state, and left as it was signed, except for faults that came with another
- * date. A date that was restated since is not, also where the content is the signed one again: the findings of the
- * restatement have to end.
+ * Of rows `day` and `done`: signed off with this content, and not checked with another one since, whose findings have to
+ * end. The findings stay as they were signed, except for faults that come with another date.
  */
 const isSealed = Prisma.sql`
-  (day.signed_off_digest IS NOT DISTINCT FROM day.content_digest AND NOT day.restated_after_sign_off)`;
+  (day.signed_off_digest = day.content_digest
+   AND coalesce(done.content_digest, day.content_digest) = day.content_digest) IS TRUE`;
 
 /** The checks that compare a date with others. They also run on a date that is signed off. */
 const CROSS_DATE_CODES = ['equal_on_two_dates'] as const satisfies readonly CheckCode[];
@@ -309,17 +304,16 @@ function checkDay(
     if (unchecked === undefined) return null;
     const { isSealed: isSigned } = unchecked;
     const codes = isSigned ? CROSS_DATE_CODES : CHECK_CODES;
-    const faults = faultsOf(codes, rules, { date });
+    const faults = faultsOf(codes, rules, date);
     const counts = await storeFindings(tx, date, codes, faults);
     await pullAwaited(tx, date);
     if (!isSigned) await countBuyers(tx, date);
-    // The other checks have not run on the content of a signed date: its digest stays.
     await tx.$executeRaw`
       INSERT INTO conciliation.day_check AS done (date, content_digest, rules, checked_at)
       SELECT date, coalesce(content_digest, ''), ${describeRules(rules)}, clock_timestamp()
       FROM conciliation.day WHERE date = ${date}::date
       ON CONFLICT (date) DO UPDATE
-      SET content_digest = CASE WHEN ${isSigned} THEN done.content_digest ELSE excluded.content_digest END, rules = excluded.rules, checked_at = excluded.checked_at`;
+      SET content_digest = excluded.content_digest, rules = excluded.rules, checked_at = excluded.checked_at`;
     await settleDay(tx, date);
     return { date, ...counts };
   }, CHECK_TRANSACTION);
@@ -383,21 +377,14 @@ async function countBuyers(tx: Transaction, date: CivilDate): Promise<void> {
 function faultsOf(
   codes: readonly CheckCode[],
   { severities }: CheckRules,
-  input: Parameters<(typeof FAULT_QUERIES)[CheckCode]>[0],
+  date: CivilDate,
 ): Prisma.Sql {
-  const queries = codes.flatMap((code) => {
-    const severity = severities[code];
-    const query = severity === 'off' ? null : FAULT_QUERIES[code](input);
-    if (query === null) return [];
-    return Prisma.sql`
-      SELECT ${code}::text AS code, ${CHECKS[code].version}::smallint AS version,
-             ${severity}::text AS severity, fault.*
-      FROM (${query}) AS fault`;
-  });
-  const none = Prisma.sql`
-    SELECT NULL::text AS code, NULL::smallint AS version, NULL::text AS severity,
-           NULL::bigint AS title_id, NULL::uuid AS content_hash, NULL::jsonb AS detail WHERE false`;
-  return Prisma.join([none, ...queries], ' UNION ALL ');
+  const queries = codes.map(
+    (code) => Prisma.sql`
+      SELECT ${code}::text AS code, ${CHECKS[code].version}::smallint AS version, ${severities[code]}::text AS severity, fault.*
+      FROM (${FAULT_QUERIES[code](date)}) AS fault WHERE ${severities[code]}::text <> 'off'`,
+  );
+  return Prisma.join(queries, ' UNION ALL ');
 }
 
 async function storeFindings(

@@ -15,24 +15,28 @@ import {
   words,
 } from '../../console/api/schema-parts.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
+import { anyOf, asTabs, choice, dateField, type FilterOf } from '../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { CHECK_TRANSACTION } from './check-day.sql.ts';
 
 /** `closed`: the title no longer has the fault. `resolved`: a person has resolved the finding. */
-export const FINDING_STATES = ['open', 'resolved', 'closed'] as const;
-type FindingState = (typeof FINDING_STATES)[number];
+const FINDING_STATES = ['open', 'resolved', 'closed'] as const;
 
-export const SEVERITIES = ['info', 'review'] as const satisfies readonly FindingSeverity[];
+const SEVERITIES = ['info', 'review'] as const satisfies readonly FindingSeverity[];
 
-export interface FindingFilter {
-  readonly state: FindingState | 'all';
-  /** Null: all, as in the other conditions. */
-  readonly check: CheckCode | null;
-  readonly severity: FindingSeverity | null;
-  readonly date: CivilDate | null;
-}
+export const FINDING_FILTER = {
+  state: asTabs(
+    choice('findings.state', [...FINDING_STATES, 'all'], 'open', (state) =>
+      state === 'all' ? 'findings.anyState' : `findings.states.${state}`,
+    ),
+  ),
+  date: dateField('days.date'),
+  check: anyOf('findings.check', CHECK_CODES, (check) => `checks.names.${check}`),
+  severity: anyOf('findings.severity', SEVERITIES, (word) => `findings.severities.${word}`),
+};
+export type FindingFilter = FilterOf<typeof FINDING_FILTER>;
 
 /** A finding with the title that has the fault. */
 export const Finding = Type.Object({

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { OwnSealProps } from '../../console/shell/parts.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { readOwnSeals, requireOtherSigner } from '../review/own-seal.sql.ts';
 import {
@@ -182,12 +183,12 @@ export function undoMatch(
   });
 }
 
-/** Returns the first date whose signer may not undo the present match of a title; null: none. */
+/** Returns the first seal that keeps a person from undoing the present match of a title; null: none. */
 export async function readOwnSealOfMatch(
   tx: Transaction,
   titleId: bigint,
   by: string,
-): Promise<CivilDate | null> {
+): Promise<OwnSealProps | null> {
   const titles = await tx.$queryRaw<{ date: CivilDate }[]>`
     SELECT DISTINCT accepted_date::text AS date
     FROM conciliation.title_match AS match

@@ -1,38 +1,8 @@
 import type { Database } from '../../base/database/database.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
 import { type BreakCode, type BreakPayable, PAYABLE_JSON } from './break-list.sql.ts';
 import type { RULES } from './candidates.sql.ts';
-import { arePayablesStale, hasPayables } from './payables/payable-state.sql.ts';
 
 type MatchRule = (typeof RULES)[number] | 'inherited' | 'person';
-
-/** How far the titles of a date are matched after the newest run. */
-export interface DayMatching {
-  /** Current titles. */
-  readonly titles: number;
-  readonly matched: number;
-  /** Whether the payables are older than the limit, so that changes of the ERP may be missing. */
-  readonly isStale: boolean;
-}
-
-/** Returns how far the titles of a date are matched; null: the ERP has given no payables. */
-export async function readDayMatching(
-  database: Database,
-  date: CivilDate,
-  maxAgeHours: number,
-): Promise<DayMatching | null> {
-  if (!(await hasPayables(database.prisma))) return null;
-  const [row = { titles: 0, matched: 0 }] = await database.prisma.$queryRaw<
-    [Omit<DayMatching, 'isStale'>?]
-  >`
-    SELECT title_count AS titles, coalesce((
-             SELECT known.titles
-             FROM jsonb_to_recordset((SELECT agreed FROM conciliation.match_run ORDER BY id DESC LIMIT 1))
-                    AS known (date date, titles integer)
-             WHERE known.date = day.date), 0) AS matched
-    FROM conciliation.day WHERE date = ${date}::date`;
-  return { ...row, isStale: await arePayablesStale(database.prisma, maxAgeHours) };
-}
 
 export interface TitleMatch {
   readonly id: bigint;

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Database } from '../../base/database/database.ts';
+import type { Database, QueryClient } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   amount,
@@ -78,6 +78,13 @@ const NEW_TITLES_LISTED = 10;
 
 export const CHANGE_KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
 
+/** The number of rows of each `kind`, as `ChangedTitles.counts`. */
+export const KIND_COUNTS = Prisma.sql`
+  jsonb_build_object('changed', count(*) FILTER (WHERE kind = 'changed'),
+                     'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
+                     'restored', count(*) FILTER (WHERE kind = 'restored'),
+                     'inserted', count(*) FILTER (WHERE kind = 'inserted'))`;
+
 /**
  * The difference of one title of a date from its state at an earlier fetch. A title that replaced a withdrawn one
  * (`title_succession`) is one changed title, with the fields in which the two differ.
@@ -142,6 +149,18 @@ export async function readChangedTitles(
   return { count, counts, titles };
 }
 
+/** Returns how many titles differ since a fetch, and the columns in which they do. */
+export async function readChangeTotals(db: QueryClient, date: CivilDate, fence: bigint) {
+  const [found] = await db.$queryRaw<
+    [{ changes: ChangedTitles['counts'] | null; fields: string[] }]
+  >`
+    WITH change AS MATERIALIZED (${changesQuery(date, fence, { limit: null, newTitles: 1 })})
+    SELECT (SELECT counts FROM change LIMIT 1) AS changes,
+           ARRAY(SELECT DISTINCT field ->> 'column'
+                 FROM change CROSS JOIN jsonb_array_elements(fields) AS field ORDER BY 1) AS fields`;
+  return { ...found, changes: found.changes ?? NOTHING.counts };
+}
+
 /**
  * Selects the changes of a date since a fetch, see `readChangedTitles`. Each row has all counts.
  * @param limits the most rows, and the most new titles among them; null: all
@@ -201,12 +220,8 @@ export function changesQuery(
       SELECT *, '[]'::jsonb AS no_fields FROM fresh
       ORDER BY order_uid COLLATE "C", occurrence, id LIMIT ${limits.newTitles}::int
     ), counted AS (
-      SELECT jsonb_build_object(
-               'changed', count(*) FILTER (WHERE kind = 'changed'),
-               'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
-               'restored', count(*) FILTER (WHERE kind = 'restored'),
-               'inserted', (SELECT count(*) FROM fresh)) AS counts
-      FROM moved
+      SELECT ${KIND_COUNTS} AS counts
+      FROM (SELECT kind FROM moved UNION ALL SELECT 'inserted' FROM fresh) AS change
     ), shown AS (
       SELECT * FROM moved
       UNION ALL

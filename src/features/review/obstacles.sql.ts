@@ -211,8 +211,7 @@ export async function readReleaseFaults(
 }
 
 /**
- * Over all days of a condition. Signable are the days that can be signed off now: reconciled, and not signed off in
- * their present state. The sum is decimal text, exact.
+ * Over all days of a condition. The sum is decimal text, exact.
  */
 export interface SignableTotals {
   readonly days: number;
@@ -221,14 +220,28 @@ export interface SignableTotals {
 }
 
 /**
- * A condition for a row `day`: it can be signed off now, by some person.
- * @param today no later day counts
- * @param clean null: all days. Otherwise those without an obstacle for the person of the rules
+ * - `all`: the person of the rules may sign the day
+ * - `clean`: and there is nothing that the person has to know
+ * - `kept`: something keeps the person, or everybody, from the day
  */
-export const isSignable = (today: CivilDate, clean: ObstacleRules | null): Prisma.Sql => Prisma.sql`
-  state = 'reconciled' AND content_digest IS NOT NULL
-  AND (signed_off_at IS NULL OR restated_after_sign_off) AND date <= ${today}::date
-  AND NOT ${clean === null ? Prisma.sql`false` : hasObstacle(Prisma.sql`day.date`, clean)}`;
+export const SIGNABLE = ['all', 'clean', 'kept'] as const;
+export type Signable = (typeof SIGNABLE)[number];
+
+/**
+ * A condition for a row `day`: it is complete, and not signed off in its present state.
+ * @param today no later day counts
+ */
+export const isSignable = (
+  today: CivilDate,
+  rules: ObstacleRules,
+  wanted: Signable,
+): Prisma.Sql => {
+  const codes = wanted === 'clean' ? codesFor(rules) : PERSON_OBSTACLES;
+  return Prisma.sql`
+    state = 'reconciled' AND content_digest IS NOT NULL
+    AND (signed_off_at IS NULL OR restated_after_sign_off) AND date <= ${today}::date
+    AND ${hasObstacle(Prisma.sql`day.date`, rules, codes)} = ${wanted === 'kept'}`;
+};
 
 export async function readDayTotals(
   db: QueryClient,

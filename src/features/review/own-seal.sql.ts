@@ -2,6 +2,7 @@ import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import { companyIdOf, taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { OwnSealProps } from '../../console/shell/parts.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /**
@@ -37,29 +38,36 @@ export async function requireOtherSigner(
   // A sign-off locks the row as well, so it is committed, or sees this decision.
   await tx.$executeRaw`
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
-  const [date] = await readOwnSeals(tx, dates, by, concerns);
-  if (date === undefined) return;
+  const [own] = await readOwnSeals(tx, dates, by, concerns);
+  if (own === undefined) return;
+  const { date, cause } = own;
   throw new InputError(
     'you have signed the day off, or it was signed off before your role changed; another person has to decide',
-    { context: { fault: 'own_seal', date } },
+    { context: { fault: 'own_seal', date, cause } },
   );
 }
 
-/** Returns the dates for which `requireOtherSigner` refuses the person, in their order. */
-export async function readOwnSeals(
+/** Returns the seals for which `requireOtherSigner` refuses the person, in the order of their dates. */
+export function readOwnSeals(
   client: QueryClient,
   dates: readonly (CivilDate | null)[],
   by: string,
   concerns: Prisma.Sql = Prisma.sql`true`,
-): Promise<CivilDate[]> {
-  const own = await client.$queryRaw<{ date: CivilDate }[]>`
-    SELECT day.date::text AS date
+): Promise<OwnSealProps[]> {
+  return client.$queryRaw<OwnSealProps[]>`
+    SELECT day.date::text AS date, CASE WHEN seal.signed_off_by = ${by} THEN 'signed' ELSE 'administered' END AS cause,
+           ARRAY(SELECT name FROM conciliation.console_user AS other
+                 WHERE role = 'reviewer' AND disabled_at IS NULL AND name NOT IN (${by}, seal.signed_off_by)
+                   AND NOT ${wasAdministrator(Prisma.sql`other`)} ORDER BY name) AS deciders
     FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-    WHERE day.date = ANY(${dates}::text[]::date[]) AND NOT day.restated_after_sign_off
+    WHERE day.date = ANY(${dates}::text[]::date[])
       AND (seal.signed_off_by = ${by}
            OR EXISTS (SELECT FROM conciliation.console_user AS person
-                      WHERE person.name = ${by} AND person.decides_from >= seal.signed_off_at))
+                      WHERE person.name = ${by} AND ${wasAdministrator(Prisma.sql`person`)}))
       AND ${concerns}
     ORDER BY day.date`;
-  return own.map(({ date }) => date);
 }
+
+/** Of a user: whether the present role is newer than the row `seal`. */
+const wasAdministrator = (user: Prisma.Sql) =>
+  Prisma.sql`(${user}.decides_from >= seal.signed_off_at) IS TRUE`;

@@ -1,6 +1,5 @@
 import { inTransaction, type Transaction } from '../../base/database/database.ts';
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
 import { readDay } from '../../core/ledger/day-ledger.sql.ts';
 import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/decisions.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
@@ -10,18 +9,17 @@ import { pairKey } from '../../core/merge/merge-apply.sql.ts';
 import { configurePlanner, planChanges, resetPlanner } from '../../core/merge/merge-plan.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { type ChangedTitles, differingFields, type TitleChange } from './changed-titles.sql.ts';
-import type { Hold } from './ledger-days.sql.ts';
+import {
+  type ChangedTitles,
+  differingFields,
+  KIND_COUNTS,
+  type TitleChange,
+} from './changed-titles.sql.ts';
 
-export interface ReleasePreview {
-  readonly date: CivilDate;
-  readonly hold: Omit<Hold, 'faults'>;
-  readonly rejected: number;
-  /** Titles that a release does not withdraw, because a reject of the response may be the title. */
-  readonly withheld: number;
-  readonly currentTitles: number;
-  /** Decimal text, exact, of original values. */
-  readonly currentSum: string;
+export type ReleasePreview = NonNullable<Awaited<ReturnType<typeof planAndRead>>>;
+
+/** What a release would change. Values are exact decimal text. */
+interface Moves {
   /** Of the date after the release. */
   readonly titlesAfter: number;
   readonly sumAfter: string;
@@ -29,7 +27,6 @@ export interface ReleasePreview {
   /** Titles that would name another bank account, and the number of accounts that they would name. */
   readonly accountTitles: number;
   readonly accounts: number;
-  readonly isSignedOff: boolean;
   /** The changes by title, those of the buyer that the limit counts first; limited in number. */
   readonly moved: ChangedTitles<TitleChange>;
 }
@@ -53,7 +50,7 @@ async function planAndRead(
   features: EngineParts['features'],
   pullId: bigint,
   limit: number,
-): Promise<ReleasePreview | null> {
+) {
   await configurePlanner(tx);
   const held = await readHeldPull(tx, pullId);
   if (held === null) return null;
@@ -62,7 +59,7 @@ async function planAndRead(
   const plan = await planChanges(tx, features, held.fence, day, held.isRepair);
   await resetPlanner(tx);
   const [totals] = await tx.$queryRaw<
-    [Pick<ReleasePreview, 'currentTitles' | 'currentSum' | 'isSignedOff'>]
+    [{ currentTitles: number; currentSum: string; isSignedOff: boolean }]
   >`
     SELECT title_count AS "currentTitles", original_value_sum::text AS "currentSum",
            signed_off_at IS NOT NULL AS "isSignedOff"
@@ -73,6 +70,7 @@ async function planAndRead(
   return {
     ...totals,
     ...(await readMoves(tx, held, limit)),
+    /** `withheld`: titles that a release does not withdraw, because a reject of the response may be the title. */
     ...{ date, rejected, withheld, hold: { reason, detail, titles, withdrawals } },
   };
 }
@@ -94,13 +92,8 @@ async function readMoves(
   tx: Transaction,
   { fence, date, holdDetail }: HeldPull,
   limit: number,
-): Promise<
-  Pick<
-    ReleasePreview,
-    'titlesAfter' | 'sumAfter' | 'sumDifference' | 'accountTitles' | 'accounts' | 'moved'
-  >
-> {
-  const [found] = await tx.$queryRaw<[Awaited<ReturnType<typeof readMoves>>]>`
+): Promise<Moves> {
+  const [found] = await tx.$queryRaw<[Moves]>`
     WITH change AS MATERIALIZED (
       SELECT kind, ordinal, title_id FROM conciliation.staged_change WHERE fence = ${fence}
       UNION ALL
@@ -153,10 +146,7 @@ async function readMoves(
     FROM conciliation.day CROSS JOIN (
       SELECT count(*) AS rows, coalesce(sum(difference), 0) AS difference, count(*) FILTER (WHERE accounts <> '{}')::int AS "accountTitles",
              (SELECT count(DISTINCT account) FROM moved AS named, unnest(named.accounts) AS account)::int AS accounts,
-             jsonb_build_object(
-               'changed', count(*) FILTER (WHERE kind = 'changed'), 'withdrawn', count(*) FILTER (WHERE kind = 'withdrawn'),
-               'restored', count(*) FILTER (WHERE kind = 'restored'),
-               'inserted', count(*) FILTER (WHERE kind = 'inserted')) AS counts
+             ${KIND_COUNTS} AS counts
       FROM moved
     ) AS totals WHERE day.date = ${date}::date`;
   return found;

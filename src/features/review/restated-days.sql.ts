@@ -2,11 +2,17 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
 import type { Snapshot } from '../../base/export/snapshot.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { amount, count, date, instant } from '../../console/api/schema-parts.ts';
+import { amount, count, date, each, instant } from '../../console/api/schema-parts.ts';
+import { type FilterOf, textField } from '../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { type ChangedTitle, changesQuery } from './changed-titles.sql.ts';
+import {
+  CHANGE_KINDS,
+  type ChangedTitle,
+  changesQuery,
+  readChangeTotals,
+} from './changed-titles.sql.ts';
 
 /** The columns that a day and its seal have in common. */
 export const SEALED_MEASURES = [
@@ -26,13 +32,14 @@ export const RestatedDay = Type.Object({
   sealed: amount,
   present: amount,
   difference: Type.String({ description: 'Present minus sealed, exact.' }),
+  changes: each(CHANGE_KINDS, count, { description: 'Titles, since the sign-off.' }),
+  fields: Type.Array(Type.String(), { description: 'The columns of `title` that differ.' }),
 });
 export type RestatedDay = Readonly<Static<typeof RestatedDay>>;
 
-export interface RestatedFilter {
-  /** Only the days that this person signed off; null: all. */
-  readonly by: string | null;
-}
+/** Only the days that one person signed off. */
+export const RESTATED_FILTER = { by: textField('months.daySignedBy') };
+type RestatedFilter = FilterOf<typeof RESTATED_FILTER>;
 
 const selected = ({ by }: RestatedFilter) => Prisma.sql`
   conciliation.day AS day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
@@ -50,16 +57,21 @@ export async function countRestated(db: Transaction, filter: RestatedFilter): Pr
 }
 
 /** Returns a part of the selected days, in their order. */
-export function readRestated(
+export async function readRestated(
   db: Transaction,
   filter: RestatedFilter,
   { offset, limit }: Place,
 ): Promise<RestatedDay[]> {
-  return db.$queryRaw<RestatedDay[]>`
-    SELECT day.date::text AS date, seal.signed_off_at AS "signedOffAt", seal.signed_off_by AS "signedOffBy",
+  const days = await db.$queryRaw<(RestatedDay & { fence: bigint })[]>`
+    SELECT seal.fence, day.date::text AS date, seal.signed_off_at AS "signedOffAt", seal.signed_off_by AS "signedOffBy",
            seal.title_count AS "sealedTitles", day.title_count AS titles, seal.original_value_sum::text AS sealed,
            day.original_value_sum::text AS present, (day.original_value_sum - seal.original_value_sum)::text AS difference
     FROM ${selected(filter)} ORDER BY day.date OFFSET ${offset}::int LIMIT ${limit}::int`;
+  const rows: RestatedDay[] = [];
+  for (const { fence, ...day } of days) {
+    rows.push({ ...day, ...(await readChangeTotals(db, day.date, fence)) });
+  }
+  return rows;
 }
 
 /** The differing titles, by day. Can be read once. */

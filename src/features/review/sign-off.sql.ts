@@ -107,7 +107,11 @@ export async function signOffDay(
     const obstacles = found.flatMap(({ code }) =>
       keeps(code, 'sign') && (code !== 'not_checked' || requiresChecks) ? code : [],
     );
-    const fault = signOffFault({ ...day, obstacles }, signing.seenDigest);
+    const { contentDigest, signedOffAt, restatedAfterSignOff: isRestated } = day;
+    const fault = signOffFault(
+      { contentDigest, isSignedOff: signedOffAt !== null, isRestated, obstacles },
+      signing.seenDigest,
+    );
     if (fault === null) await sealDay(tx, date, signing);
     return fault;
   }, RELEASE_TRANSACTION);
@@ -136,8 +140,7 @@ async function sealDay(
       FROM conciliation.day day WHERE date = ${date}::date`;
   await tx.$executeRaw`
       UPDATE conciliation.day
-      SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
-          restated_after_sign_off = false
+      SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest
       WHERE date = ${date}::date`;
   await audit(tx, 'day.sign_off', date, signing);
   // Last, because a release takes the lock that all merges share.
@@ -199,57 +202,33 @@ function refusalOf(error: unknown): SignOffRefusal {
  */
 export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
-    const { isSignedOff } = await lockCandidate(tx, date);
-    if (!isSignedOff) throw refusal('not_signed_off', { date });
+    const { signedOffAt } = await lockCandidate(tx, date);
+    if (signedOffAt === null) throw refusal('not_signed_off', { date });
     await audit(tx, 'day.reopen', date, decision);
     await endSeal(tx, date, decision);
     await tx.day.update({
       where: { date },
-      data: {
-        signedOffAt: null,
-        signedOffBy: null,
-        signedOffDigest: null,
-        restatedAfterSignOff: false,
-      },
+      data: { signedOffAt: null, signedOffBy: null, signedOffDigest: null },
       select: { date: true },
     });
   });
 }
 
-const sealColumns = Prisma.sql`
-  id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
-  signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
-  title_count AS titles, original_value_sum::text AS "originalValueSum",
-  ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"`;
-
 export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
   return database.prisma.$queryRaw<SignOff[]>`
-    SELECT ${sealColumns}
+    SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
+           signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
+           title_count AS titles, original_value_sum::text AS "originalValueSum",
+           ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
     FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
-}
-
-/** Returns the newest seal of each of the dates, the newest date first. */
-export function readNewestSeals(
-  database: Database,
-  dates: readonly CivilDate[],
-): Promise<SignOff[]> {
-  return database.prisma.$queryRaw<SignOff[]>`
-    SELECT DISTINCT ON (sign_off.date) ${sealColumns}
-    FROM conciliation.sign_off WHERE date = ANY(${dates}::text[]::date[])
-    ORDER BY sign_off.date DESC, sign_off.id DESC`;
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
   // Merges lock the day's row as well, so the digest below does not change before the commit. A separate statement:
   // only the next one sees the payment holds and checks that a merge has committed during the wait for the lock.
   await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
-  const [day] = await tx.$queryRaw<
-    [{ contentDigest: string | null; isSignedOff: boolean; isRestated: boolean }?]
-  >`
-    SELECT content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
-           restated_after_sign_off AS "isRestated"
-    FROM conciliation.day WHERE date = ${date}::date`;
-  if (day === undefined) throw refusal('not_in_ledger', { date });
+  const day = await tx.day.findUnique({ where: { date } });
+  if (day === null) throw refusal('not_in_ledger', { date });
   return day;
 }
 

@@ -1,4 +1,3 @@
-import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
@@ -200,21 +199,4 @@ export async function readDoubtfulDates(
   const first = from ?? days[0]?.date ?? until;
   const last = to ?? until;
   return first > last ? null : doubtfulDates({ from: first, to: last }, days);
-}
-
-/** Writes an entry of the audit log about an export. */
-export async function recordExport(
-  database: Database,
-  actor: string,
-  details: {
-    readonly from: CivilDate | null;
-    readonly to: CivilDate | null;
-    readonly format: string;
-    readonly rows: number;
-    readonly includeWithdrawn: boolean;
-    /** Whether a filter has left titles of the dates out. */
-    readonly isPart?: boolean;
-  },
-): Promise<void> {
-  await recordAudit(database.prisma, { actor, action: 'export', details });
 }

@@ -72,8 +72,7 @@ const dayAlteration = (date: CivilDate) => Prisma.sql`
          OR merged.fence > (SELECT last_value FROM conciliation.pull_fence_seq)
          OR (day.state = 'reconciled' AND (answer.held + reject.open > 0 OR ${HAS_OPEN_FINDINGS}))
          OR (day.signed_off_at, day.signed_off_by, day.signed_off_digest)
-              IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest)
-         OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))
+              IS DISTINCT FROM (seal.signed_off_at, seal.signed_off_by, seal.content_digest))
   UNION ALL
   SELECT 'day', NULL WHERE NOT EXISTS (SELECT FROM conciliation.day WHERE date = ${date}::date)
     AND EXISTS (SELECT FROM conciliation.title WHERE accepted_date = ${date}::date)`;

@@ -43,7 +43,7 @@ test('a signed day that waits for the matching is released when a person has res
   expect(await releaseWaitingDays(world.database, {})).toEqual([DAY]);
 });
 
-test('a day whose restatement was taken back has no finding of it, and can be signed off', async () => {
+test('a day whose restatement was taken back agrees with its seal, and has no finding of the restatement', async () => {
   await pull(DAY, titleText({ uid: 'a', discount: '1' }));
   await check();
   await sign(DAY);
@@ -55,5 +55,11 @@ test('a day whose restatement was taken back has no finding of it, and can be si
   await pull(DAY, titleText({ uid: 'a', discount: '1' }));
   await check();
   expect(await countFindings(world.database.prisma, open)).toEqual({ rows: 0 });
-  await sign(DAY);
+  expect(await world.database.prisma.day.findUniqueOrThrow({ where: { date: DAY } })).toMatchObject(
+    {
+      state: 'reconciled',
+      restatedAfterSignOff: false,
+    },
+  );
+  await expect(sign(DAY)).rejects.toMatchObject({ context: { fault: 'already_signed_off' } });
 });

@@ -17,6 +17,7 @@ import {
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { alterationsOf } from '../../../src/features/verify/alterations.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -206,9 +207,10 @@ describe('a month', () => {
     const date = addDays(FROM, 3);
     await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
     await sign(date);
+    const digest = (ending: string) => Prisma.sql`
+      UPDATE conciliation.day SET content_digest = signed_off_digest || ${ending} WHERE date = ${date}::date`;
     const merge = world.database.prisma.$transaction(async (tx) => {
-      await tx.$executeRaw`
-        UPDATE conciliation.day SET restated_after_sign_off = true WHERE date = ${date}::date`;
+      await tx.$executeRaw(digest('restated'));
       // The seal has to wait for this transaction.
       const sealing = seal().then(
         () => 'sealed',
@@ -219,7 +221,7 @@ describe('a month', () => {
     });
     const { sealing } = await merge;
     expect(await sealing).toEqual({ fault: 'sealing_restated', dates: '2026-03-31' });
-    await sign(date);
+    await world.database.prisma.$executeRaw(digest(''));
     await seal();
   });
 
@@ -282,6 +284,22 @@ describe('the pages', () => {
     expect((await reviewer.get('/months/x')).status).toBe(404);
   });
 
+  test('warn of open breaks before the month is sealed, also in the file of the months', async () => {
+    await reopenDay(world.database, FROM, { by: 'ana', reason: 'again' });
+    await sign(FROM);
+    await importPayables(world.database, payablesOf('k1 1234.50 order=erp-1'), 'snapshot');
+    await match(world.database);
+    const { text } = await reviewer.get('/months/2026-03');
+    expect(/<h1>.*?<\/div>/s.exec(text)?.[0]).toMatch(
+      /badge is-attention.*?Ready to be sealed; \d+ open breaks \(/s,
+    );
+    expect(text).toMatch(
+      /<details.*?The month has \d+ open breaks with the ERP, .*?0 of \d+ titles/s,
+    );
+    const file = await reviewer.post('/months/file', { format: 'csv' });
+    expect(file.text).toMatch(/March 2026,[^,]*open breaks[^,]*,5 of 5,\d+,[\d.]+,\d+,/);
+  });
+
   test('show by day what the ERP has, and the days that keep the month from being sealed', async () => {
     const { database } = world;
     const date = addDays(FROM, 2);
@@ -299,12 +317,26 @@ describe('the pages', () => {
     await addBooking(database, 'posted', 'k2', date);
     const { text } = await reviewer.get('/months/2026-03');
     const row = new RegExp(`href="/days/${date}">30 Mar 2026</a></th>.*?</tr>`).exec(text)?.[0];
-    for (const cell of ['1 (1,234.50)', `/breaks?date=${date}">1 (7.00)</a>`, '1 (10.00)']) {
+    for (const cell of [
+      '>2<',
+      '>1,241.50<',
+      '1 (1,234.50)',
+      `/breaks?date=${date}">1 (7.00)</a>`,
+      '1 (10.00)',
+    ]) {
       expect(row).toContain(`${cell}`);
     }
     expect(text).toMatch(/<dt>In agreement with the ERP<\/dt><dd>1 \(1,234\.50\)/);
     expect(text).toMatch(/<dt>Open breaks<\/dt><dd>9 \(407\.60\)/);
     expect(text).toMatch(/not every day.*?signed off\.[^.]*?28 Mar 2026<\/a>/i);
     expect(text).toMatch(/were restated after their sign-off\. <a[^>]*>30 Mar 2026<\/a>/);
+  });
+
+  test('name no day of the month that is not over', async () => {
+    const { text } = await reviewer.get(`/months/${TODAY.slice(0, 7)}`);
+    expect(text).toContain('The month can be sealed after');
+    const [, unsigned] = /signed off\. (.*?)<\/p>/.exec(text) ?? [];
+    expect(unsigned).toContain(`/days/${addDays(TODAY, -1)}"`);
+    expect(unsigned).not.toContain(`/days/${TODAY}"`);
   });
 });

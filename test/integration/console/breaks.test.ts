@@ -48,7 +48,7 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
     expect(text).toContain('Value differs: 1 (20.00)');
     expect(text).toContain(`/breaks?date=${DAY}&amp;kind=value_differs`);
   }
-  expect((await reviewer.get('/sign-offs?clean=true')).text).not.toContain(`value="${DAY}:`);
+  expect((await reviewer.get('/sign-offs?show=clean')).text).not.toContain(`value="${DAY}:`);
 });
 
 test('a person matches, undoes the match, and resolves the break with a reason', async () => {

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { signDay } from '../../support/days.ts';
+import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
+import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const { world, console, viewer, reviewer, operator } = pagesForFile();
+const { world, console, viewer, reviewer, operator } = pagesForFile({ bookingsFrom: DAY });
 
 let date: CivilDate;
 let dayCount = 0;
@@ -46,6 +49,28 @@ describe('a day', () => {
     expect(text).toContain('This day changed after it was signed off');
     expect(text).toMatch(/platformDiscountedValue[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
     expect((await viewer.get('/')).text).toContain('1 day changed after the sign-off');
+  });
+
+  test('that is signed says at its reopening how many bookings stay posted, also when it is restated', async () => {
+    await pull(title('a'));
+    await importPayables(world.database, payablesOf('k1 10 order=a'));
+    await match(world.database);
+    await signDay(world.database, date, { by: 'rita', bookingsFrom: null });
+    await addBooking(world.database, 'posted', 'k2', date);
+    const shown = async () => (await reviewer.get(`/days/${date}`)).text;
+    expect(await shown()).toContain('1 booking of 10.00 stays posted in the ERP.');
+    await pull(title('a', { discount: '99' }));
+    expect(await shown()).toContain('Signed off by rita');
+    expect(await shown()).not.toContain('not yet');
+    expect(await shown()).toContain('1 booking of 10.00 stays posted in the ERP.');
+  });
+
+  test('shows the word for a value of the platform beside it, where there is one', async () => {
+    await pull(title('a'));
+    await pull(title('a').replace('"BANK_TRANSFER"', '"PIX"'));
+    const { text } = await viewer.get(`/days/${date}`, { 'accept-language': 'pt-BR' });
+    const shown = text.replace(/<[^>]+>/g, '');
+    expect(shown).toMatch(/BANK_TRANSFER \(transferência bancária\) → Depois: PIX/);
   });
 
   test('that changed after the page was loaded is not signed off from that page', async () => {

@@ -61,7 +61,11 @@ test('one click from the start page leads to all days, with their sums', async (
   expect(rowOf(text, 'Sum')).toEqual(['Sum', '13,225.20', '12,084.00', '−1,141.20']);
   const day = rowOf(text, '2 Mar 2026');
   expect(day.slice(0, 2)).toEqual(['2 Mar 2026', 'rita']);
-  expect(day.slice(3)).toEqual(['12 → 12', '1,102.10', '1,007.00', '−95.10']);
+  expect(day.slice(3)).toEqual([
+    ...['12 → 12', '1,102.10', '1,007.00', '−95.10'],
+    'Changed: 3; Withdrawn: 1; New: 1',
+    'Platform commission, platformDiscountedValue, Provider’s account',
+  ]);
   const [sums] = await pages.world.database.prisma.$queryRaw<[{ sealed: string; present: string }]>`
     SELECT sum(seal.original_value_sum)::text AS sealed, sum(day.original_value_sum)::text AS present
     FROM conciliation.day JOIN conciliation.sign_off seal USING (date)

@@ -115,19 +115,25 @@ describe('the list', () => {
     const both = await pages.console.as('reviewer', 'alma');
     // Nobody may sign a day with a payment on hold, so it has no box.
     expect(await shownTo(both, '/sign-offs')).toEqual([clean, decided, restated]);
-    expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([]);
+    expect(await shownTo(both, '/sign-offs?show=clean')).toEqual([]);
     await checkDays(pages.world.database, ANY_DAY_RULES);
     // Accepted rejects are a reservation.
-    expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean]);
+    expect(await shownTo(both, '/sign-offs?show=clean')).toEqual([clean]);
     await decideAs(both, decided);
     // The person who decided cannot select the day, and sees the reason.
     expect(await shownTo(both, '/sign-offs')).toEqual([clean, restated]);
     const { text } = await both.get('/sign-offs');
-    expect(text).toContain('You made a decision about this day. Another user has to sign it off.');
     expect(text).toContain('Restated after a sign-off');
-    expect(text).toContain('Titles whose payment is on hold: 1');
-    expect(text).toContain('Rejects: 1');
-    expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean]);
+    // A day that the person may not sign is neither counted nor in the sum.
+    expect(text).toMatch(/All \(2\).*?Without reservations \(1\).*?Not now \(2\)/s);
+    const sum = rowsIn({ text } as ConsoleAnswer, 'Days to sign').at(-1);
+    expect(sum).toEqual(['Sum', '3', '201.20']);
+    const kept = (await both.get('/sign-offs?show=kept')).text;
+    expect(kept).toContain('You made a decision about this day. Another user has to sign it off.');
+    expect(kept).toContain('Titles whose payment is on hold: 1');
+    expect(kept).toContain('Rejects: 1');
+    expect(daysIn({ text: kept } as ConsoleAnswer)).toEqual([]);
+    expect(await shownTo(both, '/sign-offs?show=clean')).toEqual([clean]);
     expect(await shownTo(pages.reviewer, '/sign-offs')).toEqual([clean, decided, restated]);
     await decideOpenChanges(pages.world.database);
     await sign(pages.reviewer, dates);
@@ -223,9 +229,9 @@ describe('many days at once', () => {
     const forged = seen.map((text) =>
       text.startsWith(day(2)) ? `${day(2)}:${contentDigest}` : text,
     );
-    const listed = await own.get('/sign-offs', portuguese);
-    expect(listed.text).toContain('Outra pessoa precisa fechá-lo.');
-    expect(daysIn(listed)).toHaveLength(3);
+    const kept = await own.get('/sign-offs?show=kept', portuguese);
+    expect(kept.text).toContain('Outra pessoa precisa fechá-lo.');
+    expect(daysIn(await own.get('/sign-offs', portuguese))).toHaveLength(3);
     const answer = await own.post('/sign-offs', { day: forged }, { headers: portuguese });
     expect(answer.text).toContain('3 de 4 dias fechados');
     expect(answer.text).toContain('Você tomou uma decisão sobre este dia.');

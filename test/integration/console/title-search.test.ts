@@ -2,6 +2,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { match, payablesOf } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -47,6 +49,21 @@ beforeAll(async () => {
     },
   });
 });
+
+test.each(['e2|000771', 'NF-000771'])(
+  'the box finds the title whose payable the ERP calls %j',
+  async (written) => {
+    await importPayables(
+      world.database,
+      payablesOf('E2|000771 10 order=PO-2026-0009 doc=NF-000771').map((payable) => ({
+        ...payable,
+        dueDate: DUE,
+      })),
+    );
+    await match(world.database);
+    expect((await submit({ search: written })).uids).toEqual(['PO-2026-0009']);
+  },
+);
 
 const uids = (text: string) =>
   [...text.matchAll(/href="\/titles\/\d+">([^<]+)</g)].map((match) => match[1]);

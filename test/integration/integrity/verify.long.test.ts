@@ -475,7 +475,7 @@ test('a seal in the row of the day that is not the seal of the date is found', a
   expect(await check(date)).toEqual([]);
   await pullUids(UIDS, date, '9');
   expect(await check(date)).toEqual([]);
-  await alterDay(date, 'restated_after_sign_off = false, signed_off_digest = content_digest');
+  await alterDay(date, 'signed_off_digest = content_digest');
   expect(await verifyAndRepair(date)).toEqual(['day']);
   expect(await check(date)).toEqual([]);
   expect(await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).toMatchObject({

@@ -150,6 +150,28 @@ test('a restated day is signed off again; both seals stay on record', async () =
   ]);
 });
 
+test('a day whose titles are again those of its seal agrees with it, without a further signature', async () => {
+  const rest = titleTexts(12, { date });
+  await pull(title('a'), title('goes'), ...rest);
+  await sign('ana');
+  await pull(title('a'), ...rest);
+  expect(await readDay()).toMatchObject({ restated_after_sign_off: true });
+  await pull(title('a'), title('goes'), ...rest);
+  expect(await readDay()).toMatchObject({ signed_off_by: 'ana', restated_after_sign_off: false });
+  await expect(sign('bia')).rejects.toThrow('signed off already');
+  expect(await readSignOffs(world.database, date)).toMatchObject([{ endedAt: null }]);
+});
+
+test('the rejects of a restated day are accepted once it is reopened, because its seal may hold again', async () => {
+  await pull(title('a'));
+  await sign();
+  await pull(title('a', { discount: '99' }), '{"order":{}}');
+  const accepting = () => acceptRejects(world.database, date, { by: 'ana', reason: 'a test' });
+  await expect(accepting()).rejects.toMatchObject({ context: { fault: 'rejects_sealed' } });
+  await reopenDay(world.database, date, { by: 'ana', reason: 'a reject came' });
+  expect(await accepting()).toBe(1);
+});
+
 test('a reopened day has no seal, and says why', async () => {
   await pull(title('a'));
   await expect(reopenDay(world.database, date, { by: 'ana', reason: 'x' })).rejects.toThrow(

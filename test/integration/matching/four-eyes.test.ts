@@ -14,6 +14,7 @@ import {
   resolveBreak,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
+import { readOwnSeals } from '../../../src/features/review/own-seal.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, payablesOf } from '../../support/matching-world.ts';
@@ -38,8 +39,8 @@ const sign = (by: string, on: CivilDate = date, fourEyes = true) =>
 
 const load = (openValue: string, status = 'open') =>
   importPayables(world.database, payablesOf(`k1 ${openValue} ${status} order=${orderOf()}`));
-const refused = (fault: 'own_decision' | 'own_seal') => ({
-  context: { fault, ...(fault === 'own_seal' && { date }) },
+const refused = (fault: 'own_decision' | 'own_seal', cause = 'signed') => ({
+  context: { fault, ...(fault === 'own_seal' && { date, cause }) },
 });
 /** The title of the date, whose payable the ERP has paid, is matched. */
 async function pullPaid(): Promise<void> {
@@ -180,7 +181,10 @@ test('the person who signed a day off does not undo a match that its bookings wa
   await load('10', 'paid');
   await sign('rita');
   const { prisma } = world.database;
-  expect(await readOwnSealOfMatch(prisma, await titleId(), 'rita')).toBe(date);
+  expect(await readOwnSealOfMatch(prisma, await titleId(), 'rita')).toMatchObject({
+    date,
+    cause: 'signed',
+  });
   expect(await readOwnSealOfMatch(prisma, await titleId(), 'ana')).toBeNull();
   const id = await lastMatch();
   await expect(undoMatch(world.database, id, rita)).rejects.toMatchObject(refused('own_seal'));
@@ -208,6 +212,12 @@ test('a person who was an administrator when a day was signed off does not end i
   }
   await changeUser(world.database, { name: 'alex', role: 'reviewer', by: 'alma' });
   const alex = { ...rita, by: 'alex' };
-  await expect(resolve('paid_to_supplier', alex)).rejects.toMatchObject(refused('own_seal'));
+  await expect(resolve('paid_to_supplier', alex)).rejects.toMatchObject(
+    refused('own_seal', 'administered'),
+  );
+  await addUser(world.database, { name: 'bruna', role: 'reviewer', by: 'test' });
+  expect(await readOwnSeals(world.database.prisma, [date], 'alex')).toEqual([
+    { date, cause: 'administered', deciders: ['bruna'] },
+  ]);
   await resolve('paid_to_supplier', ana);
 });

@@ -1,9 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
-import {
-  readDayMatching,
-  readTitleMatches,
-} from '../../../src/features/matching/match-reads.sql.ts';
+import { readTitleMatches } from '../../../src/features/matching/match-reads.sql.ts';
+import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, play, type Step } from '../../support/matching-world.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -73,7 +71,8 @@ test('a title is matched with the payables of its order that add up to its value
   expect(await match(world.database)).toMatchObject({ matched: 1 });
   await play(world, [{ matches: 'a=k1 sum, a=k2 sum, a=k3 sum' }]);
   expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 0 });
-  expect(await readDayMatching(world.database, DAY, 30)).toMatchObject({ titles: 1, matched: 1 });
+  const { sum } = await readErpStages(world.database, { from: DAY, to: DAY });
+  expect(sum).toMatchObject({ titles: 1, agreed: 1 });
   // One payable changes, and the whole sum ends.
   await play(world, [{ load: 'k2 51 order=a' }]);
   expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 1 });

@@ -1,12 +1,6 @@
 import type { Words } from '../../../console/list/columns.tsx';
-<<<<<<< HEAD
-import { MASKED, maskBankAccount } from '../../../console/shell/masking.ts';
-import { usePage } from '../../../console/shell/page-context.ts';
-import type { BankAccount } from '../../../core/title/promoted-fields.ts';
-=======
 import { MASKED } from '../../../console/shell/masking.ts';
-import type { BankAccount } from '../../../core/title/destination.ts';
->>>>>>> bookings
+import type { BankAccount } from '../../../core/title/promoted-fields.ts';
 
 /** Number and check digit, unless the digit is masked. */
 export function accountNumber(number: string | null, digit: string | null): string {

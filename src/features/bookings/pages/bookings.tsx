@@ -16,6 +16,7 @@ import {
   DayLink,
   DecisionButtons,
   OwnSeal,
+  type OwnSealProps,
 } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
@@ -288,7 +289,7 @@ function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
   );
 }
 
-const differenceColumns = (own: readonly CivilDate[]): readonly Column<UnbookedChange>[] => [
+const differenceColumns = (own: readonly OwnSealProps[]): readonly Column<UnbookedChange>[] => [
   { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'signed_off_at', head: 'bookings.signedOffAt', kind: 'instant' },
   {
@@ -307,7 +308,7 @@ const differenceColumns = (own: readonly CivilDate[]): readonly Column<UnbookedC
         <CONFIRM_DIFFERENCE.Form
           values={{ date, seal: signOffId }}
           button={text('bookings.confirmDifference')}
-          ownDate={own.includes(date) ? date : null}
+          ownSeal={own.find((seal) => seal.date === date) ?? null}
         />
       </>
     ),
@@ -318,8 +319,8 @@ const differenceColumns = (own: readonly CivilDate[]): readonly Column<UnbookedC
 /** The days whose difference a person has to post in the ERP. */
 function Differences(props: {
   readonly changes: readonly UnbookedChange[];
-  /** The days that another person has to decide about. */
-  readonly own: readonly CivilDate[];
+  /** Of the days that another person has to decide about. */
+  readonly own: readonly OwnSealProps[];
 }) {
   const { changes, own } = props;
   const { text } = usePage();
@@ -340,14 +341,15 @@ function Kept(props: {
   readonly count: number;
   readonly receipts: readonly ListedReceipt[];
   readonly questions: readonly ReceiptQuestions[];
-  /** The days that another person has to decide about. */
-  readonly own: readonly CivilDate[];
+  /** Of the days that another person has to decide about. */
+  readonly own: readonly OwnSealProps[];
 }) {
   const { count, receipts, own } = props;
   const page = usePage();
   const { text, formats } = page;
   const mayAnswer = ANSWER_RECEIPTS.isOffered(page);
-  const isOpen = ({ date }: { readonly date: CivilDate }) => !own.includes(date);
+  const isOpen = ({ date }: { readonly date: CivilDate }) =>
+    !own.some((seal) => seal.date === date);
   const questions = props.questions.filter(isOpen);
   return (
     <Card title={text('bookings.kept')}>
@@ -362,9 +364,9 @@ function Kept(props: {
         </p>
       )}
       {mayAnswer &&
-        props.questions
-          .filter((question) => !isOpen(question))
-          .map(({ date }) => <OwnSeal key={date} date={date} />)}
+        own
+          .filter((seal) => props.questions.some(({ date }) => seal.date === date))
+          .map((seal) => <OwnSeal key={seal.date} {...seal} />)}
       {mayAnswer && questions.length > 0 && (
         <ActionForm action="/bookings/receipts">
           <Field label={text('bookings.receipts')}>

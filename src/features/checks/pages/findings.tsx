@@ -5,32 +5,19 @@ import { CHECK_CODES } from '../../../base/values/checks.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
-import { anyOf, asTabs, choice, dateField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText, Card } from '../../../console/shell/parts.tsx';
 import { DECIDE } from '../../../console/shell/route-access.ts';
 import {
   countFindings,
-  FINDING_STATES,
+  FINDING_FILTER,
   Finding,
   type FindingGroup,
   readFindings,
   readOpenFindingGroups,
   resolveFindings,
-  SEVERITIES,
 } from '../findings.sql.ts';
-
-const FILTER = {
-  state: asTabs(
-    choice('findings.state', [...FINDING_STATES, 'all'], 'open', (state) =>
-      state === 'all' ? 'findings.anyState' : `findings.states.${state}`,
-    ),
-  ),
-  date: dateField('days.date'),
-  check: anyOf('findings.check', CHECK_CODES, (check) => `checks.names.${check}`),
-  severity: anyOf('findings.severity', SEVERITIES, (word) => `findings.severities.${word}`),
-};
 
 const COLUMNS: readonly Column<Finding>[] = [
   { name: 'accepted_date', head: 'days.date', kind: 'date', value: ({ date }) => date },
@@ -96,7 +83,7 @@ export const FINDINGS = declareList(Finding, {
   name: 'findings',
   path: '/findings',
   active: '/sign-offs',
-  filter: FILTER,
+  filter: FINDING_FILTER,
   columns: COLUMNS,
   total: countFindings,
   read: readFindings,

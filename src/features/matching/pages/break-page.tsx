@@ -6,7 +6,13 @@ import { declareAction, declarePage, reason } from '../../../console/declare.tsx
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Card, DayLink, Options, OwnSeal } from '../../../console/shell/parts.tsx';
+import {
+  Card,
+  DayLink,
+  Options,
+  OwnSeal,
+  type OwnSealProps,
+} from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import {
@@ -49,7 +55,7 @@ export const BREAK = declarePage({
     const title = found?.title ?? null;
     const dates = [title?.acceptedDate ?? null];
     const own = fourEyes ? await readOwnSeals(prisma, dates, actorOf(request), WAITS) : [];
-    return { found, ownDate: own[0] ?? null };
+    return { found, ownSeal: own[0] ?? null };
   },
   title: ({ text }, _, { kind }) => text(`matching.kinds.${kind}`),
   answer: ({ found }) => (found === null ? { status: 404 } : {}),
@@ -112,18 +118,18 @@ export const BREAK_ACTIONS = [RESOLVE_BREAK, RESOLVE_BREAKS, REOPEN_BREAKS];
 
 interface BreakPageProps {
   readonly found: Break;
-  /** The day whose seal keeps this person from a decision; null: none. */
-  readonly ownDate: CivilDate | null;
+  /** What keeps this person from a decision; null: nothing. */
+  readonly ownSeal: OwnSealProps | null;
 }
 
 /** Both sides of a break, and what a person can decide. */
 function BreakBody(props: BreakPageProps) {
-  const { found, ownDate } = props;
+  const { found, ownSeal } = props;
   const page = usePage();
   const { text } = page;
   const { kind, ground, title, payable } = found;
   const isReviewer = RESOLVE_BREAK.isOffered(page);
-  const mayDecide = isReviewer && ownDate === null;
+  const mayDecide = isReviewer && ownSeal === null;
   return (
     <>
       <div>
@@ -132,7 +138,7 @@ function BreakBody(props: BreakPageProps) {
           {text(`matching.help.${kind}`)} {text('matching.ageOf', { days: found.age })}{' '}
           {found.waits && text('matching.waitsHelp')}
         </p>
-        {ownDate !== null && isReviewer && <OwnSeal date={ownDate} />}
+        {ownSeal !== null && isReviewer && <OwnSeal {...ownSeal} />}
         {!isReviewer && <p class="quiet">{text('matching.reviewersDecide')}</p>}
       </div>
       <div class="columns">

@@ -2,10 +2,10 @@ import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { authorText, Card, Metric } from '../../../console/shell/parts.tsx';
+import { authorText, Card, type OwnSealProps } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { undoMatch } from '../match-decisions.sql.ts';
-import type { DayMatching, TitleMatch } from '../match-reads.sql.ts';
+import type { TitleMatch } from '../match-reads.sql.ts';
 import { MATCHING_ACTOR } from '../run-matching.sql.ts';
 import { PayableSide } from './break-page.tsx';
 import { BREAKS } from './breaks-page.tsx';
@@ -24,44 +24,12 @@ export const UNDO_MATCH = declareAction({
   notice: 'match_undone',
 });
 
-/** How far a day is: captured, matched with the ERP, signed. */
-export function DayStages(props: {
-  readonly date: CivilDate;
-  readonly matching: DayMatching;
-  readonly signedOffBy: string | null;
-}) {
-  const { date, matching, signedOffBy } = props;
-  const { text, formats } = usePage();
-  return (
-    <Card
-      title={text('matching.stages')}
-      aside={<a href={BREAKS.href({ date })}>{text('matching.openBreaks')}</a>}
-      class="stack"
-    >
-      <dl class="metrics">
-        <Metric label={text('matching.captured')} value={formats.count(matching.titles)} />
-        <Metric
-          label={text('matching.matched')}
-          value={formats.count(matching.matched)}
-          class={matching.isStale || matching.matched < matching.titles ? 'is-warning' : ''}
-          href={BREAKS.href({ date })}
-        />
-        <Metric
-          label={text('matching.signed')}
-          value={signedOffBy === null ? text('matching.notSigned') : authorText(text, signedOffBy)}
-        />
-      </dl>
-      {matching.isStale && <p class="error">{text('matching.stale')}</p>}
-    </Card>
-  );
-}
-
 /** The match of a title and its earlier ones, with a link to the breaks of its date. */
 export function TitleMatches(props: {
   readonly date: CivilDate;
   readonly matches: readonly TitleMatch[];
-  /** The day whose seal keeps this person from undoing the match; null: none. */
-  readonly ownDate: CivilDate | null;
+  /** What keeps this person from undoing the match; null: nothing. */
+  readonly ownSeal: OwnSealProps | null;
 }) {
   const context = usePage();
   const { text, formats } = context;
@@ -111,7 +79,7 @@ export function TitleMatches(props: {
             button={text('matching.undo')}
             look="primary"
             help={text('matching.undoHelp')}
-            ownDate={props.ownDate}
+            ownSeal={props.ownSeal}
             isFolded
           />
         </div>

@@ -68,6 +68,10 @@ export const Month = Type.Object({
     description: 'Signed off, not restated since, and reconciled.',
   }),
   restated: count,
+  titles: count,
+  originalValueSum: amount,
+  breaks: Type.Integer({ minimum: 0, description: 'Open, after the newest run of the matching.' }),
+  breaksValue: amount,
   state: words(MONTH_STATES),
   seal: Type.Union([MonthSeal, Type.Null()], { description: 'The newest seal.' }),
   broken: Type.Array(BrokenDay, { description: 'The days that break the newest seal.' }),
@@ -157,13 +161,18 @@ export async function readMonths(
       FROM known
     )
     SELECT to_char(month, 'YYYY-MM') AS month, first::text AS "from", last::text AS "to",
-           last - first + 1 AS days, present.signed, present.restated, newest.id::float8 AS "sealId",
+           last - first + 1 AS days, present.*, coalesce(broken.breaks, 0)::float8 AS breaks,
+           coalesce(broken.value, 0)::text AS "breaksValue", newest.id::float8 AS "sealId",
            CASE WHEN newest.id IS NULL THEN '[]' ELSE ${brokenDays} END AS broken
     FROM bounded LEFT JOIN newest USING (month)
+    LEFT JOIN (${openBreaksBy(Prisma.sql`date_trunc('month', accepted_date)::date`)}) AS broken (month, breaks, value)
+      USING (month)
     CROSS JOIN LATERAL (
       SELECT (count(*) FILTER (WHERE signed_off_at IS NOT NULL AND NOT restated_after_sign_off
                                  AND state = 'reconciled'))::int AS signed,
-             (count(*) FILTER (WHERE restated_after_sign_off))::int AS restated
+             (count(*) FILTER (WHERE restated_after_sign_off))::int AS restated,
+             coalesce(sum(title_count), 0)::float8 AS titles,
+             coalesce(sum(original_value_sum), 0)::text AS "originalValueSum"
       FROM conciliation.day WHERE date BETWEEN first AND last
     ) AS present
     WHERE ${only}::text IS NULL OR to_char(month, 'YYYY-MM') = ${only}::text
@@ -200,10 +209,12 @@ export function readMonthDays(
     ORDER BY expected.at`;
 }
 
-/** What the ERP has of the titles of a day. Values are exact decimal text. */
+/** Rows (group, number, value) of the open breaks of titles. */
+const openBreaksBy = (group: Prisma.Sql, condition = Prisma.sql`true`) => Prisma.sql`
+  SELECT ${group}, count(*), ${amountSum(Prisma.sql`value`)} FROM ${OPEN_BREAKS} AS counted WHERE ${condition} GROUP BY 1`;
+
+/** What the ERP has of the titles of a day, or of several. Values are exact decimal text. */
 export interface ErpStage {
-  /** Null: the sum of all days. */
-  readonly date: CivilDate | null;
   readonly titles: number;
   readonly value: string;
   /** Titles with a payable after the newest run of the matching; null: the matching has not run. */
@@ -216,12 +227,17 @@ export interface ErpStage {
   readonly postedValue: string;
 }
 
-/** Returns the days of a range that are in the ledger, in date order, and behind them their sum. */
-export function readErpStages(
+export interface ErpStages {
+  readonly days: ReadonlyMap<CivilDate | null, ErpStage>;
+  readonly sum: ErpStage;
+}
+
+/** Returns the stages of the days of a range that are in the ledger, and of all of them together. */
+export async function readErpStages(
   { prisma }: Database,
   { from, to }: Pick<Month, 'from' | 'to'>,
-): Promise<ErpStage[]> {
-  return prisma.$queryRaw<ErpStage[]>`
+): Promise<ErpStages> {
+  const rows = await prisma.$queryRaw<(ErpStage & { date: CivilDate | null })[]>`
     WITH run AS (SELECT agreed FROM conciliation.match_run ORDER BY id DESC LIMIT 1)
     SELECT day.date::text AS date, coalesce(sum(title_count), 0)::float8 AS titles,
            coalesce(sum(original_value_sum), 0)::text AS value,
@@ -233,9 +249,8 @@ export function readErpStages(
     LEFT JOIN jsonb_to_recordset((SELECT agreed FROM run)) AS agreed (date date, titles bigint, value numeric)
       ON agreed.date = day.date
     LEFT JOIN (
-      SELECT accepted_date AS date, count(*) AS breaks, ${amountSum(Prisma.sql`value`)} AS value
-      FROM ${OPEN_BREAKS} AS counted GROUP BY 1
-    ) AS broken ON broken.date = day.date
+      ${openBreaksBy(Prisma.sql`accepted_date`, Prisma.sql`accepted_date BETWEEN ${from}::date AND ${to}::date`)}
+    ) AS broken (date, breaks, value) ON broken.date = day.date
     LEFT JOIN (
       -- An earlier line of a booking is superseded.
       SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
@@ -244,6 +259,11 @@ export function readErpStages(
     ) AS posted ON posted.date = day.date
     WHERE day.date BETWEEN ${from}::date AND ${to}::date
     GROUP BY ROLLUP (day.date) ORDER BY day.date`;
+  // The sum comes last, and also without a day.
+  return {
+    days: new Map(rows.map(({ date, ...stage }) => [date, stage])),
+    sum: rows.at(-1) as ErpStage,
+  };
 }
 
 /** Returns the digest that a seal over these days would have; null: a day cannot be covered. */

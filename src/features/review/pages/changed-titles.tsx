@@ -1,31 +1,46 @@
-import { parseCivilDate } from '../../../base/values/business-day.ts';
+import { toCivilDate } from '../../../base/values/business-day.ts';
 import type { ChangedField } from '../../../console/api/schema-parts.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
+import { PlatformValue } from '../../../console/shell/parts.tsx';
+import { COLUMN_KINDS } from '../../../core/title/title.ts';
 import { CHANGE_KINDS, type ChangedTitles, type TitleChange } from '../changed-titles.sql.ts';
 
-const AMOUNT_COLUMN = /_(?:value|fee)$/;
+const KINDS: Readonly<Record<string, string>> = COLUMN_KINDS;
 
-/**
- * The differing fields with the old and the new value. Identifiers are masked unless the reader may see them.
- */
+/** A value of a title as text. Identifiers are masked unless the reader may see them. */
+export function TitleValue(props: {
+  readonly column: string;
+  readonly value: string | null;
+  readonly isRevealed: boolean;
+}) {
+  const { column, value, isRevealed } = props;
+  const { text, formats } = usePage();
+  const shown = isRevealed ? value : maskColumn(column, value);
+  if (shown === null) return <span class="quiet">{text('day.notStated')}</span>;
+  if (shown === '') return <span class="quiet">{text('title.empty')}</span>;
+  switch (KINDS[column]) {
+    case 'amount':
+      return <>{formats.amount(shown)}</>;
+    case 'decimal_text':
+      return <>{formats.decimalText(shown)}</>;
+    case 'date':
+      return <>{formats.date(toCivilDate(shown))}</>;
+    case 'boolean':
+      return <>{text(shown === 'true' ? 'title.yes' : 'title.no')}</>;
+    default:
+      return <PlatformValue value={shown} />;
+  }
+}
+
+/** The differing fields with the old and the new value. */
 export function FieldChanges(props: {
   readonly fields: readonly ChangedField[];
   readonly isRevealed: boolean;
 }) {
-  const context = usePage();
   const { isRevealed } = props;
-  const { text } = context;
-  const show = (column: string, value: string | null) => {
-    const shown = isRevealed ? value : maskColumn(column, value);
-    if (shown === null) return text('day.notStated');
-    if (column === 'platform_commission') return context.formats.decimalText(shown);
-    const date = column.endsWith('_date') ? parseCivilDate(shown) : null;
-    if (date !== null) return context.formats.date(date);
-    if (column === 'buyer_is_financial') return text(shown === 'true' ? 'title.yes' : 'title.no');
-    return AMOUNT_COLUMN.test(column) ? context.formats.amount(shown) : shown;
-  };
+  const { text } = usePage();
   return (
     <ul class="moves">
       {props.fields.map(({ column, before, after }) => (
@@ -34,12 +49,12 @@ export function FieldChanges(props: {
           <span>
             <del class="before">
               <span class="sr">{text('day.before')}: </span>
-              {show(column, before)}
+              <TitleValue column={column} value={before} isRevealed={isRevealed} />
             </del>
             {' → '}
             <ins class="after">
               <span class="sr">{text('day.after')}: </span>
-              {show(column, after)}
+              <TitleValue column={column} value={after} isRevealed={isRevealed} />
             </ins>
           </span>
         </li>

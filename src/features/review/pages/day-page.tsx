@@ -1,9 +1,14 @@
+import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../../base/database/database.ts';
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
 import { ledgerDate } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { payablesMaxAge, todayOf } from '../../../console/shell/console-parts.ts';
+import {
+  type ConsoleParts,
+  payablesMaxAge,
+  todayOf,
+} from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
@@ -21,16 +26,18 @@ import {
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { PullOrigin, PullState } from '../../../core/ledger/pull-ledger.sql.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
-import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
+import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
-import { type DayMatching, readDayMatching } from '../../matching/match-reads.sql.ts';
-import { DayStages } from '../../matching/pages/match-cards.tsx';
-import { type DayChanges, readDayChanges } from '../changed-titles.sql.ts';
+import { BREAKS } from '../../matching/pages/breaks-page.tsx';
+import { arePayablesStale, hasPayables } from '../../matching/payables/payable-state.sql.ts';
+import { readDayChanges } from '../changed-titles.sql.ts';
 import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
+import { readErpStages } from '../months/month-seal.sql.ts';
 import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
-import { obstacleRules, readSignOffs, type SignOff } from '../sign-off.sql.ts';
+import { obstacleRules, readSignOffs } from '../sign-off.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
 import { ACCEPT_REJECTS, PULL_DAY } from './day-actions.ts';
+import { ErpMetrics } from './months-pages.tsx';
 import { reasonsText } from './reason-text.ts';
 import { holdText, RELEASE } from './release-page.tsx';
 import { obstacleText, SignOffCard } from './remarks.tsx';
@@ -46,51 +53,52 @@ export const DAY = declarePage({
   path: '/days/:date',
   active: '/sign-offs',
   input: { date: ledgerDate },
-  read: async (parts, { date }, request, withRaw) => {
-    const { database } = parts;
-    const { prisma } = database;
-    const today = todayOf(parts);
-    const rules = obstacleRules(parts, actorOf(request));
-    const [known, rejects, pulls, seals, changes, matching, bookings] = await Promise.all([
-      readLedgerDay(database, date, today),
-      readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
-      readDayPulls(database, date, PULLS_SHOWN),
-      readSignOffs(database, date),
-      readDayChanges(database, date, MOVED_SHOWN),
-      readDayMatching(database, date, payablesMaxAge(parts)),
-      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, [date], parts),
-    ]);
-    const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
-    const released = bookings?.get(date) ?? null;
-    return { date, day, rejects, pulls, seals, changes, matching, bookings: released };
-  },
+  read: readDayPage,
   title: ({ formats }, { date }) => formats.date(date),
   // The page follows a pull to its end.
   answer: ({ pulls }) =>
     pulls.some(({ state }) => state === 'queued' || state === 'running')
       ? { refreshSeconds: 2 }
       : {},
-  body: (data) => <DayPage data={data} />,
+  body: (data) => <DayPage {...data} />,
   reveal: { path: REVEAL, who: STAFF, entry: ({ date }) => ({ action: 'rejects.reveal', date }) },
 });
 
-interface DayPageData {
-  readonly date: CivilDate;
-  readonly day: JudgedDay | null;
-  readonly changes: DayChanges;
-  readonly rejects: readonly DayReject[];
-  readonly pulls: readonly DayPull[];
-  /** Null: the ERP has given no payables. */
-  readonly matching: DayMatching | null;
-  readonly seals: readonly SignOff[];
-  /** Null: seals release nothing. */
-  readonly bookings: DayBookings | null;
+async function readDayPage(
+  parts: ConsoleParts,
+  { date }: { readonly date: CivilDate },
+  request: FastifyRequest,
+  withRaw: boolean,
+) {
+  const { database } = parts;
+  const { prisma } = database;
+  const rules = obstacleRules(parts, actorOf(request));
+  const hasBookings = (parts.bookingsFrom ?? null) !== null;
+  const [known, rejects, pulls, seals, changes, hasErp, isStale, bookings, stages] =
+    await Promise.all([
+      readLedgerDay(database, date, todayOf(parts)),
+      readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
+      readDayPulls(database, date, PULLS_SHOWN),
+      readSignOffs(database, date),
+      readDayChanges(database, date, MOVED_SHOWN),
+      hasPayables(prisma),
+      arePayablesStale(prisma, payablesMaxAge(parts)),
+      hasBookings ? readDayBookings(database, [date], parts) : null,
+      readErpStages(database, { from: date, to: date }),
+    ]);
+  const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
+  return {
+    ...{ date, day, rejects, pulls, seals, changes, hasErp, isStale, stage: stages.sum },
+    /** Null: seals release nothing. */
+    bookings: bookings?.get(date) ?? null,
+  };
 }
 
-function DayPage({ data }: { data: DayPageData }) {
-  const context = usePage();
+type DayPageData = Awaited<ReturnType<typeof readDayPage>>;
+
+function DayPage(data: DayPageData) {
   const { day, date } = data;
-  const { text } = context;
+  const { text } = usePage();
   return (
     <>
       <DayHead date={date} day={day} active="overview" />
@@ -124,24 +132,23 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
     <>
       <Banners day={day} />
       <DayActions date={data.date} day={day} />
-      {data.matching !== null && (
-        <DayStages
-          date={data.date}
-          matching={data.matching}
-          signedOffBy={day.isRestated ? null : day.signedOffBy}
-        />
+      {data.hasErp && (
+        <Card
+          title={text('day.erp')}
+          aside={<a href={BREAKS.href({ date: data.date })}>{text('matching.openBreaks')}</a>}
+          class="stack"
+        >
+          <ErpMetrics sum={data.stage} />
+          {data.isStale && <p class="error">{text('matching.stale')}</p>}
+        </Card>
       )}
       {day.isRestated && moved}
       <div class="columns wide-first">
         <ControlTotals day={day} />
-        <SignOffCard day={day} seals={data.seals} />
+        <SignOffCard day={day} seals={data.seals} stage={data.stage} />
       </div>
       {data.rejects.length > 0 && (
-        <DayRejects
-          date={data.date}
-          rejects={data.rejects}
-          isSigned={day.signedOffAt !== null && !day.isRestated}
-        />
+        <DayRejects date={data.date} rejects={data.rejects} isSigned={day.signedOffAt !== null} />
       )}
       {data.bookings !== null && <DayBookingsCard date={data.date} bookings={data.bookings} />}
       {!day.isRestated && moved}
@@ -344,7 +351,7 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
 function DayRejects(props: {
   readonly date: CivilDate;
   readonly rejects: readonly DayReject[];
-  /** Whether the day is signed off in its present state. Its rejects then cannot be accepted. */
+  /** Whether the day has a seal. Its rejects then cannot be accepted. */
   readonly isSigned: boolean;
 }) {
   const context = usePage();

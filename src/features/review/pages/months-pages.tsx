@@ -33,6 +33,7 @@ import {
   blockersOf,
   digestOfDays,
   type ErpStage,
+  type ErpStages,
   Month,
   type MonthDay,
   type MonthState,
@@ -74,8 +75,8 @@ export const MONTHS = declareList(Month, {
       name: 'state',
       head: 'months.state',
       kind: 'text',
-      value: ({ state }, { text }) => text(`months.states.${state}`),
-      cell: ({ state }) => <State state={state} />,
+      value: stateText,
+      cell: (month) => <State month={month} />,
     },
     {
       name: 'signed_days',
@@ -84,18 +85,14 @@ export const MONTHS = declareList(Month, {
       value: ({ signed, days }, { text, formats }) =>
         text('months.ofDays', { signed: formats.count(signed), days: formats.count(days) }),
     },
-    {
-      name: 'titles',
-      head: 'days.titles',
-      kind: 'count',
-      value: ({ seal }) => (seal === null ? null : Number(seal.totals.title_count)),
-    },
+    { name: 'titles', head: 'days.titles', kind: 'count' },
     {
       name: 'original_value',
       head: 'amounts.original_value',
       kind: 'amount',
-      value: ({ seal }) => seal?.totals.original_value_sum ?? null,
+      value: ({ originalValueSum }) => originalValueSum,
     },
+    { name: 'breaks', head: 'months.breaks', kind: 'count' },
     {
       name: 'sealed_by',
       head: 'months.sealedBy',
@@ -180,29 +177,19 @@ export function sendEvidence(
 }
 
 /** Returns the data of a month; null: the ledger does not have the month. */
-async function readMonthPage(parts: ConsoleParts, name: CivilMonth): Promise<MonthPageData | null> {
+async function readMonthPage(parts: ConsoleParts, name: CivilMonth) {
   const { database } = parts;
-  const [month] = await readMonths(database.prisma, todayOf(parts), name);
+  const today = todayOf(parts);
+  const [month] = await readMonths(database.prisma, today, name);
   if (month === undefined) return null;
   const [days, stages] = await Promise.all([
     readMonthDays(database.prisma, month),
     readErpStages(database, month),
   ]);
-  return {
-    month,
-    days: stagedDays(days, stages),
-    sum: sumOf(stages),
-    presentDigest: digestOfDays(name, days),
-  };
+  return { month, today, days, stages, presentDigest: digestOfDays(name, days) };
 }
 
-interface MonthPageData {
-  readonly month: Month;
-  readonly days: readonly StagedDay[];
-  readonly sum: ErpStage;
-  /** The digest of a seal over the present seals of the days; null: a day cannot be covered. */
-  readonly presentDigest: string | null;
-}
+type MonthPageData = NonNullable<Awaited<ReturnType<typeof readMonthPage>>>;
 
 /** One month with its days, its seals and the form to seal it. */
 function MonthBody({ data }: { readonly data: MonthPageData }) {
@@ -213,7 +200,7 @@ function MonthBody({ data }: { readonly data: MonthPageData }) {
     <>
       <div class="day-head">
         <h1>{formats.month(month.month)}</h1>
-        <State state={month.state} />
+        <State month={month} />
       </div>
       {month.broken.length > 0 && (
         <Banner look="restated" title={text('months.broken')}>
@@ -234,7 +221,7 @@ function MonthBody({ data }: { readonly data: MonthPageData }) {
         )}
       </div>
       <Card title={text('months.days')}>
-        <DaysTable days={data.days} sum={data.sum} isFile={false} />
+        <DaysTable days={data.days} stages={data.stages} sealed={null} />
       </Card>
     </>
   );
@@ -243,8 +230,9 @@ function MonthBody({ data }: { readonly data: MonthPageData }) {
 function SealCard({ data }: { data: MonthPageData }) {
   const context = usePage();
   const { text, formats } = context;
-  const { month, presentDigest } = data;
+  const { month, presentDigest, today } = data;
   const { seal } = month;
+  const { sum } = data.stages;
   const isSealed = month.state === 'sealed';
   return (
     <Card title={text('months.seal')}>
@@ -266,9 +254,10 @@ function SealCard({ data }: { data: MonthPageData }) {
             </p>
           </>
         )}
-        <ErpMetrics sum={data.sum} />
+        <ErpMetrics sum={sum} />
+        {month.to >= today && <p>{text('months.notOver', { date: formats.date(month.to) })}</p>}
         {!isSealed &&
-          blockersOf(data.days).map(({ fault, days }) => (
+          blockersOf(data.days.filter(({ date }) => date < today)).map(({ fault, days }) => (
             <p key={fault}>
               {text(`faults.sealing_${fault}`)}{' '}
               {days.map(({ date }) => [<DayLink key={date} date={date} />, ' '])}
@@ -282,7 +271,19 @@ function SealCard({ data }: { data: MonthPageData }) {
             look="primary"
             help={text('months.sealHelp')}
             otherwise={text('months.reviewersSeal')}
-          />
+            isFolded={sum.breaks > 0}
+          >
+            {sum.breaks > 0 && (
+              <p class="error">
+                {text('months.sealWithBreaks', {
+                  breaks: sum.breaks,
+                  value: formats.amount(sum.breaksValue),
+                  agreed: formats.count(sum.agreed ?? 0),
+                  titles: formats.count(sum.titles),
+                })}
+              </p>
+            )}
+          </SEAL_MONTH.Form>
         )}
       </div>
     </Card>
@@ -306,8 +307,8 @@ function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: bo
   );
 }
 
-/** What a seal of the month would cover, beside what the ERP has of it. */
-function ErpMetrics({ sum }: Pick<MonthPageData, 'sum'>) {
+/** Titles of a day or a month, beside what the ERP has of them. */
+export function ErpMetrics({ sum }: Pick<ErpStages, 'sum'>) {
   const context = usePage();
   const { text } = context;
   return (
@@ -337,14 +338,9 @@ function ErpMetrics({ sum }: Pick<MonthPageData, 'sum'>) {
 
 /** A day of a month, with its seal and what the ERP has of it. */
 interface StagedDay extends MonthDay {
-  readonly stage: ErpStage;
+  /** Null: the ledger does not have the day. */
+  readonly stage: ErpStage | null;
 }
-
-const stagedDays = (days: readonly MonthDay[], stages: readonly ErpStage[]): StagedDay[] =>
-  days.map((day) => ({
-    ...day,
-    stage: stages.find(({ date }) => date === day.date) ?? NO_STAGE,
-  }));
 
 /** @param isFile the table is in a file, which has no other pages */
 const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
@@ -371,27 +367,28 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
     name: 'titles',
     head: 'days.titles',
     kind: 'count',
-    value: ({ seal }) => seal && Number(seal.title_count),
+    value: ({ seal, stage }) => (isFile ? Number(seal?.title_count) : (stage?.titles ?? null)),
   },
   {
     name: 'value',
     head: 'amounts.original_value',
     kind: 'amount',
-    value: ({ seal }) => seal?.original_value_sum ?? null,
+    value: ({ seal, stage }) => (isFile ? seal?.original_value_sum : stage?.value) ?? null,
   },
   {
     name: 'agreed',
     head: 'months.agreed',
     kind: 'count',
-    value: ({ stage }, page) => agreedOf(stage, page),
+    value: ({ stage }, page) => stage && agreedOf(stage, page),
   },
   {
     name: 'breaks',
     head: 'months.breaks',
     kind: 'count',
-    cell: ({ date, stage: { breaks, breaksValue } }, page) => {
-      const shown = counted(page, breaks, breaksValue);
-      return isFile || breaks === 0 ? shown : <a href={BREAKS.href({ date })}>{shown}</a>;
+    cell: ({ date, stage }, page) => {
+      if (stage === null) return '–';
+      const shown = counted(page, stage.breaks, stage.breaksValue);
+      return isFile || stage.breaks === 0 ? shown : <a href={BREAKS.href({ date })}>{shown}</a>;
     },
     only: 'page',
   },
@@ -399,7 +396,7 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
     name: 'posted',
     head: 'bookings.states.posted',
     kind: 'count',
-    value: ({ stage }, page) => counted(page, stage.posted, stage.postedValue),
+    value: ({ stage }, page) => stage && counted(page, stage.posted, stage.postedValue),
   },
   {
     name: 'signed',
@@ -414,21 +411,23 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
 const agreedOf = ({ agreed, agreedValue }: ErpStage, page: Words) =>
   agreed === null ? null : counted(page, agreed, agreedValue);
 
+/** @param props.sealed the totals of the seal, for a file; null: the present ones are shown */
 function DaysTable(props: {
-  readonly days: readonly StagedDay[];
-  readonly isFile: boolean;
-  readonly sum: ErpStage;
+  readonly days: readonly MonthDay[];
+  readonly stages: ErpStages;
+  readonly sealed: MonthTotals | null;
 }) {
   const page = usePage();
-  const { sum } = props;
+  const { sealed } = props;
+  const { days, sum } = props.stages;
   return (
     <ListTable
       label={page.text('months.days')}
-      columns={dayColumns(props.isFile)}
-      rows={props.days}
+      columns={dayColumns(sealed !== null)}
+      rows={props.days.map((day) => ({ ...day, stage: days.get(day.date) ?? null }))}
       sums={{
-        titles: sum.titles,
-        value: sum.value,
+        titles: sealed === null ? sum.titles : Number(sealed.title_count),
+        value: sealed?.original_value_sum ?? sum.value,
         agreed: agreedOf(sum, page) ?? '–',
         breaks: counted(page, sum.breaks, sum.breaksValue),
         posted: counted(page, sum.posted, sum.postedValue),
@@ -452,18 +451,27 @@ function Totals({ totals }: { totals: MonthTotals }) {
         value={formats.amount(totals.original_value_sum)}
       />
       {counts.map(([measure, label]) => (
-        <Metric key={measure} label={label} value={countOf(context, totals[measure])} />
+        <Metric key={measure} label={label} value={formats.count(Number(totals[measure]))} />
       ))}
     </dl>
   );
 }
 
-function State({ state }: { state: MonthState }) {
-  const { text } = usePage();
+const hasBreaks = ({ state, breaks }: Month) => state === 'ready' && breaks > 0;
+
+function stateText(month: Month, { text, formats }: Words): string {
+  const state = text(`months.states.${month.state}`);
+  if (!hasBreaks(month)) return state;
+  const value = formats.amount(month.breaksValue);
+  return text('months.withBreaks', { state, breaks: month.breaks, value });
+}
+
+function State({ month }: { readonly month: Month }) {
+  const look = hasBreaks(month) ? 'attention' : LOOKS[month.state];
   return (
-    <span class={`badge is-${LOOKS[state]}`}>
-      <StateIcon look={LOOKS[state]} />
-      {text(`months.states.${state}`)}
+    <span class={`badge is-${look}`}>
+      <StateIcon look={look} />
+      {stateText(month, usePage())}
     </span>
   );
 }
@@ -506,7 +514,7 @@ function renderSummary(
   data: {
     readonly evidence: Evidence;
     readonly made: { readonly at: Date; readonly by: string };
-    readonly stages: readonly ErpStage[];
+    readonly stages: ErpStages;
   },
 ): string {
   const { text, formats, language } = context;
@@ -544,9 +552,9 @@ function renderSummary(
           ))}
           <Totals totals={seal.totals} />
           <p>{text('months.stagesAt', { at: formats.instant(made.at) })}</p>
-          <ErpMetrics sum={sumOf(stages)} />
+          <ErpMetrics sum={stages.sum} />
           <h2>{text('months.days')}</h2>
-          <DaysTable days={stagedDays(days, stages)} sum={sumOf(stages)} isFile />
+          <DaysTable days={days} stages={stages} sealed={seal.totals} />
           <h2>{text('months.audit')}</h2>
           <ListTable label={text('months.audit')} columns={AUDIT_COLUMNS} rows={audit} />
           <p>
@@ -560,27 +568,7 @@ function renderSummary(
   return `<!doctype html>${renderToString(document)}`;
 }
 
-/** The last one is the sum of all days. */
-const sumOf = (stages: readonly ErpStage[]): ErpStage => stages.at(-1) ?? NO_STAGE;
-
-const NO_STAGE: ErpStage = {
-  date: null,
-  titles: 0,
-  value: '0',
-  agreed: null,
-  agreedValue: null,
-  breaks: 0,
-  breaksValue: '0',
-  posted: 0,
-  postedValue: '0',
-};
-
 /** `60 (1.234,00)`; without a value nothing is counted. */
 function counted({ formats }: Words, count: number, value: string | null): string {
   return count === 0 ? '0' : `${formats.count(count)} (${formats.amount(value ?? '0')})`;
-}
-
-/** A count that is decimal text. */
-function countOf({ formats }: PageContext, count: string | null): string {
-  return formats.amount(count ?? '0').replace(/[.,]00$/, '');
 }

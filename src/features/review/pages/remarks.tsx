@@ -2,6 +2,7 @@ import type { DayObstacle } from '../../../console/day-obstacle.ts';
 import type { Words } from '../../../console/list/columns.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText, Card } from '../../../console/shell/parts.tsx';
+import type { ErpStage } from '../months/month-seal.sql.ts';
 import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
 import type { SignOff } from '../sign-off.sql.ts';
 import { REOPEN_DAY, SIGN_DAY } from './day-actions.ts';
@@ -46,9 +47,10 @@ export function Remarks(props: { readonly day: Pick<JudgedDay, 'date' | 'obstacl
 export function SignOffCard(props: {
   readonly day: JudgedDay;
   readonly seals: readonly SignOff[];
+  readonly stage: ErpStage;
 }) {
   const context = usePage();
-  const { day, seals } = props;
+  const { day, seals, stage } = props;
   const { text, formats } = context;
   const mayReview = SIGN_DAY.isOffered(context);
   const isOpen = day.signedOffAt === null || day.isRestated;
@@ -93,7 +95,16 @@ export function SignOffCard(props: {
             look="danger"
             help={text('day.reopenHelp')}
             isFolded
-          />
+          >
+            {stage.posted > 0 && (
+              <p>
+                {text('day.reopenPosted', {
+                  count: stage.posted,
+                  value: formats.amount(stage.postedValue),
+                })}
+              </p>
+            )}
+          </REOPEN_DAY.Form>
         )}
         {ended.length > 0 && (
           <div>

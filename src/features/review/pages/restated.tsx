@@ -2,22 +2,22 @@ import { Type } from 'typebox';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import { declareAction } from '../../../console/declare.tsx';
 import type { Column } from '../../../console/list/columns.tsx';
-import { readFilter, textField } from '../../../console/list/filter.tsx';
+import { readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText } from '../../../console/shell/parts.tsx';
 import { EVERYBODY } from '../../../console/shell/route-access.ts';
+import { CHANGE_KINDS } from '../changed-titles.sql.ts';
 import {
   countRestated,
+  RESTATED_FILTER,
   RestatedDay,
   readRestated,
   readRestatedTitles,
 } from '../restated-days.sql.ts';
 import { sendMoved } from './restated-export.ts';
-
-const FILTER = { by: textField('months.daySignedBy') };
 
 const COLUMNS: readonly Column<RestatedDay>[] = [
   { name: 'date', head: 'days.date', kind: 'day', isHead: true },
@@ -38,6 +38,22 @@ const COLUMNS: readonly Column<RestatedDay>[] = [
   { name: 'sealed', head: 'restated.sealed', kind: 'amount' },
   { name: 'present', head: 'restated.present', kind: 'amount' },
   { name: 'difference', head: 'restated.difference', kind: 'amount' },
+  {
+    name: 'changes',
+    head: 'restated.changes',
+    kind: 'text',
+    value: ({ changes }, { text, formats }) =>
+      CHANGE_KINDS.filter((kind) => changes[kind] > 0)
+        .map((kind) => `${text(`day.kinds.${kind}`)}: ${formats.count(changes[kind])}`)
+        .join('; '),
+  },
+  {
+    name: 'fields',
+    head: 'restated.fields',
+    kind: 'text',
+    value: ({ fields }, { text }) =>
+      fields.map((field) => text.find(`title.fields.${field}`) ?? field).join(', '),
+  },
 ];
 
 /** The days that changed after their sign-off: what was sealed, what is present, and the difference. */
@@ -45,7 +61,7 @@ export const RESTATED = declareList(RestatedDay, {
   name: 'restated',
   path: '/restated',
   active: '/restated',
-  filter: FILTER,
+  filter: RESTATED_FILTER,
   columns: COLUMNS,
   rowsPerPage: 10,
   total: countRestated,
@@ -72,9 +88,9 @@ export const RESTATED = declareList(RestatedDay, {
 export const CHANGED_FIELDS = declareAction({
   path: '/restated',
   who: EVERYBODY,
-  input: { by: Type.Optional(FILTER.by.schema) },
+  input: { by: Type.Optional(RESTATED_FILTER.by.schema) },
   answer: (request, reply, parts) => {
-    const { by } = readFilter(FILTER, request.body).filter;
+    const { by } = readFilter(RESTATED_FILTER, request.body).filter;
     const entry = { action: 'restated.export', details: { format: 'csv' } } as const;
     return sendMoved(request, reply, parts, 'fileNames.restated', todayOf(parts), async () => ({
       entry,

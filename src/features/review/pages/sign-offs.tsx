@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
@@ -10,41 +11,50 @@ import { textParameter, usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.tsx';
+import { Prisma } from '../../../generated/prisma/client.ts';
 import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
+import type { LedgerDay } from '../ledger-days.sql.ts';
 import {
   isKept,
   isSignable,
   JudgedDay,
   readDays,
   readDayTotals,
+  SIGNABLE,
+  type Signable,
   withObstacles,
 } from '../obstacles.sql.ts';
-import {
-  obstacleRules,
-  readNewestSeals,
-  type SeenDay,
-  type SignOff,
-  type SignOffOutcome,
-  signOffDays,
-} from '../sign-off.sql.ts';
+import { obstacleRules, type SeenDay, type SignOffOutcome, signOffDays } from '../sign-off.sql.ts';
 import { obstacleText, Remarks } from './remarks.tsx';
 
 const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
 
 const FORM = 'days-to-sign';
 
-/** The days that can be signed off now, with a box for each that the reader may sign. */
+const TOTALS: readonly Column<LedgerDay>[] = [
+  { name: 'titles', head: 'days.titles', kind: 'count' },
+  {
+    name: 'original_value',
+    head: 'amounts.original_value',
+    kind: 'amount',
+    value: ({ sums }) => sums.original_value,
+  },
+];
+
+const TABS: Readonly<Record<Signable, TextKey>> = {
+  all: 'signOffs.all',
+  clean: 'signOffs.clean',
+  kept: 'signOffs.kept',
+};
+
+/** The days that wait for their sign-off, with a box for each that the reader may sign. */
 export const SIGN_OFFS = declareList(SignableDay, {
   name: 'signOffs',
   path: '/sign-offs',
   active: '/sign-offs',
   filter: {
-    clean: asTabs(
-      choice('lists.signOffs.title', ['false', 'true'], 'false', (word) =>
-        word === 'true' ? 'signOffs.clean' : 'signOffs.all',
-      ),
-    ),
+    show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (word) => TABS[word])),
     select: asHidden(choice('signOffs.choose', ['none', 'all'], 'none', () => 'signOffs.choose')),
   },
   columns: [
@@ -69,13 +79,7 @@ export const SIGN_OFFS = declareList(SignableDay, {
         </span>
       ),
     },
-    { name: 'titles', head: 'days.titles', kind: 'count' },
-    {
-      name: 'original_value',
-      head: 'amounts.original_value',
-      kind: 'amount',
-      value: ({ sums }) => sums.original_value,
-    },
+    ...TOTALS,
     {
       name: 'reservations',
       head: 'signOffs.remarks',
@@ -86,23 +90,26 @@ export const SIGN_OFFS = declareList(SignableDay, {
     },
   ],
   rowsPerPage: 100,
-  async total(db, { clean }, { parts, actor }) {
-    const today = todayOf(parts);
-    const [all, without] = await Promise.all([
-      readDayTotals(db, isSignable(today, null)),
-      readDayTotals(db, isSignable(today, obstacleRules(parts, actor))),
+  async total(db, { show }, { parts, actor }) {
+    const rules = obstacleRules(parts, actor);
+    const totalOf = (wanted: Signable) =>
+      readDayTotals(db, isSignable(todayOf(parts), rules, wanted));
+    const [all, clean, kept] = await Promise.all([
+      totalOf('all'),
+      totalOf('clean'),
+      totalOf('kept'),
     ]);
-    const { days, titles, originalValueSum } = clean === 'true' ? without : all;
+    const { days, titles, originalValueSum } = { all, clean, kept }[show];
     return {
       rows: days,
       sums: { titles, original_value: originalValueSum },
-      counts: { false: all.days, true: without.days },
+      counts: { all: all.days, clean: clean.days, kept: kept.days },
     };
   },
-  async read(db, { clean, select }, place, { parts, actor }) {
+  async read(db, { show, select }, place, { parts, actor }) {
     const rules = obstacleRules(parts, actor);
-    const isWanted = isSignable(todayOf(parts), clean === 'true' ? rules : null);
-    const days = await withObstacles(db, await readDays(db, isWanted, place), rules);
+    const wanted = isSignable(todayOf(parts), rules, show);
+    const days = await withObstacles(db, await readDays(db, wanted, place), rules);
     return days.map((day) => ({ ...day, isSelected: select === 'all' }));
   },
   layout: async (_, filter, request) => {
@@ -113,7 +120,7 @@ export const SIGN_OFFS = declareList(SignableDay, {
       <>
         {head}
         {tabs}
-        <SelectForm isClean={filter.clean === 'true'} isAll={isAll} other={other} />
+        <SelectForm show={filter.show} isAll={isAll} other={other} />
         {table}
       </>
     );
@@ -121,15 +128,16 @@ export const SIGN_OFFS = declareList(SignableDay, {
 });
 
 function SelectForm(props: {
-  readonly isClean: boolean;
+  readonly show: Signable;
   readonly isAll: boolean;
   readonly other: string;
 }) {
   const page = usePage();
   const { text } = page;
+  if (props.show === 'kept') return <p class="quiet">{text('signOffs.keptHelp')}</p>;
   return (
     <section class="stack">
-      {props.isClean && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
+      {props.show === 'clean' && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
       {SIGN_DAYS.isOffered(page) && (
         <p>
           <a class="button" href={props.other}>
@@ -160,22 +168,20 @@ export const SIGN_DAYS = declareAction({
   },
   answer: async (request, reply, parts, { day = [], reason = null }) => {
     const { database } = parts;
-    const outcomes = await signOffDays(database, day.map(parseSeenDay), {
-      ...parts,
-      by: actorOf(request),
-      reason,
-    });
-    const signed = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
-    const [seals, { days: remaining }, bookings] = await Promise.all([
-      readNewestSeals(database, signed),
-      readDayTotals(database.prisma, isSignable(todayOf(parts), null)),
-      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, signed, parts),
+    const by = actorOf(request);
+    const outcomes = await signOffDays(database, day.map(parseSeenDay), { ...parts, by, reason });
+    const dates = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
+    const isSigned = Prisma.sql`date = ANY(${dates}::text[]::date[])`;
+    const [signed, { days: remaining }, bookings] = await Promise.all([
+      readDays(database.prisma, isSigned, { offset: 0, limit: dates.length }),
+      readDayTotals(database.prisma, isSignable(todayOf(parts), obstacleRules(parts, by), 'all')),
+      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, dates, parts),
     ]);
     const refused = outcomes.filter(({ refusal }) => refusal !== null);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('lists.signOffs.title'),
       active: '/sign-offs',
-      body: <SignOffResultPage data={{ seals, bookings, refused, remaining }} />,
+      body: <SignOffResultPage data={{ signed, bookings, refused, remaining }} />,
     }));
   },
 });
@@ -187,41 +193,34 @@ function parseSeenDay(text: string): SeenDay {
 }
 
 interface ResultPageData {
-  readonly seals: readonly SignOff[];
+  readonly signed: readonly LedgerDay[];
   /** What each of them released; null: seals release nothing. */
   readonly bookings: ReadonlyMap<CivilDate, DayBookings> | null;
   readonly refused: readonly SignOffOutcome[];
   readonly remaining: number;
 }
 
-const SEAL_COLUMNS: readonly Column<SignOff>[] = [
-  { name: 'date', head: 'days.date', kind: 'day', isHead: true },
-  { name: 'titles', head: 'days.titles', kind: 'count' },
-  {
-    name: 'original_value',
-    head: 'amounts.original_value',
-    kind: 'amount',
-    value: ({ originalValueSum }) => originalValueSum,
-  },
-];
-
 /** What became of each day. */
 function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
   const { text, formats } = usePage();
-  const { seals, bookings, refused } = data;
-  const released: Column<SignOff> = {
-    name: 'released',
-    head: 'bookings.dayTitle',
-    kind: 'text',
-    cell: ({ date }) => <Released date={date} bookings={bookings?.get(date)} />,
-    only: 'page',
-  };
+  const { signed, bookings, refused } = data;
+  const columns: readonly Column<LedgerDay>[] = [
+    { name: 'date', head: 'days.date', kind: 'day', isHead: true },
+    ...TOTALS,
+    {
+      name: 'released',
+      head: 'bookings.dayTitle',
+      kind: 'text',
+      cell: ({ date }) => <Released date={date} bookings={bookings?.get(date)} />,
+      only: 'page',
+    },
+  ];
   return (
     <>
       <h1>
         {text('signOffs.resultTitle', {
-          signed: formats.count(seals.length),
-          days: formats.count(seals.length + refused.length),
+          signed: formats.count(signed.length),
+          days: formats.count(signed.length + refused.length),
         })}
       </h1>
       {refused.length > 0 && (
@@ -229,12 +228,12 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
           <ListTable label={text('signOffs.refused')} columns={REFUSED_COLUMNS} rows={refused} />
         </Card>
       )}
-      {seals.length > 0 && (
+      {signed.length > 0 && (
         <Card title={text('signOffs.signed')}>
           <ListTable
             label={text('signOffs.signed')}
-            columns={bookings === null ? SEAL_COLUMNS : [...SEAL_COLUMNS, released]}
-            rows={seals}
+            columns={bookings === null ? columns.slice(0, -1) : columns}
+            rows={signed}
           />
         </Card>
       )}

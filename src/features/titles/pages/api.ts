@@ -21,9 +21,8 @@ export const TITLES_API = [
     run: async ({ database }, { id }) => {
       const title = await readTitleDetail(database, BigInt(id));
       if (title === null) return null;
-      const { first: _, contentHash: __, ...rest } = title;
       return {
-        ...rest,
+        ...title,
         fields: Object.fromEntries(
           Object.entries(title.fields).map(([column, value]) => [
             column,
@@ -31,13 +30,12 @@ export const TITLES_API = [
           ]),
         ),
         promoted: title.promoted.map(maskPromoted),
-        revisions: title.revisions.map(({ revision, kind, changedAt, pullId, fields }) => ({
-          revision,
-          kind,
-          changedAt,
-          pullId,
-          fields: fields.map(maskChange),
-        })),
+        revisions: title.revisions
+          .filter(({ kind }) => kind !== 'inserted')
+          .map(({ origin: _, requestedBy: __, fields, ...revision }) => ({
+            ...revision,
+            fields: fields.map(maskChange),
+          })),
       };
     },
   }),

@@ -17,14 +17,6 @@ import { OPEN_HOLDS } from '../../accounts/payment-holds.sql.ts';
 import { businessDayOf } from '../../calendar/business-days.sql.ts';
 import { PROMOTED_VALUES, PromotedValue } from '../../fields/promoted-fields.sql.ts';
 
-/** A pull that changed a title, and the time of its request. */
-export interface ChangingPull {
-  readonly pullId: number;
-  readonly origin: PullOrigin;
-  readonly requestedBy: string;
-  readonly fetchedAt: Date | null;
-}
-
 /** A title of the same order, buyer and provider with another due date or value. */
 const RelatedTitle = Type.Object({ id, dueDate: dateOrNull, originalValue: amount });
 
@@ -66,11 +58,17 @@ export const Title = Type.Object({
   revisions: Type.Array(Revision),
 });
 
+/** What the page says of a revision besides: who asked for its pull. */
+interface RevisionOfPull extends Readonly<Omit<Static<typeof Revision>, 'kind'>> {
+  /** inserted: the first response that had the title. */
+  readonly kind: Static<typeof Revision>['kind'] | 'inserted';
+  readonly origin: PullOrigin;
+  readonly requestedBy: string;
+}
+
 export interface TitleDetail extends Readonly<Omit<Static<typeof Title>, 'revisions'>> {
-  readonly contentHash: string;
-  readonly first: ChangingPull;
   /** Newest first. */
-  readonly revisions: readonly (ChangingPull & Readonly<Static<typeof Revision>>)[];
+  readonly revisions: readonly RevisionOfPull[];
 }
 
 const fields = Prisma.raw(
@@ -87,35 +85,27 @@ export async function readTitleDetail(database: Database, id: bigint): Promise<T
   const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
     SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
            ${businessDayOf(Prisma.sql`title.anticipated_due_date`)}::text AS "businessDay",
-           ${fields} AS fields, ${PROMOTED_VALUES} AS promoted, content_hash::text AS "contentHash",
+           ${fields} AS fields, ${PROMOTED_VALUES} AS promoted,
            EXISTS (SELECT FROM (${OPEN_HOLDS}) AS held WHERE held.title_id = title.id) AS "isPaymentHeld",
            ${related(Prisma.sql`id = (SELECT predecessor_id FROM conciliation.title_succession WHERE title_id = title.id)`)} AS predecessor,
            ${related(Prisma.sql`id = (SELECT title_id FROM conciliation.title_succession WHERE predecessor_id = title.id
                                  ORDER BY pull_id DESC LIMIT 1)`)} AS successor,
-           title.created_at AS "createdAt",
-           title.changed_at AS "changedAt",
-           jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,
-                              'requestedBy', pull.requested_by, 'fetchedAt', pull.fetch_started_at) AS first
-    FROM conciliation.title title
-    LEFT JOIN conciliation.pull pull ON pull.id = title.first_pull_id
-    WHERE title.id = ${id}`;
+           title.created_at AS "createdAt", title.changed_at AS "changedAt"
+    FROM conciliation.title WHERE title.id = ${id}`;
   if (title === undefined) return null;
-  const revisions = await database.prisma.$queryRaw<TitleDetail['revisions'][number][]>`
-    SELECT revision, kind, changed_at AS "changedAt", pull_id::float8 AS "pullId", pull.origin,
-           pull.requested_by AS "requestedBy", pull.fetch_started_at AS "fetchedAt", list.fields
-    FROM conciliation.title_revision revision
-    LEFT JOIN conciliation.pull pull ON pull.id = revision.pull_id
-    CROSS JOIN LATERAL (
-      SELECT coalesce(jsonb_agg(jsonb_build_object(
-               'column', key, 'before', value #>> '{}', 'after', revision.after ->> key)
-               ORDER BY key) FILTER (WHERE key <> 'status'), '[]') AS fields
-      FROM jsonb_each(revision.before) AS field (key, value)
-    ) AS list
-    WHERE revision.title_id = ${id} ORDER BY revision DESC`;
-  const { fetchedAt } = title.first;
-  return {
-    ...title,
-    first: { ...title.first, fetchedAt: fetchedAt === null ? null : new Date(fetchedAt) },
-    revisions,
-  };
+  const revisions = await database.prisma.$queryRaw<RevisionOfPull[]>`
+    SELECT revision, kind, at AS "changedAt", pull_id::float8 AS "pullId", pull.origin,
+           pull.requested_by AS "requestedBy", fields
+    FROM (
+      SELECT revision, kind, changed_at, pull_id, (
+               SELECT coalesce(jsonb_agg(jsonb_build_object(
+                        'column', key, 'before', value #>> '{}', 'after', revision.after ->> key)
+                        ORDER BY key) FILTER (WHERE key <> 'status'), '[]')
+               FROM jsonb_each(revision.before) AS field (key, value))
+      FROM conciliation.title_revision AS revision WHERE title_id = ${id}
+      UNION ALL
+      SELECT 0, 'inserted', created_at, first_pull_id, '[]' FROM conciliation.title WHERE id = ${id}
+    ) AS history (revision, kind, at, pull_id, fields)
+    LEFT JOIN conciliation.pull ON pull.id = pull_id ORDER BY revision DESC`;
+  return { ...title, revisions };
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../../base/audit/audit.ts';
 import type { RowBatches } from '../../../base/export/table.ts';
 import type { Language } from '../../../base/texts/texts.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
@@ -11,7 +12,6 @@ import { sendFile } from '../../../console/shell/send-file.ts';
 import {
   daysUntil,
   readTitleSnapshot,
-  recordExport,
   TITLE_EXPORT_COLUMNS,
   type TitleSelection,
   type TitleSnapshot,
@@ -46,7 +46,8 @@ export async function sendTitleFile(
     readTitleSnapshot(database, selection, signal, async (snapshot) => {
       const today = todayOf(parts);
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
-      await recordExport(database, actorOf(request), { from, to, format, rows, ...file.noted });
+      const details = { from, to, format, rows, ...file.noted };
+      await recordAudit(database.prisma, { actor: actorOf(request), action: 'export', details });
       const titles = isMasked ? maskRows(snapshot) : snapshot.titles;
       const content = { ...snapshot, titles, ledger: daysUntil(snapshot.ledger, today) };
       const dates = [from, to].filter((date) => date !== null).join('-') || today;

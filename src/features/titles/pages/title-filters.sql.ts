@@ -155,7 +155,10 @@ function parseAmount(written: string, language: Language): string | null {
   return null;
 }
 
-/** The one search box: an order, a provider's code, a name, a promoted field, a value or a tax identifier, as a person writes them. */
+/**
+ * The one search box: an order, a provider's code, a name, a promoted field, a value, a tax identifier, or the key or
+ * the document of the matched payable, as a person writes them.
+ */
 async function searchCondition(written: string, tx: QueryClient): Promise<Prisma.Sql> {
   const values = (['pt-BR', 'en'] as const).map((language) => parseAmount(written, language));
   const taxIds = readTaxIds(written);
@@ -164,6 +167,7 @@ async function searchCondition(written: string, tx: QueryClient): Promise<Prisma
     providerCondition(written),
     agentCondition(written),
     await hasPromotedValue(tx, written),
+    payableCondition(written),
     Prisma.sql`original_value = ANY(${values.filter((value) => value !== null)}::numeric[])`,
     ...taxIds.map(({ digits }) => partyCondition(digits)),
   ];
@@ -180,6 +184,11 @@ function partyCondition(digits: string): Prisma.Sql {
   return Prisma.sql`(${Prisma.join(columns, ' OR ')} OR provider_external_id IN (
     SELECT external_id FROM conciliation.provider WHERE tax_id = ${digits}))`;
 }
+
+/** Titles whose payable the ERP calls so. */
+const payableCondition = (name: string): Prisma.Sql => Prisma.sql`id IN (
+  SELECT title_id FROM conciliation.title_match JOIN conciliation.erp_payable AS payable USING (erp_key)
+  WHERE ended_at IS NULL AND (erp_key = ANY(${inEachCase(name)}::text[]) OR document = ANY(${inEachCase(name)}::text[])))`;
 
 function providerCondition(provider: string): Prisma.Sql {
   return Prisma.sql`provider_external_id IN (

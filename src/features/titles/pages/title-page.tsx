@@ -1,9 +1,11 @@
+import type { FastifyRequest } from 'fastify';
 import { Fragment } from 'preact';
-import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
+import { toCivilDate } from '../../../base/values/business-day.ts';
 import { type ChangedField, id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
+import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
-import { isSensitive, maskColumn, maskPromoted } from '../../../console/shell/masking.ts';
+import { isSensitive, maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
   Author,
@@ -14,73 +16,37 @@ import {
   RevealForm,
 } from '../../../console/shell/parts.tsx';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
-import type { TitleColumn } from '../../../core/title/title.ts';
-import { type ListedLine, readLineOf } from '../../bookings/pages/booking-list.sql.ts';
+import { COLUMN_KINDS, TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
+import { readLineOf } from '../../bookings/pages/booking-list.sql.ts';
 import { TitleBooking } from '../../bookings/pages/booking-page.tsx';
 import { DueDate } from '../../calendar/pages/due-date.tsx';
-import { type Finding, readTitleFindings } from '../../checks/findings.sql.ts';
+import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
 import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
-import { readTitleMatches, type TitleMatch } from '../../matching/match-reads.sql.ts';
+import { readTitleMatches } from '../../matching/match-reads.sql.ts';
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/pages/provider-address.ts';
-import { FieldChanges } from '../../review/pages/changed-titles.tsx';
-import { type ChangingPull, readTitleDetail, type TitleDetail } from './title-detail.sql.ts';
+import { FieldChanges, TitleValue } from '../../review/pages/changed-titles.tsx';
+import { readTitleDetail, type TitleDetail } from './title-detail.sql.ts';
 import { TITLES } from './titles-page.tsx';
 
 const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
 
-const GROUP_OF: Readonly<Record<TitleColumn, (typeof GROUPS)[number]>> = {
-  order_uid: 'obligation',
-  accepted_date: 'obligation',
-  anticipated_due_date: 'obligation',
-  buyer_identification: 'obligation',
-  platform_commission: 'obligation',
-  original_value: 'amounts',
-  platform_discounted_value: 'amounts',
-  financial_discounted_value: 'amounts',
-  buyer_discounted_value: 'amounts',
-  billing_fee: 'amounts',
-  money_transfer_fee: 'amounts',
-  provider_external_id: 'provider',
-  provider_identification: 'provider',
-  provider_bank: 'provider',
-  provider_agency: 'provider',
-  provider_agency_digit: 'provider',
-  provider_account: 'provider',
-  provider_account_digit: 'provider',
-  financial_agent_name: 'agent',
-  financial_agent_type: 'agent',
-  financial_agent_identification: 'agent',
-  buyer_is_financial: 'agent',
-  payment_type: 'payment',
-  payment_bank: 'payment',
-  payment_agency: 'payment',
-  payment_agency_digit: 'payment',
-  payment_account: 'payment',
-  payment_account_digit: 'payment',
-  extra: 'other',
-};
-const COLUMNS = Object.keys(GROUP_OF) as TitleColumn[];
+function groupOf(column: TitleColumn): (typeof GROUPS)[number] {
+  if (COLUMN_KINDS[column] === 'amount') return 'amounts';
+  if (column === 'extra') return 'other';
+  if (column === 'buyer_is_financial') return 'agent';
+  const [party = ''] = column.split('_');
+  const groups = { provider: 'provider', financial: 'agent', payment: 'payment' } as const;
+  return party in groups ? groups[party as keyof typeof groups] : 'obligation';
+}
 
 export const TITLE = declarePage({
   path: '/titles/:id',
   active: '/titles',
   input: { id },
-  read: async ({ database, fourEyes }, input, request) => {
-    const { prisma } = database;
-    const id = BigInt(input.id);
-    const title = await readTitleDetail(database, id);
-    if (title === null) return null;
-    return {
-      title,
-      matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
-      ownDate: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
-      findings: await readTitleFindings(database, id),
-      lines: await readLineOf(prisma, id),
-    };
-  },
+  read: readTitlePage,
   title: ({ text }, { title }) => text('title.title', { order: title.fields.order_uid ?? '' }),
   body: (data, _, isRevealed) => <TitlePageBody {...data} isRevealed={isRevealed} />,
   reveal: {
@@ -91,16 +57,29 @@ export const TITLE = declarePage({
   },
 });
 
-function TitlePageBody(props: {
-  readonly title: TitleDetail;
-  /** Null: the ERP has given no payables. */
-  readonly matches: readonly TitleMatch[] | null;
-  /** The day whose seal keeps this person from undoing the match; null: none. */
-  readonly ownDate: CivilDate | null;
-  readonly findings: readonly Finding[];
-  readonly lines: readonly ListedLine[];
-  readonly isRevealed: boolean;
-}) {
+async function readTitlePage(
+  { database, fourEyes }: ConsoleParts,
+  input: { readonly id: number },
+  request: FastifyRequest,
+) {
+  const { prisma } = database;
+  const id = BigInt(input.id);
+  const title = await readTitleDetail(database, id);
+  if (title === null) return null;
+  return {
+    title,
+    /** Null: the ERP has given no payables. */
+    matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
+    /** What keeps this person from undoing the match; null: nothing. */
+    ownSeal: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
+    findings: await readTitleFindings(database, id),
+    lines: await readLineOf(prisma, id),
+  };
+}
+
+function TitlePageBody(
+  props: NonNullable<Awaited<ReturnType<typeof readTitlePage>>> & { readonly isRevealed: boolean },
+) {
   const context = usePage();
   const { title, matches, findings, isRevealed } = props;
   const { text, formats } = context;
@@ -151,7 +130,7 @@ function TitlePageBody(props: {
         {GROUPS.filter((group) => group !== 'other' || title.fields.extra !== null).map((group) => (
           <Card key={group} title={text(`title.groups.${group}`)}>
             <dl class="fields">
-              {COLUMNS.filter((column) => GROUP_OF[column] === group).map((column) => (
+              {TITLE_COLUMNS.filter((column) => groupOf(column) === group).map((column) => (
                 <FieldRow key={column} {...props} column={column} />
               ))}
             </dl>
@@ -176,7 +155,7 @@ function TitlePageBody(props: {
       </div>
       <TitleFindings findings={findings} />
       {matches !== null && (
-        <TitleMatches date={title.acceptedDate} matches={matches} ownDate={props.ownDate} />
+        <TitleMatches date={title.acceptedDate} matches={matches} ownSeal={props.ownSeal} />
       )}
       <TitleBooking lines={props.lines} />
       <Card title={text('title.history')}>
@@ -188,7 +167,12 @@ function TitlePageBody(props: {
                   <Instant at={revision.changedAt} />
                 </p>
                 <p class="quiet small">
-                  <PullText pull={revision} />
+                  {text('title.pull', {
+                    id: String(revision.pullId),
+                    origin: text(`day.origins.${revision.origin}`),
+                  })}
+                  <br />
+                  <Author name={revision.requestedBy} />
                 </p>
               </div>
               <div>
@@ -201,22 +185,6 @@ function TitlePageBody(props: {
               </div>
             </li>
           ))}
-          <li>
-            <div>
-              <p>
-                <Instant at={title.createdAt} />
-              </p>
-              <p class="quiet small">
-                <PullText pull={title.first} />
-              </p>
-            </div>
-            <div>
-              <p>
-                <span class="tag is-inserted">{text('title.first')}</span>
-              </p>
-              <p class="quiet">{text('title.firstSeen')}</p>
-            </div>
-          </li>
         </ol>
       </Card>
     </>
@@ -242,45 +210,24 @@ function FieldRow(props: {
   readonly isRevealed: boolean;
   readonly column: TitleColumn;
 }) {
-  const { column, isRevealed } = props;
-  const { text, formats } = usePage();
-  const value = props.title.fields[column];
-  const shown = isRevealed ? value : maskColumn(column, value);
+  const { title, column, isRevealed } = props;
+  const { text } = usePage();
+  const value = title.fields[column];
+  const shown = <TitleValue column={column} value={value} isRevealed={isRevealed} />;
   return (
     <>
       <dt>{text(`title.fields.${column}`)}</dt>
       <dd class={column === 'extra' || isSensitive(column) ? 'number' : undefined}>
-        {shown === null ? (
-          <span class="quiet">{text('day.notStated')}</span>
-        ) : GROUP_OF[column] === 'amounts' ? (
-          formats.amount(shown)
-        ) : column === 'platform_commission' && shown !== '' ? (
-          formats.decimalText(shown)
-        ) : column === 'accepted_date' ? (
-          <DayLink date={props.title.acceptedDate} />
-        ) : column === 'provider_external_id' && shown !== '' ? (
-          <a href={providerHref(shown)}>{shown}</a>
-        ) : column === 'anticipated_due_date' ? (
-          <DueDate date={toCivilDate(shown)} businessDay={props.title.businessDay} />
-        ) : column === 'buyer_is_financial' ? (
-          text(shown === 'true' ? 'title.yes' : 'title.no')
-        ) : shown === '' ? (
-          <span class="quiet">{text('title.empty')}</span>
+        {column === 'accepted_date' ? (
+          <DayLink date={title.acceptedDate} />
+        ) : column === 'anticipated_due_date' && value !== null ? (
+          <DueDate date={toCivilDate(value)} businessDay={title.businessDay} />
+        ) : column === 'provider_external_id' && value ? (
+          <a href={providerHref(value)}>{shown}</a>
         ) : (
-          <PlatformValue value={shown} />
+          shown
         )}
       </dd>
-    </>
-  );
-}
-
-function PullText({ pull }: { pull: ChangingPull }) {
-  const { text } = usePage();
-  return (
-    <>
-      {text('title.pull', { id: String(pull.pullId), origin: text(`day.origins.${pull.origin}`) })}
-      <br />
-      <Author name={pull.requestedBy} />
     </>
   );
 }
