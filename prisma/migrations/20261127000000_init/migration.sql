@@ -2639,7 +2639,7 @@ CREATE TABLE conciliation.title_match (
   erp_part      smallint    NOT NULL DEFAULT 0,
   rule          text        NOT NULL,
   rule_version  smallint    NOT NULL,
-  run_id        bigint      REFERENCES conciliation.match_run (id),
+  run_id        bigint,
   made_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   made_by       text        NOT NULL,
   code          text,
