@@ -2642,7 +2642,7 @@ CREATE TABLE conciliation.title_match (
   erp_part      smallint    NOT NULL DEFAULT 0,
   rule          text        NOT NULL,
   rule_version  smallint    NOT NULL,
-  run_id        bigint      REFERENCES conciliation.match_run (id),
+  run_id        bigint,
   made_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   made_by       text        NOT NULL,
   code          text,
@@ -2678,7 +2678,6 @@ CREATE UNIQUE INDEX title_match_payable_key
 -- Finds the titles that a payable had before.
 CREATE INDEX title_match_ended_idx ON conciliation.title_match (erp_key) WHERE ended_at IS NOT NULL;
 CREATE INDEX title_match_title_idx ON conciliation.title_match (title_id);
-CREATE INDEX title_match_run_idx ON conciliation.title_match (run_id);
 CREATE INDEX title_match_sum_idx ON conciliation.title_match (sum_id) WHERE sum_id IS NOT NULL;
 
 COMMENT ON TABLE conciliation.title_match IS

@@ -142,6 +142,10 @@ const SAME_DOCUMENT = Prisma.sql`${documentOf(Prisma.sql`payable.document`)} = t
 const TITLE_DOCUMENT = documentOf(Prisma.sql`extra #>> (
   SELECT path FROM conciliation.promoted_fields(conciliation.content_version()) WHERE role = 'document')`);
 
+/** The open payables, or none where no title names a document. */
+const BY_DOCUMENT = Prisma.sql`
+  (SELECT * FROM open_payable WHERE EXISTS (SELECT FROM open_title WHERE document IS NOT NULL))`;
+
 /** The pairs of the rule `order`, by the order or by the document, except for the value. */
 const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql, key: Prisma.Sql) => Prisma.sql`
   FROM ${titles} AS title JOIN ${payables} AS payable
@@ -170,8 +174,8 @@ const inSpans = (titles: Prisma.Sql) => Prisma.sql`
    FROM ${titles} AS title)`;
 const NEAR = Prisma.sql`payable.due_span = title.due_span AND ${NEAR_DUE}`;
 
-const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
-  payable.ground::text AS payable_text, title.is_fixed AS title_is_fixed, payable.is_fixed AS payable_is_fixed,
+const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash AS title_hash, payable.ground,
+  title.is_fixed AS title_is_fixed, payable.is_fixed AS payable_is_fixed,
   title.match_id AS title_match, payable.match_id AS payable_match,
   (payable.order_uid <> title.order_uid) IS NOT TRUE AND ${IS_COMPANY} AS is_permitted, (${SAME_DUE}) IS TRUE AS is_due,
   (payable.due_date = title.anticipated_due_date) IS TRUE AS is_day`;
@@ -268,9 +272,9 @@ export const CANDIDATES = Prisma.sql`
     ${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR}`, { titles: inSpans(Prisma.sql`open_title`) })}
   ), of_both AS MATERIALIZED (
     SELECT title.id AS title_id, payable.erp_key
-    ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`, Prisma.sql`${SAME_ORDER} AND ${SAME_DOCUMENT}`)} AND ${SAME_VALUE}
+    ${ofOrder(Prisma.sql`open_title`, BY_DOCUMENT, Prisma.sql`${SAME_ORDER} AND ${SAME_DOCUMENT}`)} AND ${SAME_VALUE}
   ), pair AS MATERIALIZED (
-    SELECT 1 AS place, ${PAIR} ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`, SAME_DOCUMENT)} AND ${SAME_VALUE}
+    SELECT 1 AS place, ${PAIR} ${ofOrder(Prisma.sql`open_title`, BY_DOCUMENT, SAME_DOCUMENT)} AND ${SAME_VALUE}
     -- Among the instalments of an order, the document decides.
     UNION ALL SELECT 1, ${PAIR} ${ofOrder(Prisma.sql`open_title`, Prisma.sql`open_payable`, SAME_ORDER)} AND ${SAME_VALUE}
       AND title.id NOT IN (SELECT title_id FROM of_both) AND payable.erp_key NOT IN (SELECT erp_key FROM of_both)
@@ -291,18 +295,26 @@ export const CANDIDATES = Prisma.sql`
  * title. For a statement with WITH, after `CANDIDATES`.
  */
 export const CERTAIN = Prisma.sql`
-  counted AS (
-    SELECT pair.*,
+  several AS MATERIALIZED (
+    SELECT *, (place, title_id) IN (SELECT place, title_id FROM pair GROUP BY 1, 2 HAVING count(*) > 1)
+              OR (place, erp_key) IN (SELECT place, erp_key FROM pair GROUP BY 1, 2 HAVING count(*) > 1) AS is_several
+    FROM pair
+  ), counted AS (
+    -- The other rows, which are most, need no windows.
+    SELECT several.*,
            count(*) OVER by_title AS payables, count(*) OVER by_payable AS titles,
-           min(title_text) OVER by_payable = max(title_text) OVER by_payable AS equal_titles,
-           min(payable_text) OVER by_title = max(payable_text) OVER by_title AS equal_payables,
+           min(title_hash::text) OVER by_payable = max(title_hash::text) OVER by_payable AS equal_titles,
+           min(ground::text) OVER by_title = max(ground::text) OVER by_title AS equal_payables,
            row_number() OVER (PARTITION BY place, erp_key ORDER BY title_is_fixed, title_match, title_id) AS title_copy,
            row_number() OVER (PARTITION BY place, title_id ORDER BY payable_is_fixed, payable_match, erp_key)
              AS payable_copy
-    FROM pair
+    FROM several WHERE is_several
     WINDOW by_title AS (PARTITION BY place, title_id), by_payable AS (PARTITION BY place, erp_key)
   ), alone AS (
-    SELECT place, title_id, erp_key, is_due, title_is_fixed OR payable_is_fixed AS is_fixed FROM counted
+    SELECT place, title_id, erp_key, is_due, title_is_fixed OR payable_is_fixed AS is_fixed FROM several
+    WHERE is_permitted AND NOT is_several
+    UNION ALL
+    SELECT place, title_id, erp_key, is_due, title_is_fixed OR payable_is_fixed FROM counted
     WHERE is_permitted AND equal_payables
       AND (titles = payables AND equal_titles AND title_copy = payable_copy
            -- The tolerance does not distinguish copies, because their due dates may differ.

@@ -97,9 +97,9 @@ export async function matchTitles(
   await inheritMatches(tx, runId);
   const [{ matched, replaced }] = await tx.$queryRaw<[{ matched: number; replaced: number }]>`
       WITH RECURSIVE ${companyNames(companies)}, ${ASKED}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
-        SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
+        SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 1 AS rows, 0 AS title_part, 0 AS erp_part FROM certain
         UNION ALL
-        SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, title_part, erp_part FROM certain_row
+        SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, rows, title_part, erp_part FROM certain_row
       ), ${VETOED}, refused AS (
         SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen JOIN vetoed USING (title_id, erp_key)
         UNION
@@ -108,8 +108,7 @@ export async function matchTitles(
         FROM chosen JOIN conciliation.title AS title ON title.id = title_id JOIN open_payable AS payable USING (erp_key)
         WHERE ${isDeclined(Prisma.sql`title.id`, Prisma.sql`payable.erp_key`, TITLE_GROUND, Prisma.sql`payable.ground`)}
       ), wanted AS MATERIALIZED (
-        SELECT *, coalesce(sum_id, -title_id) AS key, count(*) OVER (PARTITION BY coalesce(sum_id, -title_id)) AS rows
-        FROM chosen
+        SELECT *, coalesce(sum_id, -title_id) AS key FROM chosen
         WHERE NOT EXISTS (SELECT FROM refused
                           WHERE refused.title_id = chosen.title_id AND refused.erp_key = chosen.erp_key)
           AND NOT EXISTS (SELECT FROM refused WHERE refused.sum_id = chosen.sum_id)
@@ -133,9 +132,10 @@ export async function matchTitles(
         FROM wanted CROSS JOIN (SELECT count(*) FROM ended) AS after
         JOIN conciliation.title AS title ON title.id = title_id JOIN open_payable AS payable USING (erp_key)
         WHERE NOT EXISTS (SELECT FROM kept WHERE kept.wanted = wanted.key)
-        RETURNING id, sum_id
+        RETURNING title_part, erp_part
       )
-      SELECT (SELECT count(DISTINCT coalesce(sum_id, id))::int FROM made) AS matched,
+      -- Of a match, one row has both places 0.
+      SELECT (SELECT count(*)::int FROM made WHERE title_part = 0 AND erp_part = 0) AS matched,
              (SELECT count(DISTINCT key)::int FROM ended) AS replaced`;
   const reopened = groundless + replaced;
   await writeBreaks(tx);

@@ -14,36 +14,46 @@ const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, ti
 
 interface Side {
   readonly table: Prisma.Sql;
-  readonly counts: Prisma.Sql;
   readonly code: Prisma.Sql;
+  readonly byCode: Prisma.Sql;
+  readonly byParty: Prisma.Sql;
 }
 const TITLES: Side = {
   table: Prisma.sql`open_title`,
-  counts: Prisma.sql`title_count`,
   code: Prisma.sql`provider_external_id`,
+  byCode: Prisma.sql`titles_by_code`,
+  byParty: Prisma.sql`titles_by_party`,
 };
 const PAYABLES: Side = {
   table: Prisma.sql`open_payable`,
-  counts: Prisma.sql`payable_count`,
   code: Prisma.sql`supplier_external_id`,
+  byCode: Prisma.sql`payables_by_code`,
+  byParty: Prisma.sql`payables_by_party`,
 };
 
 /** The rows of each supplier and business day: by code, and by party with those that have no code. */
-const countsOf = ({ table, code }: Side) => Prisma.sql`
-  SELECT ${code} AS code, party, business_day AS due, count(*) AS rows FROM ${table} GROUP BY 1, 2, 3`;
+const countsOf = ({ table, code, byCode, byParty }: Side) => Prisma.sql`
+  ${byCode} AS MATERIALIZED (
+    SELECT ${code} AS code, business_day AS due, count(*) AS rows FROM ${table} WHERE ${code} IS NOT NULL GROUP BY 1, 2
+  ), ${byParty} AS MATERIALIZED (
+    SELECT party, business_day AS due, count(*) AS rows, count(*) FILTER (WHERE ${code} IS NULL) AS without_code
+    FROM ${table} WHERE party IS NOT NULL GROUP BY 1, 2
+  )`;
 
 /**
  * Rows of `own` with the number of their candidates among `others`, as `name`, without making the pairs.
  */
-const counted = (own: Side, others: Side, name: Prisma.Sql, among: Prisma.Sql) => Prisma.sql`
+const counted = (
+  own: Side,
+  { byCode, byParty }: Side,
+  name: Prisma.Sql,
+  among: Prisma.Sql,
+) => Prisma.sql`
   (SELECT own.*, (coalesce(by_code.rows, 0)
            + coalesce(CASE WHEN ${own.code} IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS ${name}
    FROM (SELECT * FROM ${own.table} AS own WHERE ${among}) AS own
-   LEFT JOIN (SELECT code, due, sum(rows) AS rows FROM ${others.counts} WHERE code IS NOT NULL GROUP BY 1, 2) AS by_code
-     ON by_code.code = ${own.code} AND by_code.due = own.business_day
-   LEFT JOIN (SELECT party, due, sum(rows) AS rows, sum(rows) FILTER (WHERE code IS NULL) AS without_code
-              FROM ${others.counts} WHERE party IS NOT NULL GROUP BY 1, 2) AS by_party
-     ON by_party.party = own.party AND by_party.due = own.business_day)`;
+   LEFT JOIN ${byCode} AS by_code ON by_code.code = ${own.code} AND by_code.due = own.business_day
+   LEFT JOIN ${byParty} AS by_party ON by_party.party = own.party AND by_party.due = own.business_day)`;
 
 const countedTitles = (among: Prisma.Sql) => counted(TITLES, PAYABLES, Prisma.sql`payables`, among);
 const countedPayables = (among: Prisma.Sql) => counted(PAYABLES, TITLES, Prisma.sql`titles`, among);
@@ -94,8 +104,7 @@ export const combinations = (names: {
  * than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `CANDIDATES`.
  */
 export const SUMS = Prisma.sql`
-  title_count AS MATERIALIZED (${countsOf(TITLES)}), payable_count AS MATERIALIZED (${countsOf(PAYABLES)}),
-  lone_title AS MATERIALIZED (
+  ${countsOf(TITLES)}, ${countsOf(PAYABLES)}, lone_title AS MATERIALIZED (
     SELECT * FROM ${countedTitles(Prisma.sql`id NOT IN (SELECT title_id FROM pair)`)} AS title
     WHERE payables <= ${SUM_CANDIDATES}
   ), lone_payable AS MATERIALIZED (
@@ -168,7 +177,7 @@ export const SUMS = Prisma.sql`
          AND bool_and(is_company AND fits_none AND NOT is_fixed)
     ) AS found
   ), certain_row AS (
-    SELECT sum_row.title_id, sum_row.erp_key, sum_id,
+    SELECT sum_row.title_id, sum_row.erp_key, sum_id, count(*) OVER (PARTITION BY sum) AS rows,
            CASE WHEN is_of_payables THEN row_number() OVER (PARTITION BY sum ORDER BY erp_key) - 1 ELSE 0 END AS title_part,
            CASE WHEN is_of_payables THEN 0 ELSE row_number() OVER (PARTITION BY sum ORDER BY title_id) - 1 END AS erp_part
     FROM certain_sum JOIN sum_row USING (sum)

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Type } from 'typebox';
+import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
@@ -9,6 +10,7 @@ import { usePage } from '../../../console/shell/page-context.ts';
 import {
   Card,
   DayLink,
+  Fields,
   Options,
   OwnSeal,
   type OwnSealProps,
@@ -185,92 +187,74 @@ function NoBreak({ kind }: { readonly kind: BreakKind }) {
   );
 }
 
-/** Whether both sides state a value, and not the same one. */
-const differs = (one: string | null | undefined, other: string | null | undefined) =>
-  one != null && other != null && one !== other;
-
-function Compared(props: { readonly value: string; readonly isDifferent: boolean }) {
-  return props.isDifferent ? <mark>{props.value}</mark> : <span>{props.value}</span>;
+/** Marked where both sides state a value, and not the same one. */
+function Compared(props: { readonly value: string | null; readonly other: string | null }) {
+  const { value, other } = props;
+  const isDifferent = value !== null && other !== null && value !== other;
+  return isDifferent ? <mark>{value}</mark> : <span>{value ?? '–'}</span>;
 }
 
-function TitleSide(props: {
+function useSides(title: BreakTitle | null, payable: BreakPayable | null) {
+  const { formats } = usePage();
+  const dateOf = (side: { readonly dueDate: CivilDate | null } | null) =>
+    side?.dueDate == null ? null : formats.date(side.dueDate);
+  return {
+    titleDue: dateOf(title),
+    payableDue: dateOf(payable),
+    titleValue: title && formats.amount(title.value),
+    payableValue: payable && formats.amount(payable.openValue),
+  };
+}
+
+interface SidesProps {
   readonly title: BreakTitle | null;
   readonly payable: BreakPayable | null;
-}) {
-  const { title, payable } = props;
-  const { text, formats } = usePage();
+}
+
+function TitleSide({ title, payable }: SidesProps) {
+  const { text } = usePage();
+  const { titleDue, payableDue, titleValue, payableValue } = useSides(title, payable);
   if (title === null) return <p class="quiet">{text('matching.noTitle')}</p>;
   return (
-    <dl class="fields">
-      <dt>{text('matching.order')}</dt>
-      <dd class="anywhere">
-        <a href={`/titles/${title.id}`}>{title.orderUid}</a>
-      </dd>
-      <dt>{text('matching.date')}</dt>
-      <dd>
-        <DayLink date={title.acceptedDate} />
-      </dd>
-      <dt>{text('matching.dueDate')}</dt>
-      <dd>
-        <Compared
-          value={title.dueDate === null ? '–' : formats.date(title.dueDate)}
-          isDifferent={differs(title.dueDate, payable?.dueDate)}
-        />
-      </dd>
-      <dt>{text('amounts.original_value')}</dt>
-      <dd>
-        <Compared
-          value={formats.amount(title.value)}
-          isDifferent={
-            payable !== null && formats.amount(title.value) !== formats.amount(payable.openValue)
-          }
-        />
-      </dd>
-      <dt>{text('matching.supplier')}</dt>
-      <dd>{title.supplier ?? '–'}</dd>
-      <dt>{text('matching.status')}</dt>
-      <dd>{text(title.isWithdrawn ? 'title.status.withdrawn' : 'title.status.current')}</dd>
-    </dl>
+    <Fields
+      rows={[
+        [text('matching.order'), <a href={`/titles/${title.id}`}>{title.orderUid}</a>, 'anywhere'],
+        [text('matching.date'), <DayLink date={title.acceptedDate} />],
+        [text('matching.dueDate'), <Compared value={titleDue} other={payableDue} />],
+        [text('amounts.original_value'), <Compared value={titleValue} other={payableValue} />],
+        [text('matching.supplier'), title.supplier ?? '–'],
+        [
+          text('matching.status'),
+          text(title.isWithdrawn ? 'title.status.withdrawn' : 'title.status.current'),
+        ],
+      ]}
+    />
   );
 }
 
-/** The fields of a payable. */
-export function PayableSide(props: {
-  readonly payable: BreakPayable | null;
-  /** Absent: nothing is marked as different. */
-  readonly title?: BreakTitle | null;
-}) {
-  const { payable, title = null } = props;
-  const { text, formats } = usePage();
+/** The fields of a payable. Without a title, nothing is marked as different. */
+export function PayableSide({ title, payable }: SidesProps) {
+  const { text } = usePage();
+  const { titleDue, payableDue, titleValue, payableValue } = useSides(title, payable);
   if (payable === null) return <p class="quiet">{text('matching.noPayable')}</p>;
-  const value = formats.amount(payable.openValue);
-  const rows: readonly (readonly [string, string | null, boolean?])[] = [
-    [text('matching.key'), payable.erpKey],
-    [text('matching.company'), payable.company],
-    [text('matching.document'), payable.document],
-    [text('matching.instalment'), payable.instalment],
-    [text('matching.order'), payable.orderUid],
-    [
-      text('matching.dueDate'),
-      payable.dueDate === null ? null : formats.date(payable.dueDate),
-      differs(payable.dueDate, title?.dueDate),
-    ],
-    [text('matching.openValue'), value, title !== null && formats.amount(title.value) !== value],
-    [text('matching.supplier'), payable.supplier],
-    [text('matching.status'), text.find(`matching.statuses.${payable.status}`) ?? payable.status],
-    ...(payable.payee === null
-      ? []
-      : [[text('matching.payee'), text(`matching.payees.${payable.payee}`)] as const]),
-  ];
+  const row = (name: TextKey, value: string | null, other: string | null = null) =>
+    [text(name), <Compared value={value} other={other} />, 'anywhere'] as const;
+  const { payee, status } = payable;
   return (
-    <dl class="fields">
-      {rows.map(([name, shown, isDifferent = false]) => [
-        <dt key={name}>{name}</dt>,
-        <dd key={`${name} value`} class="anywhere">
-          <Compared value={shown ?? '–'} isDifferent={isDifferent} />
-        </dd>,
-      ])}
-    </dl>
+    <Fields
+      rows={[
+        row('matching.key', payable.erpKey),
+        row('matching.company', payable.company),
+        row('matching.document', payable.document),
+        row('matching.instalment', payable.instalment),
+        row('matching.order', payable.orderUid),
+        row('matching.dueDate', payableDue, titleDue),
+        row('matching.openValue', payableValue, titleValue),
+        row('matching.supplier', payable.supplier),
+        row('matching.status', text.find(`matching.statuses.${status}`) ?? status),
+        ...(payee === null ? [] : [row('matching.payee', text(`matching.payees.${payee}`))]),
+      ]}
+    />
   );
 }
 

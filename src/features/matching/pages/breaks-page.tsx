@@ -1,3 +1,4 @@
+import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice, dateField, textField } from '../../../console/list/filter.tsx';
@@ -50,6 +51,18 @@ const duesOf = ({ title, payable }: ListedBreak, date: (due: CivilDate) => strin
     .flatMap((due) => (due == null ? [] : date(due)))
     .join(' → ');
 
+/** A column with a value of one of the sides, which a break may lack. */
+const column = (
+  name: string,
+  head: TextKey,
+  kind: Column<ListedBreak>['kind'],
+  value: (found: ListedBreak) => string | Date | null | undefined,
+  more: Pick<Column<ListedBreak>, 'only' | 'cell'> = {},
+): Column<ListedBreak> => ({ name, head, kind, value: (found) => value(found) ?? null, ...more });
+const FILE = { only: 'file' } as const;
+
+const supplierOf = ({ title, payable }: ListedBreak) => title?.supplier ?? payable?.supplier;
+
 const COLUMNS: readonly Column<ListedBreak>[] = [
   {
     name: 'kind',
@@ -63,67 +76,25 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
         ) : (
           text(`matching.kinds.${found.kind}`)
         )}
-        {found.isUrgent && (
-          <>
-            {' '}
-            <span class="tag is-withdrawn">{text('matching.urgent')}</span>
-          </>
-        )}
-        {found.waits && (
-          <>
-            {' '}
-            <span class="tag is-changed">{text('matching.waits')}</span>
-          </>
-        )}
+        {found.isUrgent && [' ', <span class="tag is-withdrawn">{text('matching.urgent')}</span>]}
+        {found.waits && [' ', <span class="tag is-changed">{text('matching.waits')}</span>]}
       </>
     ),
     isHead: true,
   },
-  {
-    name: 'accepted_date',
-    head: 'matching.date',
-    kind: 'day',
-    value: ({ title }) => title?.acceptedDate ?? null,
-  },
+  column('accepted_date', 'matching.date', 'day', ({ title }) => title?.acceptedDate),
   { name: 'age', head: 'matching.age', kind: 'count' },
-  {
-    name: 'order_uid',
-    head: 'matching.order',
-    kind: 'text',
-    value: ({ title, payable }) => title?.orderUid ?? payable?.orderUid ?? null,
-  },
-  {
-    name: 'value',
-    head: 'matching.value',
-    kind: 'amount',
-    value: ({ title }) => title?.value ?? null,
-  },
-  {
-    name: 'erp_key',
-    head: 'matching.key',
-    kind: 'text',
-    value: ({ payable }) => payable?.erpKey ?? null,
-  },
-  {
-    name: 'document',
-    head: 'matching.document',
-    kind: 'text',
-    value: ({ payable }) => payable?.document ?? null,
-    only: 'file',
-  },
-  {
-    name: 'instalment',
-    head: 'matching.instalment',
-    kind: 'text',
-    value: ({ payable }) => payable?.instalment ?? null,
-    only: 'file',
-  },
-  {
-    name: 'open_value',
-    head: 'matching.openValue',
-    kind: 'amount',
-    value: ({ payable }) => payable?.openValue ?? null,
-  },
+  column(
+    'order_uid',
+    'matching.order',
+    'text',
+    ({ title, payable }) => (title ?? payable)?.orderUid,
+  ),
+  column('value', 'matching.value', 'amount', ({ title }) => title?.value),
+  column('erp_key', 'matching.key', 'text', ({ payable }) => payable?.erpKey),
+  column('document', 'matching.document', 'text', ({ payable }) => payable?.document, FILE),
+  column('instalment', 'matching.instalment', 'text', ({ payable }) => payable?.instalment, FILE),
+  column('open_value', 'matching.openValue', 'amount', ({ payable }) => payable?.openValue),
   {
     name: 'difference',
     head: 'matching.difference',
@@ -137,44 +108,17 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
     value: (found, { formats }) => duesOf(found, formats.date) || null,
     only: 'page',
   },
-  {
-    name: 'due_date',
-    head: 'matching.dueOnPlatform',
-    kind: 'date',
-    value: ({ title }) => title?.dueDate ?? null,
-    only: 'file',
-  },
-  {
-    name: 'erp_due_date',
-    head: 'matching.dueInErp',
-    kind: 'date',
-    value: ({ payable }) => payable?.dueDate ?? null,
-    only: 'file',
-  },
-  {
-    name: 'supplier',
-    head: 'matching.supplier',
-    kind: 'text',
-    value: ({ title, payable }) => title?.supplier ?? payable?.supplier ?? null,
-    cell: ({ title, payable, supplierName }) => (
+  column('due_date', 'matching.dueOnPlatform', 'date', ({ title }) => title?.dueDate, FILE),
+  column('erp_due_date', 'matching.dueInErp', 'date', ({ payable }) => payable?.dueDate, FILE),
+  column('supplier', 'matching.supplier', 'text', supplierOf, {
+    cell: (found) => (
       <>
-        {title?.supplier ?? payable?.supplier ?? '–'}
-        {supplierName !== null && (
-          <>
-            <br />
-            {supplierName}
-          </>
-        )}
+        {supplierOf(found) ?? '–'}
+        {found.supplierName !== null && [<br />, found.supplierName]}
       </>
     ),
-  },
-  {
-    name: 'supplier_name',
-    head: 'matching.supplierName',
-    kind: 'text',
-    value: ({ supplierName }) => supplierName,
-    only: 'file',
-  },
+  }),
+  { name: 'supplier_name', head: 'matching.supplierName', kind: 'text', only: 'file' },
   {
     name: 'status',
     head: 'matching.status',
@@ -186,18 +130,13 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
 ];
 
 const DECISION_COLUMNS: readonly Column<ListedBreak>[] = [
-  {
-    name: 'resolved_at',
-    head: 'matching.at',
-    kind: 'instant',
-    value: ({ decidedAt }) => decidedAt && new Date(decidedAt),
-  },
-  {
-    name: 'resolved_by',
-    head: 'matching.by',
-    kind: 'text',
-    value: ({ decidedBy }) => decidedBy,
-  },
+  column(
+    'resolved_at',
+    'matching.at',
+    'instant',
+    ({ decidedAt }) => decidedAt && new Date(decidedAt),
+  ),
+  column('resolved_by', 'matching.by', 'text', ({ decidedBy }) => decidedBy),
   {
     name: 'reason',
     head: 'matching.reason',
@@ -211,14 +150,13 @@ const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
     name: 'kind',
     head: 'matching.kind',
     kind: 'text',
-    value: ({ kind }) => kind,
     cell: ({ kind }, { text }) => (
       <a href={BREAKS.href({ ...filter, kind })}>{text(`matching.kinds.${kind}`)}</a>
     ),
     isHead: true,
   },
-  { name: 'breaks', head: 'matching.breaks', kind: 'count', value: ({ breaks }) => breaks },
-  { name: 'value', head: 'matching.value', kind: 'amount', value: ({ value }) => value },
+  { name: 'breaks', head: 'matching.breaks', kind: 'count' },
+  { name: 'value', head: 'matching.value', kind: 'amount' },
 ];
 
 /** The breaks of a filter, with counts and sums over the whole filter, and the form that resolves those of a kind. */
