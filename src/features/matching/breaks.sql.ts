@@ -286,7 +286,7 @@ const IS_OF_SIBLING = Prisma.sql`
         -- By index: as a join, all matches would be hashed for each pair.
         AND (SELECT count(*) FROM conciliation.title_payable AS match WHERE match.title_id = sibling.id) = 0))) IS TRUE`;
 
-const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, ${COMPARED}`;
+const CLAIM = Prisma.sql`title.id AS title_id, title.buyer_identification, payable.instalment, ${COMPARED}`;
 
 /** How well the due dates of a pair agree. */
 const DUE_PLACE = Prisma.sql`CASE WHEN days = 0 THEN 2 WHEN same_due THEN 1 ELSE 0 END`;
@@ -661,7 +661,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     WHERE status = 'current' AND ${scope.claimants}
       AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.title_id = title.id)
   ), contested AS MATERIALIZED (
-    -- Titles of one buyer that fit the same payables, and are more than the payables.
+    -- Titles of one buyer that fit the same payables, and are more than the payables. A far instalment is rather that of
+    -- another title, which the ERP may lack.
     SELECT unnest(array_agg(title_id)) AS title_id FROM (
       SELECT title_id, buyer_identification, array_agg(DISTINCT erp_key) AS payables FROM (
         SELECT ${CLAIM} FROM claimant AS title JOIN free AS payable ON payable.order_uid = title.order_uid
@@ -672,7 +673,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
           Prisma.sql`payable.open_value = title.original_value AND payable.order_uid IS NULL`,
           Prisma.sql`claimant`,
         )}
-      ) AS claim WHERE ${FITS_OPEN} GROUP BY 1, 2 HAVING bool_or(same_order IS TRUE OR same_due)
+      ) AS claim WHERE ${FITS_OPEN} AND (instalment IS NULL OR days <= ${FAR_DUE_DAYS}) IS NOT FALSE GROUP BY 1, 2 HAVING bool_or(same_order IS TRUE OR same_due)
     ) AS claims GROUP BY buyer_identification, payables HAVING count(*) > cardinality(payables)
   ), value_of_due AS MATERIALIZED (
     -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.

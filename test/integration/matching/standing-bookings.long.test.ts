@@ -289,6 +289,19 @@ test.each([
   },
 );
 
+test.each([
+  ['2/2', 'in_doubt i k1'],
+  ['', 'anticipated_twice! i k1'],
+])(
+  'two titles of an order that are due far apart are no rivals for an open instalment: %s',
+  async (instalment, found) => {
+    await judged.pull(date, `i ${value} due=2099-06-08, i ${value} due=2099-07-15, ${REST}`);
+    const part = instalment === '' ? '' : ` instalment=${instalment}`;
+    await state(`k1 # order=i due=2099-07-08${part}, unrelated 1 code=P-9`, 'snapshot');
+    expect(await breaks()).toEqual([found, found]);
+  },
+);
+
 test('a withdrawn title that two titles may continue does not stop the matching', async () => {
   await book();
   // A copy on another date, and a restated due date.
