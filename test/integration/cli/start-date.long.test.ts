@@ -28,8 +28,7 @@ async function pullDates(startDate: string, dates: readonly (typeof DAY)[]): Pro
   await world.database.prisma.$executeRaw`
     INSERT INTO conciliation.checkpoint (id, start_date) VALUES (1, ${startDate}::date)`;
   for (const date of dates) {
-    world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pull(date);
+    await world.serve(date, [titleText({ date })]);
   }
 }
 
