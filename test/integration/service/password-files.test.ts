@@ -1,27 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { pendingMigrations } from '../../../src/base/database/migrate.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
-import { withClient } from '../../support/client.ts';
+import { queryOnce } from '../../support/client.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 
 /** Each character that an address, a query or a client could read as something else. */
 const PASSWORD = `p%40 a/b?c#d&e=f+g:h@i'j"k\\l%`;
 
-let folder: string;
+const folder = forFile(openFolder);
 let passwordFile: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-password-'));
-  passwordFile = join(folder, 'password');
+  passwordFile = join(folder.path, 'password');
   await writeFile(passwordFile, `${PASSWORD}\n`, { mode: 0o600 });
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const read = (environment: Record<string, string>) => readConfig(environment, { platform: false });
 
@@ -29,9 +27,7 @@ test('PostgreSQL accepts the password of DATABASE_PASSWORD_FILE with any charact
   const serverUrl = inject('serverUrl');
   const user = `test_password_${randomBytes(6).toString('hex')}`;
   const literal = `'${PASSWORD.replaceAll("'", "''")}'`;
-  await withClient(serverUrl, (client) =>
-    client.query(`CREATE ROLE ${user} LOGIN PASSWORD ${literal}`),
-  );
+  await queryOnce(serverUrl, `CREATE ROLE ${user} LOGIN PASSWORD ${literal}`);
   try {
     const url = new URL(serverUrl);
     url.username = user;
@@ -40,7 +36,7 @@ test('PostgreSQL accepts the password of DATABASE_PASSWORD_FILE with any charact
     expect(await pendingMigrations(ofFile.databaseUrl ?? '')).not.toEqual([]);
     await expect(pendingMigrations(url.href)).rejects.toThrow();
   } finally {
-    await withClient(serverUrl, (client) => client.query(`DROP ROLE ${user}`));
+    await queryOnce(serverUrl, `DROP ROLE ${user}`);
   }
 });
 
