@@ -8,12 +8,12 @@ import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
-import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
 import { sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
+import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
@@ -419,18 +419,13 @@ describe('a change after the seal', () => {
     );
   });
 
-  const erase = (party: Parameters<typeof eraseParty>[1]['party']) =>
-    eraseParty(world.database, {
-      ...{ party, by: 'test', reason: 'x', isDryRun: false },
-    });
-
   test('an erased party that only the signed titles name: so do they', async () => {
     const { rowCount } = await world.database.pool.query(
       'SELECT FROM conciliation.title WHERE financial_agent_identification = $1',
       [FORMER_AGENT],
     );
     expect(rowCount).toBe(0);
-    await erase({ taxId: FORMER_AGENT, externalId: null });
+    await erase(world.database, { taxId: FORMER_AGENT });
     const bytes = await download();
     expect(bytes.includes(FORMER_AGENT)).toBe(false);
     await unpack(bytes);
@@ -440,7 +435,7 @@ describe('a change after the seal', () => {
   });
 
   test('an erased party: the recorded hashes still give the digest', async () => {
-    await erase({ taxId: null, externalId: 'P-1' });
+    await erase(world.database, { externalId: 'P-1' });
     const bytes = await download();
     expect(bytes.includes('52998224725')).toBe(false);
     await unpack(bytes);
