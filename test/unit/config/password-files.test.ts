@@ -1,15 +1,16 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/base/config/config.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 import { problemsOf } from './problems.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'conciliation-passwords-'));
-const path = join(folder, 'password');
-
-beforeEach(() => writePassword('s3cret'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = forFile(openFolder);
+let path: string;
+beforeEach(() => {
+  path = join(folder.path, 'password');
+  writePassword('s3cret');
+});
 
 function writePassword(text: string, mode = 0o600): void {
   writeFileSync(path, text);
