@@ -16,6 +16,7 @@ import { signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
 import { titleText } from '../../support/titles.ts';
 import { unzip } from '../../unit/export/workbook-reader.ts';
@@ -188,10 +189,7 @@ describe('the file', () => {
 
   test('is an entry of the audit log, which its head of the chain covers', async () => {
     const month = JSON.parse(String(unzip(await download()).get('month.json')));
-    const [entry] = await world.database.prisma.auditEntry.findMany({
-      where: { action: 'month.evidence' },
-      orderBy: { id: 'desc' },
-    });
+    const entry = await lastAudit(world, { action: 'month.evidence' });
     expect(entry).toMatchObject({ actor: 'rita', details: { month: MARCH, digest } });
     const link = await world.database.prisma.auditChain.findFirstOrThrow({
       where: { entryId: entry?.id ?? 0n },

@@ -22,6 +22,7 @@ import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -84,10 +85,7 @@ describe('a month', () => {
     const row = await world.database.prisma.monthSeal.findFirstOrThrow();
     const seals = await world.database.prisma.signOff.findMany({ orderBy: { date: 'asc' } });
     expect(row.signOffIds).toEqual(seals.map(({ id }) => id));
-    const [entry] = await world.database.prisma.auditEntry.findMany({
-      where: { action: 'month.seal' },
-    });
-    expect(entry).toMatchObject({
+    expect(await lastAudit(world, { action: 'month.seal' })).toMatchObject({
       actor: 'ana',
       details: { month: MARCH, digest: sealed.digest, monthSealId: sealed.id, days: 4 },
     });

@@ -17,9 +17,8 @@ import {
 } from '../../../src/features/matching/run-matching.sql.ts';
 import { readOpenCounts } from '../../../src/features/review/ledger-days.sql.ts';
 import { readReleaseFaults } from '../../../src/features/review/obstacles.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { findAlterations } from '../../support/days.ts';
+import { findAlterations, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import {
   clearMatching,
@@ -29,6 +28,7 @@ import {
   play,
   type Step,
 } from '../../support/matching-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
@@ -177,8 +177,7 @@ test('all breaks of a kind are resolved at once, as the person has seen them, an
     ['b', 'rita', 'agreed'],
     ['a', 'rita', 'agreed'],
   ]);
-  const entry = await world.database.prisma.auditEntry.findFirst({ orderBy: { id: 'desc' } });
-  expect(entry).toMatchObject({
+  expect(await lastAudit(world)).toMatchObject({
     ...{ action: 'break.resolve', actor: 'rita', date: DAY },
     details: { kind: 'value_differs', code: 'agreed', breaks: 2 },
   });
@@ -227,11 +226,7 @@ describe('urgent breaks', () => {
     const prisma = world.database.prisma;
     await play(world, [{ titles: 'a 10 due=2099-06-30', snapshot: 'k1 10 due=2099-06-30 paid' }]);
     await checkDays(world.database, ANY_DAY_RULES);
-    const { contentDigest } = await prisma.day.findUniqueOrThrow({ where: { date: DAY } });
-    await signOffDay(world.database, DAY, {
-      ...{ by: 'rita', reason: null, seenDigest: contentDigest ?? '' },
-      ...{ fourEyes: false, bookingsFrom: DAY },
-    });
+    await signDay(world.database, DAY);
     const expectWaiting = async (
       titles: number,
       value: string | null,
