@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { forFile } from '../support/for-tests.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
+import { findProgram } from '../support/program.ts';
 
 export type WindowOptions = Parameters<Browser['newContext']>[0];
 
@@ -22,9 +22,7 @@ function findBrowser(): string | null {
   const given = process.env['TEST_BROWSER'];
   if (given !== undefined && given !== '') return given;
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));
-  return paths.find((path) => existsSync(path)) ?? null;
+  return names.map(findProgram).find((path) => path !== null) ?? null;
 }
 
 /** Tests with a browser. Without one they are skipped and say so. */

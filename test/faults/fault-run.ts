@@ -41,7 +41,10 @@ export async function runFault(template: DatabaseTemplate, run: RunCase): Promis
   try {
     await scenario.play();
     await watch.stop();
-    await scenario.ask((client) => checkHistory(client, served, watch.statesSeen, violations));
+    await scenario.ask(async (client) => {
+      await checkHistory(client, served, watch.statesSeen, violations);
+      await watch.feed.check(client, violations);
+    });
   } catch (error) {
     violations.add(
       'harness',

@@ -81,7 +81,7 @@ function cents(amount: string): string {
 
 const identityOf = (content: string) => content.split('|').slice(0, 3).join('|');
 
-export function contentsOf(kinds: readonly Kind[]): string[] {
+function contentsOf(kinds: readonly Kind[]): string[] {
   return kinds
     .map(({ uid, value, discount, dueDate }) =>
       [uid, cents(value), dueDate, cents(discount)].join('|'),

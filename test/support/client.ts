@@ -12,3 +12,7 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
     await client.end().catch(() => {});
   }
 }
+
+/** The rows of one statement on a separate connection. */
+export const queryOnce = (url: string, statement: string): Promise<Record<string, unknown>[]> =>
+  withClient(url, async (client) => (await client.query(statement)).rows);

@@ -3,6 +3,7 @@ import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { readObstacles } from '../../src/features/review/obstacles.sql.ts';
 import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
+import { verifyDate } from '../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from './check-rules.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
 import { titleText } from './titles.ts';
@@ -41,3 +42,7 @@ export async function fourEyesFault({ prisma }: Database, date: CivilDate, signe
   const found = await readObstacles(prisma, [date], { signer }, ['own_decision', 'open_before']);
   return found.get(date)?.[0]?.code ?? null;
 }
+
+/** What a check of the date finds that something outside of the program has changed. */
+export const findAlterations = async (database: Database, date: CivilDate) =>
+  (await verifyDate(database, date, new AbortController().signal)).alterations;

@@ -46,7 +46,7 @@ export const DUE = '2099-06-30';
 
 let receipts = 0;
 
-export function judgedWorld(world: PullWorld) {
+function judgedWorld(world: PullWorld) {
   const { database } = world;
   const { prisma } = database;
   const self = {

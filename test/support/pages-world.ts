@@ -1,4 +1,5 @@
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
+import type { Prisma } from '../../src/generated/prisma/client.ts';
 import { type ConsoleClient, type ConsoleWorld, openConsole } from './console-client.ts';
 import { forFile } from './for-tests.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
@@ -12,19 +13,7 @@ export interface PagesWorld {
   readonly operator: ConsoleClient;
 }
 
-export async function openPagesWorld(parts: Partial<ConsoleParts> = {}): Promise<PagesWorld> {
-  const world = await openPullWorld();
-  const console = await openConsole(world.database, parts);
-  return {
-    world,
-    console,
-    viewer: await console.as('viewer', 'vera'),
-    reviewer: await console.as('reviewer', 'rita'),
-    operator: await console.as('operator', 'otto'),
-  };
-}
-
-/** The same for the tests of a file. */
+/** For the tests of a file. */
 export function pagesForFile(parts: Partial<ConsoleParts> = {}): PagesWorld {
   const world = forFile(openPullWorld);
   const console = forFile(() => openConsole(world.database, parts));
@@ -37,8 +26,6 @@ export function pagesForFile(parts: Partial<ConsoleParts> = {}): PagesWorld {
   };
 }
 
-/** The newest entry of the audit log. */
-export async function lastAudit({ database }: PullWorld) {
-  const [entry] = await database.prisma.auditEntry.findMany({ orderBy: { id: 'desc' }, take: 1 });
-  return entry;
-}
+/** The newest entry of the audit log, or the newest of those. */
+export const lastAudit = ({ database }: PullWorld, where: Prisma.AuditEntryWhereInput = {}) =>
+  database.prisma.auditEntry.findFirst({ where, orderBy: { id: 'desc' } });

@@ -1,6 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 
 export interface ProgramResult {
   /** Null where a signal ended it. */
@@ -15,27 +17,30 @@ export interface ProgramOptions {
   /** Where it runs; default: the working folder of this process. */
   readonly folder?: string;
   readonly timeoutMs?: number;
+  /** Its standard input. */
+  readonly input?: string;
 }
 
 /** Runs a program of the machine to its end. Rejects where there is no such program. */
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { environment = {}, folder, timeoutMs }: ProgramOptions = {},
+  { environment = {}, folder, timeoutMs, input }: ProgramOptions = {},
 ): Promise<ProgramResult> {
   const child = spawn(program, args, {
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     ...(folder === undefined ? {} : { cwd: folder }),
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
   });
+  child.stdin.end(input);
   const output = collectOutput(child);
   const [exit] = await once(child, 'close');
   return { exit, ...output };
 }
 
 /** What a process writes, so far. */
-export function collectOutput(child: ChildProcessByStdio<null, Readable, Readable>) {
+export function collectOutput(child: ChildProcessByStdio<Writable | null, Readable, Readable>) {
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -55,4 +60,18 @@ export async function outputOf(
   if (exit !== 0)
     throw new Error(`${program} ${args.join(' ')} ended ${exit}:\n${stdout}${stderr}`);
   return stdout.trim();
+}
+
+/** The path of the program of this name on the PATH, or null. */
+export function findProgram(name: string): string | null {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const program = join(folder, name);
+    try {
+      accessSync(program, constants.X_OK);
+      return program;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return null;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { giveBackPort, takePort } from './own-port.ts';
-import { findProgram } from './programs.ts';
+import { findProgram } from './program.ts';
 
 /** A Redis of one test file's own, on loopback, that keeps nothing on disk. */
 export interface RedisServer {

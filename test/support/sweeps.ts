@@ -28,8 +28,3 @@ export async function sweep(
   if (outcome.kind !== 'done') throw outcome.error;
   return outcome.report;
 }
-
-/** Pulls each date that differs, as the planner would have it. */
-export async function pullDifferences(world: PullWorld, { differences }: DoneSweep): Promise<void> {
-  for (const { date } of differences) await world.pull(date);
-}

@@ -40,11 +40,10 @@ async function heldAfter(days: readonly (readonly NamedTitle[])[]) {
   for (const titles of days) {
     const date = daysFrom(usedDays);
     usedDays += 1;
-    world.sandbox.setDayTexts(
+    await world.serve(
       date,
       titles.map((title) => text(date, title)),
     );
-    await world.pull(date);
   }
   const holds = await world.database.prisma.$queryRaw<{ uid: string }[]>`
     SELECT order_uid || ' of ' || title.accepted_date - ${daysFrom(usedDays)}::date AS uid

@@ -95,8 +95,7 @@ describe('a change', () => {
 
   test('is found when a held pull is released', async () => {
     await pull(day(0), title(day(0), { uid: 'a' }), title(day(0), { uid: 'b' }));
-    world.sandbox.setDayTexts(day(0), [title(day(0), { uid: 'c', provider: 'B' })]);
-    const held = await world.pull(day(0));
+    const held = await world.serve(day(0), [title(day(0), { uid: 'c', provider: 'B' })]);
     expect(held.state).toBe('held');
     expect(await changes()).toEqual([]);
     const decision = { by: 'ana', reason: 'test' };

@@ -3,8 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { LASTING_HOLDS } from '../../../src/features/accounts/payment-holds.sql.ts';
 import { signOffDays } from '../../../src/features/review/sign-off.sql.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
+import { findAlterations } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { daysFrom } from '../../support/pull-world.ts';
@@ -27,14 +27,14 @@ const day = (index: number): CivilDate => daysFrom(round * 10 + index);
 /** Titles of this test's supplier, as "order account". */
 async function pull(date: CivilDate, ...titles: readonly string[]) {
   const supplier = { code: `P-${round}`, taxId: `supplier ${round}` };
-  world.sandbox.setDayTexts(
+  return world.serve(
     date,
     titles.map((words) => {
       const [uid = '', account = ''] = words.split(' ');
       return titleText({ ...supplier, uid, account, date });
     }),
+    { withdrawalLimitPercent: 100 },
   );
-  return world.pull(date, { withdrawalLimitPercent: 100 });
 }
 
 /** The rows of the feed since the last call. Those of one merge are numbered in any order. */
@@ -79,8 +79,7 @@ test('a return to a replaced account holds no title that named the account befor
   await confirm((await openChange()).id);
   await pull(day(2), 'c 111');
   expect(await lastingHolds((await openChange()).id)).toEqual([{ uid: 'c' }]);
-  const { alterations } = await verifyDate(world.database, day(0), new AbortController().signal);
-  expect(alterations).toEqual([]);
+  expect(await findAlterations(world.database, day(0))).toEqual([]);
 });
 
 test('the commit that brings a changed account holds its titles; one person confirms, another signs', async () => {
@@ -132,8 +131,7 @@ test('the commit that brings a changed account holds its titles; one person conf
 
   expect((await sign('rita', day(1))).status).toBe(400);
   await expectSecondPerson(day(1));
-  const alterations = await verifyDate(world.database, day(1), new AbortController().signal);
-  expect(alterations).toMatchObject({ alterations: [] });
+  expect(await findAlterations(world.database, day(1))).toEqual([]);
 });
 
 test('a later title with the account is held from its own merge, and every date concerned needs a second person', async () => {
@@ -260,8 +258,7 @@ test('a wrong confirmation is undone: all titles that name the account are held 
     expect((await sign('helena', date)).status).toBe(409);
     const where = { action: 'account_change.refuse', date: new Date(date) };
     expect(await world.database.prisma.auditEntry.count({ where })).toBe(1);
-    const found = await verifyDate(world.database, date, new AbortController().signal);
-    expect(found).toMatchObject({ alterations: [] });
+    expect(await findAlterations(world.database, date)).toEqual([]);
   }
   expect((await decideOf(id, 'parallel')).status).toBe(303);
   expect(await readFeed()).toEqual(['b payment_decided free', 'c payment_decided free']);
@@ -278,8 +275,7 @@ test('one form decides about all changes of the chosen parties, with their title
       ),
     );
   for (const [index, account] of ['111', '222'].entries()) {
-    world.sandbox.setDayTexts(day(index), texts(day(index), account));
-    await world.pull(day(index));
+    await world.serve(day(index), texts(day(index), account));
   }
   await readFeed();
   const reviewer = await console.as('reviewer', 'rita');

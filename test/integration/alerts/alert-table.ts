@@ -103,6 +103,12 @@ export async function expectDerived(
 export const openAlerts = async (database: Database) =>
   (await readAlerts(database)).filter(({ open }) => open);
 
+/** The keys of the alerts that are open once they were derived. */
+export async function openKeys(database: Database, now = new Date()): Promise<string[]> {
+  await deriveAlerts(database, now, NEVER_STALE);
+  return (await openAlerts(database)).map(({ dedupe_key }) => dedupe_key);
+}
+
 /** In the order in which they were raised. */
 export function readAlerts(database: Database): Promise<AlertRow[]> {
   return database.prisma.$queryRaw<AlertRow[]>`

@@ -27,24 +27,18 @@ import type { OpenItems } from '../../../src/features/home/open-items.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';
 import { ALERTS_ONLY, openAlertTable, raiseAlert, resolveAlerts, STYLE } from './alert-table.ts';
-import {
-  type HttpReceiver,
-  MAIL_PASSWORD,
-  type MailServer,
-  startHttpReceiver,
-  startMailServer,
-} from './receivers.ts';
-import { TOKEN } from './webhook.ts';
+import { MAIL_PASSWORD, type MailServer, startMailServer } from './receivers.ts';
+import { startWebhook, TOKEN, type Webhook } from './webhook.ts';
 
 const table = forFile(openAlertTable);
-let slack: HttpReceiver;
-let teams: HttpReceiver;
+let slack: Webhook;
+let teams: Webhook;
 let mail: MailServer;
 let log: TestLog;
 beforeEach(async () => {
   log = createTestLog();
   await table.clear();
-  [slack, teams] = [await startHttpReceiver(), await startHttpReceiver()];
+  [slack, teams] = [await startWebhook(), await startWebhook()];
   mail = await startMailServer();
   return async () => {
     await Promise.all([slack.close(), teams.close(), mail.close()]);
@@ -242,8 +236,6 @@ test('Slack, Teams and e-mail receive each kind of alert and the digest, as docu
 });
 
 function alertTitle(kind: Alert['kind'], language: Language): string {
-  const alert = ALERTS.find((known) => known.kind === kind);
-  if (alert === undefined) throw new Error(kind);
   const { title } = alertMessage(
     {
       id: 1n,

@@ -1,50 +1,38 @@
 /** Fields and values outside the documented interface: the rows and the alerts that they cause. */
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acknowledgeDrift, readOpenDrift } from '../../../src/features/alerts/alert-list.sql.ts';
-import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { signDay } from '../../support/days.ts';
-import { forFile } from '../../support/for-tests.ts';
-import { daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
+import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { expectDerived } from './alert-table.ts';
 
 const TITLES = 200;
-const world = forFile(openPullWorld);
-let environment: Record<string, string>;
-beforeAll(async () => {
-  environment = environmentOf(world);
-});
+const world = worldOfFile();
 
-let date = daysFrom(0);
-let days = 0;
+const nextDay = freshDays();
+let date: CivilDate;
 beforeEach(async () => {
-  days += 1;
-  date = daysFrom(days);
+  date = nextDay();
   await world.database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
   await world.database.prisma.$executeRaw`DELETE FROM conciliation.drift`;
 });
 
-const conciliation = (...args: string[]) => runCommand(args, environment);
 const derive = (raised: number, resolved: number, open?: readonly object[]) =>
   expectDerived(world.database, [raised, resolved], open);
 
-/** Every title of the date, with `more` behind its documented fields. */
-function answer(more: (index: number) => string): void {
-  world.sandbox.setDayTexts(
+/** Pulls an answer in which every title of the date has `more` behind its documented fields. */
+const pull = (more: (index: number) => string) =>
+  world.serve(
     date,
     Array.from({ length: TITLES }, (_, index) =>
       titleText({ uid: `t${index}`, date, more: more(index) }),
     ),
   );
-}
-
-async function pull(): Promise<{ readonly pullId: number; readonly state: string }> {
-  const { exit, stdout, stderr } = await conciliation('pull', date, '--json');
-  expect(exit, stdout + stderr).toBe(0);
-  return JSON.parse(stdout);
-}
 
 /** The versions of rows that a table has. A row that is written, even as it was, gets another version. */
 async function rowVersions(table: string): Promise<ReadonlySet<string>> {
@@ -54,22 +42,22 @@ async function rowVersions(table: string): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ version }) => version));
 }
 
-/** How many rows of each table `work` writes; tables without any are left out. */
-async function countWritten(work: () => Promise<unknown>): Promise<Record<string, number>> {
+/** The result of `work`, and how many rows of each table it writes; tables without any are left out. */
+async function countWritten<T>(work: () => Promise<T>): Promise<[T, Record<string, number>]> {
   const { rows: tables } = await world.database.pool.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
      WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND relpersistence = 'p'`,
   );
   const before = new Map<string, ReadonlySet<string>>();
   for (const { name } of tables) before.set(name, await rowVersions(name));
-  await work();
+  const result = await work();
   const written: Record<string, number> = {};
   for (const [name, versions] of before) {
     const after = await rowVersions(name);
     const count = [...after].filter((version) => !versions.has(version)).length;
     if (count > 0) written[name] = count;
   }
-  return written;
+  return [result, written];
 }
 
 async function readSeal() {
@@ -84,18 +72,14 @@ async function readSeal() {
 const HISTORY = ['title', 'title_revision', 'title_change'];
 
 test('a field that comes to every title with one value restates nothing and is one alert until a person acknowledges it', async () => {
-  answer(() => '');
-  await pull();
+  await pull(() => '');
   await signDay(world.database, date, { by: 'helena', bookingsFrom: null });
   const feed = await world.database.pool.query(
     'SELECT coalesce(max(change_seq), 0) AS last FROM conciliation.title_feed',
   );
 
-  answer(() => ',"campaign":"spring"');
-  let pulled = { pullId: 0, state: '' };
-  const written = await countWritten(async () => {
-    pulled = await pull();
-  });
+  const spring = () => pull(() => ',"campaign":"spring"');
+  const [pulled, written] = await countWritten(spring);
   expect(Object.keys(written).filter((table) => HISTORY.includes(table))).toEqual([]);
   const news = await world.database.pool.query(
     'SELECT count(*)::int AS rows FROM conciliation.title_feed WHERE change_seq > $1',
@@ -113,7 +97,7 @@ test('a field that comes to every title with one value restates nothing and is o
       message: `the response to pull ${pulled.pullId} has fields or values that the documented interface does not have: titles[].campaign`,
     },
   ]);
-  await pull();
+  await spring();
   await derive(0, 0);
 
   const { items, digest } = await readOpenDrift(world.database);
@@ -129,14 +113,11 @@ test('a field that comes to every title with one value restates nothing and is o
   expect(await acknowledgeDrift(world.database, decision)).toHaveLength(1);
   await derive(0, 1);
   expect((await readOpenDrift(world.database)).items).toEqual([]);
-  const audit = await world.database.prisma.auditEntry.findMany({
-    where: { action: 'drift.acknowledge' },
-  });
-  expect(audit).toMatchObject([{ reason: 'announced', details: { rows: 1 } }]);
+  const entry = { action: 'drift.acknowledge', reason: 'announced', details: { rows: 1 } };
+  expect(await lastAudit(world)).toMatchObject(entry);
 
   // Acknowledged fields stay acknowledged; a new field raises its own alert.
-  answer(() => ',"campaign":"summer","batch":{"id":7}');
-  const { pullId } = await pull();
+  const { pullId } = await pull(() => ',"campaign":"summer","batch":{"id":7}');
   await derive(1, 0, [
     {
       dedupe_key: `contract_drift:${pullId}`,
@@ -147,15 +128,11 @@ test('a field that comes to every title with one value restates nothing and is o
 
 test('a field with another value in every pull writes no title, no history and no further drift', async () => {
   const stamped = (hour: number) =>
-    answer(
-      (index) => `,"answeredAt":"2026-03-03T${String(hour).padStart(2, '0')}:00:00.${index}Z"`,
-    );
-  stamped(1);
-  await pull();
+    pull((index) => `,"answeredAt":"2026-03-03T${String(hour).padStart(2, '0')}:00:00.${index}Z"`);
+  await stamped(1);
   await derive(1, 0);
   for (let hour = 2; hour <= 4; hour += 1) {
-    stamped(hour);
-    const written = await countWritten(pull);
+    const [, written] = await countWritten(() => stamped(hour));
     // The row of the pull, and the day's: when it was last compared.
     expect(written).toEqual({ day: 1, pull: 1 });
   }

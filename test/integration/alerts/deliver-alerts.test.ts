@@ -96,7 +96,7 @@ test('an alert is delivered once when it is raised and once when it is over', as
 
 test('a webhook that fails is asked again, later each time, until it answers', async () => {
   await raiseAlert(table.database, held);
-  webhook.answerWith(500);
+  webhook.status = 500;
   for (const attempts of [1, 2, 3]) {
     expect(await deliver()).toBe(0);
     expect(await readAlerts(table.database)).toMatchObject([
@@ -107,7 +107,7 @@ test('a webhook that fails is asked again, later each time, until it answers', a
     expect(webhook.received).toHaveLength(attempts);
     await table.bringForward();
   }
-  webhook.answerWith(200);
+  webhook.status = 200;
   expect(await deliver()).toBe(1);
   expect(await readAlerts(table.database)).toMatchObject([{ delivered: true, wait_seconds: null }]);
 });
@@ -121,7 +121,7 @@ test.each([
   await raiseAlert(table.database, held);
   await table.database.prisma.$executeRaw`
     UPDATE conciliation.alert SET raised_at = raised_at - ${age}::interval`;
-  webhook.answerWith(503);
+  webhook.status = 503;
   const { prisma } = table.database;
   const [{ before }] = await prisma.$queryRaw<[{ before: string }]>`
     SELECT clock_timestamp()::text AS before`;
@@ -140,13 +140,13 @@ test('an alert whose delivery was given up is delivered when it is over', async 
   await raiseAlert(table.database, held);
   await table.database.prisma.$executeRaw`
     UPDATE conciliation.alert SET raised_at = raised_at - interval '2 days'`;
-  webhook.answerWith(503);
+  webhook.status = 503;
   await deliver();
   await table.bringForward();
   expect(await deliver()).toBe(0);
   expect(webhook.received).toHaveLength(1);
 
-  webhook.answerWith(200);
+  webhook.status = 200;
   await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
@@ -218,12 +218,12 @@ test('a changed message is sent again a day after the last delivery, and the res
   expect(await deliver()).toBe(0);
   await passDay();
   // A failed update is tried again for as long as the alert is open.
-  webhook.answerWith(500);
+  webhook.status = 500;
   await prisma.$executeRaw`
     UPDATE conciliation.alert SET raised_at = raised_at - interval '3 days'`;
   expect(await deliver()).toBe(0);
   await table.bringForward();
-  webhook.answerWith(204);
+  webhook.status = 204;
   expect(await deliver()).toBe(1);
   await passDay();
   expect(await deliver()).toBe(0);

@@ -1,7 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { readFile } from 'node:fs/promises';
 
 type IsGenuine = (
   secret: string,
@@ -14,15 +11,6 @@ type IsGenuine = (
 export async function importDocumentedVerification(): Promise<IsGenuine> {
   const document = await readFile('docs/operating.md', 'utf8');
   const [, code = ''] = /```js\n(.*?)```/s.exec(document) ?? [];
-  const folder = await mkdtemp(join(tmpdir(), 'conciliation-verification-'));
-  try {
-    const file = join(folder, 'verification.mjs');
-    await writeFile(file, code);
-    const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
-      isGenuine: IsGenuine;
-    };
-    return isGenuine;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const url = `data:text/javascript,${encodeURIComponent(code)}`;
+  return (await import(/* @vite-ignore */ url)).isGenuine;
 }

@@ -2,11 +2,11 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
-import { readAlerts } from '../../../src/features/alerts/alert-list.sql.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { NEVER_STALE, openAlerts } from './alert-table.ts';
 
 const { users } = worldWithUsers();
 const service = forFile(async () =>
@@ -20,14 +20,8 @@ const sender = clientOfFile(() => users.urlOf('erp'));
 
 /** The messages of the open alerts. The whole queue has 8 GB, and the test fills 4 MB of it. */
 async function derive(): Promise<string[]> {
-  const limits = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
-  await deriveAlerts(service, new Date(), { ...limits, notificationsLimit: 0.0002 });
-  const open = await readAlerts(
-    service.prisma,
-    { state: 'open', kind: null },
-    { offset: 0, limit: 10 },
-  );
-  return open.map(({ message }) => message);
+  await deriveAlerts(service, new Date(), { ...NEVER_STALE, notificationsLimit: 0.0002 });
+  return (await openAlerts(service)).map(({ message }) => message);
 }
 
 const send = () =>

@@ -1,21 +1,14 @@
 /** The ERP, which may delete rows of `provider`, may also lock the table. */
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../../../src/base/database/migrate.ts';
 import { startAlertLoop } from '../../../src/features/alerts/deliveries.sql.ts';
-import { createRoleUsers } from '../../support/database-roles.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { ALERTS_ONLY, readAlerts } from './alert-table.ts';
 
+const world = worldWithUsers();
+const erp = clientOfFile(() => world.users.urlOf('erp'));
+
 test('a lock on the table of providers delays the alerts about providers alone', async () => {
-  const world = await openPullWorld();
-  onTestFinished(() => world.close());
-  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
-  const users = await createRoleUsers(world.databaseUrl);
-  const erp = new Client(users.urlOf('erp'));
-  await erp.connect();
-  onTestFinished(() => erp.end());
   await erp.query(`INSERT INTO conciliation.provider (external_id) VALUES ('F1')`);
   await erp.query('BEGIN; LOCK TABLE conciliation.provider IN ACCESS EXCLUSIVE MODE');
   const fail = (code: string) => world.database.prisma.$executeRaw`

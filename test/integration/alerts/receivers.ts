@@ -1,30 +1,6 @@
-/** A fake Slack, a fake Teams and an SMTP server in the process of the test. */
+/** An SMTP server in the process of the test. */
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
-import { startWebhook } from './webhook.ts';
-
-export interface HttpReceiver {
-  readonly url: URL;
-  readonly bodies: unknown[];
-  status: number;
-  close(): Promise<void>;
-}
-
-/** Answers as an incoming webhook of Slack does; Teams does not look at the body of the answer. */
-export async function startHttpReceiver(): Promise<HttpReceiver> {
-  const webhook = await startWebhook();
-  const receiver: HttpReceiver = {
-    url: webhook.url,
-    bodies: [],
-    status: 200,
-    close: () => webhook.close(),
-  };
-  webhook.answer = (response, { body }) => {
-    if (receiver.status < 300) receiver.bodies.push(body);
-    response.writeHead(receiver.status).end('ok');
-  };
-  return receiver;
-}
 
 export interface Mail {
   readonly headers: Readonly<Record<string, string>>;

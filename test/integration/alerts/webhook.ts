@@ -20,9 +20,12 @@ export interface ReceivedAlert {
 export interface Webhook {
   readonly url: URL;
   readonly received: ReceivedAlert[];
-  /** How a request is answered once it was read; 204 unless told. */
+  /** The bodies that were taken. */
+  readonly bodies: unknown[];
+  /** Of the answers. */
+  status: number;
+  /** How a request is answered once it was read; as an incoming webhook of Slack does, unless told. */
   answer: (response: ServerResponse, alert: ReceivedAlert) => void | Promise<void>;
-  answerWith(status: number): void;
   close(): Promise<void>;
 }
 
@@ -46,9 +49,11 @@ export async function startWebhook(): Promise<Webhook> {
   const webhook: Webhook = {
     url: new URL(`http://127.0.0.1:${port}/hooks/${TOKEN}`),
     received,
-    answer: (response) => void response.writeHead(204).end(),
-    answerWith(status) {
-      webhook.answer = (response) => void response.writeHead(status).end();
+    bodies: [],
+    status: 200,
+    answer: (response, { body }) => {
+      if (webhook.status < 300) webhook.bodies.push(body);
+      response.writeHead(webhook.status).end('ok');
     },
     async close() {
       server.closeAllConnections();

@@ -1,8 +1,6 @@
-import { request } from 'undici';
 import { beforeAll, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
-import { openConsole } from '../../support/console-client.ts';
+import { makeKey, openConsole } from '../../support/console-client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
@@ -12,7 +10,7 @@ const world = worldOfFile();
 const console = forFile(() => openConsole(world.database));
 let key: string;
 beforeAll(async () => {
-  key = await newKey('erp');
+  key = await newKey();
   const { id } = await world.database.prisma.apiKey.findFirstOrThrow({ select: { id: true } });
   const consumer = { name: 'erp', databaseRole: null, apiKeyId: Number(id), buyers: [] };
   await setConsumer(world.database, consumer, 'test');
@@ -20,23 +18,11 @@ beforeAll(async () => {
   await signDay(world.database, DAY);
 });
 
-const newKey = async (name: string) => {
-  const { key } = await createApiKey(world.database, {
-    ...{ name, user: null, role: 'operator', scopes: ['export'], validDays: 1, by: 'test' },
-  });
-  return key;
-};
+const newKey = () => makeKey(world.database, 'operator', ['export']);
 
 async function call(path: string, body?: object, bearer = key) {
-  const answer = await request(console.url + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization: `Bearer ${bearer}`,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  return { status: answer.statusCode, body: JSON.parse(await answer.body.text()) };
+  const answer = await console.call(bearer, path, body);
+  return { status: answer.status, body: answer.json() };
 }
 
 test('the key of a consumer reads its lines, answers them, and states its position', async () => {
@@ -85,7 +71,7 @@ test.each([
 });
 
 test('the key of no consumer reads nothing', async () => {
-  const other = await newKey('other');
+  const other = await newKey();
   const { status, body } = await call('/api/bookings', undefined, other);
   expect([status, body.message]).toEqual([400, expect.stringContaining('the key of a consumer')]);
 });

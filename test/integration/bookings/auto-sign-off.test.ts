@@ -12,22 +12,20 @@ import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
+const nextDay = freshDays();
 let date: CivilDate = DAY;
-let dayCount = 0;
 beforeEach(() => {
-  dayCount += 1;
-  date = daysFrom(dayCount);
+  date = nextDay();
 });
 
 /** With the limit for withdrawals that holds a response. */
 async function pull(...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  await world.pull(date);
+  await world.serve(date, texts);
   await checkDays(world.database, ANY_DAY_RULES);
 }
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>

@@ -20,11 +20,11 @@ import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { NEVER_STALE } from '../alerts/alert-table.ts';
 
 const [EARLY, LAST_EARLY, BEFORE, START, LATER] = [0, 1, 2, 3, 4].map((days) =>
   daysFrom(days, DAY),
 ) as [CivilDate, CivilDate, CivilDate, CivilDate, CivilDate];
-const POLICY = { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
 
 const world = worldOfFile();
 const waitingWorld = worldOfFile();
@@ -86,7 +86,7 @@ test('a date before BOOKINGS_FROM that is signed off again with another content 
   const confirm = (signOffId: number) =>
     confirmUnbookedChange(database, LAST_EARLY, { by: 'rita', reason: 'by hand', signOffId });
   const alerted = async () => {
-    await deriveAlerts(database, new Date(), POLICY);
+    await deriveAlerts(database, new Date(), NEVER_STALE);
     const where = { dedupeKey: 'booking_waiting:difference', resolvedAt: null };
     return (await database.prisma.alert.findFirst({ where }))?.message ?? null;
   };

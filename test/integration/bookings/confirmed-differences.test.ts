@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { findAlterations } from '../../support/days.ts';
 import { judgedWorldOfFile } from '../../support/judged-world.ts';
 import { clearMatching, currentTitleId } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -37,7 +37,7 @@ async function offers(): Promise<string[]> {
 }
 
 async function problems(): Promise<unknown> {
-  await verifyDate(world.database, date, new AbortController().signal);
+  await findAlterations(world.database, date);
   return world.database.prisma.titleFinding.findMany({
     where: { date, closedAt: null },
     select: { problem: true },

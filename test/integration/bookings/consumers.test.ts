@@ -24,7 +24,7 @@ beforeAll(async () => {
   const none = { databaseRole: null, apiKeyId: null };
   await setConsumer(world.database, { ...none, name: 'sul', buyers: [SECOND_BUYER] }, 'test');
   webhook = await startWebhook();
-  webhook.answer = (response) => void response.writeHead(503).end();
+  webhook.status = 503;
   const write = (line: string) => void log.push(line);
   wakeUps = start(pino({ level: 'warn' }, { write }));
 });
@@ -69,7 +69,7 @@ test('a webhook that is down is tried again after growing waits, and the log has
 test('when the webhook is up again, one signed event names the consumer that has lines to read', async () => {
   await readToEnd('erp');
   webhook.received.length = 0;
-  webhook.answer = (response) => void response.writeHead(204).end();
+  webhook.status = 204;
   const [event] = await events(1);
   const [newest] = await world.database.prisma.$queryRaw<[{ seq: string }]>`
     SELECT max(offer.seq)::text AS seq

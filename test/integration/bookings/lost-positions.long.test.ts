@@ -2,12 +2,12 @@
  * Positions of the feeds after a restore of the program's database, for readers that are newer than the backup and for
  * readers that are restored themselves from an older backup.
  */
-import { Client } from 'pg';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { skipLostNumbers } from '../../../src/base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
+import { withClient } from '../../support/client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { erpOfFile, worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -131,14 +131,10 @@ test('the service may move the numbers forward, and the ERP may not', async () =
   await expect(erp.client.query('SELECT conciliation.skip_numbers()')).rejects.toThrow(
     'permission denied',
   );
-  const service = new Client({ connectionString: erp.users.urlOf('worker') });
-  await service.connect();
-  try {
+  await withClient(erp.users.urlOf('worker'), async (service) => {
     await service.query('SELECT conciliation.skip_numbers()');
     await expect(
       service.query(`SELECT setval('conciliation.booking_offer_seq_seq', 1)`),
     ).rejects.toThrow('permission denied');
-  } finally {
-    await service.end();
-  }
+  });
 });

@@ -15,8 +15,7 @@ test('the service compares receipts, signs clean days off and releases them', as
     INSERT INTO conciliation.booking_receipt
       (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
     VALUES ('erp', 'a', '2020-01-01', gen_random_uuid(), 1, 1, gen_random_uuid(), 'posted', 'D')`;
-  world.sandbox.setDayTexts(DAY, [titleText()]);
-  await world.pull(DAY);
+  await world.serve(DAY, [titleText()]);
   await checkDays(world.database, DEFAULT_RULES);
   const releases = startReleases({
     database: world.database,

@@ -22,17 +22,16 @@ import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, freshDays } from '../../support/pull-world.ts';
 
 const RULES = { bookingsFrom: DAY, payablesMaxAgeHours: 30 };
 
 const world = worldOfFile();
 
+const nextDay = freshDays();
 let date: CivilDate;
-let dayCount = 0;
 beforeEach(async () => {
-  dayCount += 1;
-  date = daysFrom(dayCount);
+  date = nextDay();
   await world.database.prisma.$executeRaw`
     TRUNCATE conciliation.erp_payable, conciliation.erp_payable_import, conciliation.title_match CASCADE`;
 });
@@ -261,8 +260,7 @@ test('a confirmed account is refused after the sign-off, and not once the line o
   const { database } = world;
   const party = { code: 'P-77', taxId: '11144477735' };
   await pull({ uid: 'a', ...party, account: '111' });
-  dayCount += 1;
-  date = daysFrom(dayCount);
+  date = nextDay();
   await pull({ uid: 'b', ...party, account: '222' }, { uid: 'c', ...party, account: '111' });
   const { id } = await database.prisma.accountChange.findFirstOrThrow({
     where: { partyKey: 'P-77' },

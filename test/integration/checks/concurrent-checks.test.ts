@@ -5,6 +5,7 @@ import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { readFindings } from '../../../src/features/checks/findings.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -18,14 +19,6 @@ async function pull(date: CivilDate) {
   await world.serve(date, [titleText({ uid: 'a', date })]);
 }
 
-/** The number of sessions that wait for a lock. */
-async function waiting(): Promise<number> {
-  const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`
-    SELECT count(*)::int AS sessions FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  return row.sessions;
-}
-
 test('both dates of equal titles have the finding, also where the second date came while the first was checked', async () => {
   await pull(DAY);
   const checks: Promise<unknown>[] = [];
@@ -34,10 +27,10 @@ test('both dates of equal titles have the finding, also where the second date ca
       // Stops the first check after it has looked for faults.
       await tx.$executeRaw`LOCK TABLE conciliation.day_buyer IN EXCLUSIVE MODE`;
       checks.push(check());
-      await expect.poll(waiting).toBe(1);
+      await lockWaits(world.database);
       await pull(NEXT);
       checks.push(check());
-      await expect.poll(waiting).toBe(2);
+      await lockWaits(world.database, 2);
     },
     { timeout: 120_000 },
   );

@@ -1,19 +1,16 @@
 /** The findings depend on the titles of the days, and not on the order of a response. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { createSeededRandom, type SeededRandom } from '../../../src/demo/seeded-random.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom, type PullWorld } from '../../support/pull-world.ts';
 import { shuffled, tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
-let worlds: readonly [PullWorld, PullWorld];
-beforeAll(async () => {
-  worlds = await Promise.all([openPullWorld(), openPullWorld()]);
-});
-afterAll(() => Promise.all(worlds.map((world) => world.close())));
+const worlds = [worldOfFile(), worldOfFile()] as const;
 
 const DUES = ['2026-03-01', '2026-06-30', '2030-01-01'];
 const TAX_IDS = ['52998224725', '52998224726', '11222333000181'];

@@ -40,11 +40,10 @@ test('a consumer is named with its database user and its buyers', async () => {
 test('the lines of the feed are written to a file, and the next file begins after the last line', async () => {
   const next = daysFrom(1);
   const values = ['10.10', '20.205', '30'];
-  world.sandbox.setDayTexts(
+  await world.serve(
     next,
     values.map((value) => titleText({ uid: `t${value}`, date: next, value })),
   );
-  await world.pull(next);
   await signDay(world.database, next, { bookingsFrom: DAY });
   const write = async (after: string, format: string) => {
     const path = join(folder.path, `${after}.${format}`);

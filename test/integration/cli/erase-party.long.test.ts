@@ -81,8 +81,7 @@ const broken = (date: CivilDate, taxId: string) =>
   `{"order":{"uid":"x"},"acceptedDate":"${date}","originalValue":"1","provider":{"identification":"${taxId}"}}`;
 
 async function pull(date: CivilDate, ...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
+  return world.serve(date, texts);
 }
 
 const extra = `,"note":"${ANA.name}"`;

@@ -10,6 +10,7 @@ import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+import { NEVER_STALE } from '../alerts/alert-table.ts';
 
 const CHANGED = DAY;
 const FAILED = daysFrom(1);
@@ -28,8 +29,7 @@ const retention = (args: readonly string[], environment: Record<string, string> 
   runCommand(['retention', ...args], { ...environmentOf(world), ...environment });
 
 async function pull(date: CivilDate, ...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
+  return world.serve(date, texts);
 }
 
 async function failPull(date: CivilDate) {
@@ -195,8 +195,7 @@ test('removes old rows that are not needed, once, and lists them', async () => {
 });
 
 test('pages, alerts, sign-off and pulls continue as before', async () => {
-  const never = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
-  const alerts = await deriveAlerts(world.database, new Date(), never);
+  const alerts = await deriveAlerts(world.database, new Date(), NEVER_STALE);
   expect(alerts.raised).toBeGreaterThan(0);
   const failed = await world.database.prisma.alert.findMany({
     where: { kind: 'pull_failed', resolvedAt: null },

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { dateIn } from '../../../src/base/values/business-day.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -28,8 +29,7 @@ async function pullDates(startDate: string, dates: readonly (typeof DAY)[]): Pro
   await world.database.prisma.$executeRaw`
     INSERT INTO conciliation.checkpoint (id, start_date) VALUES (1, ${startDate}::date)`;
   for (const date of dates) {
-    world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pull(date);
+    await world.serve(date, [titleText({ date })]);
   }
 }
 
@@ -78,11 +78,7 @@ describe('start-date set', () => {
       reached: daysFrom(-5),
       pullId: null,
     });
-    const audit = await world.database.prisma.auditEntry.findFirstOrThrow({
-      where: { action: 'start_date.set' },
-      orderBy: { id: 'desc' },
-    });
-    expect(audit).toMatchObject({
+    expect(await lastAudit(world, { action: 'start_date.set' })).toMatchObject({
       actor: expect.stringMatching(/^command line: /),
       reason: 'a typing error',
       details: { from: daysFrom(1), to: daysFrom(-5) },

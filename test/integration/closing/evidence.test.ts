@@ -8,14 +8,15 @@ import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
-import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
 import { sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
+import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
 import { titleText } from '../../support/titles.ts';
 import { unzip } from '../../unit/export/workbook-reader.ts';
@@ -188,10 +189,7 @@ describe('the file', () => {
 
   test('is an entry of the audit log, which its head of the chain covers', async () => {
     const month = JSON.parse(String(unzip(await download()).get('month.json')));
-    const [entry] = await world.database.prisma.auditEntry.findMany({
-      where: { action: 'month.evidence' },
-      orderBy: { id: 'desc' },
-    });
+    const entry = await lastAudit(world, { action: 'month.evidence' });
     expect(entry).toMatchObject({ actor: 'rita', details: { month: MARCH, digest } });
     const link = await world.database.prisma.auditChain.findFirstOrThrow({
       where: { entryId: entry?.id ?? 0n },
@@ -419,18 +417,13 @@ describe('a change after the seal', () => {
     );
   });
 
-  const erase = (party: Parameters<typeof eraseParty>[1]['party']) =>
-    eraseParty(world.database, {
-      ...{ party, by: 'test', reason: 'x', isDryRun: false },
-    });
-
   test('an erased party that only the signed titles name: so do they', async () => {
     const { rowCount } = await world.database.pool.query(
       'SELECT FROM conciliation.title WHERE financial_agent_identification = $1',
       [FORMER_AGENT],
     );
     expect(rowCount).toBe(0);
-    await erase({ taxId: FORMER_AGENT, externalId: null });
+    await erase(world.database, { taxId: FORMER_AGENT });
     const bytes = await download();
     expect(bytes.includes(FORMER_AGENT)).toBe(false);
     await unpack(bytes);
@@ -440,7 +433,7 @@ describe('a change after the seal', () => {
   });
 
   test('an erased party: the recorded hashes still give the digest', async () => {
-    await erase({ taxId: null, externalId: 'P-1' });
+    await erase(world.database, { externalId: 'P-1' });
     const bytes = await download();
     expect(bytes.includes('52998224725')).toBe(false);
     await unpack(bytes);

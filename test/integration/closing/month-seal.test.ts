@@ -16,14 +16,14 @@ import {
 } from '../../../src/features/review/months/month-seal.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { alterationsOf } from '../../../src/features/verify/alterations.sql.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { signDay } from '../../support/days.ts';
+import { findAlterations, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -82,15 +82,11 @@ describe('a month', () => {
       totals: { title_count: '8', withdrawn_count: '0', original_value_sum: '400.60' },
     });
     expect((await march()).state).toBe('sealed');
-    const problems = () => verifyDate(world.database, FROM, new AbortController().signal);
-    expect((await problems()).alterations).toEqual([]);
+    expect(await findAlterations(world.database, FROM)).toEqual([]);
     const row = await world.database.prisma.monthSeal.findFirstOrThrow();
     const seals = await world.database.prisma.signOff.findMany({ orderBy: { date: 'asc' } });
     expect(row.signOffIds).toEqual(seals.map(({ id }) => id));
-    const [entry] = await world.database.prisma.auditEntry.findMany({
-      where: { action: 'month.seal' },
-    });
-    expect(entry).toMatchObject({
+    expect(await lastAudit(world, { action: 'month.seal' })).toMatchObject({
       actor: 'ana',
       details: { month: MARCH, digest: sealed.digest, monthSealId: sealed.id, days: 4 },
     });

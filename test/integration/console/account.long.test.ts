@@ -1,7 +1,7 @@
 /** The page of the user's own account: the password and the sessions. */
-import { Client } from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
+import { withClient } from '../../support/client.ts';
 import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
@@ -136,9 +136,7 @@ describe('a form whose password was right is refused', () => {
         ...(secret !== undefined && { secret, code: codeOf(secret) }),
       };
       const csrf = await ana.csrf();
-      const client = new Client(world.databaseUrl);
-      await client.connect();
-      try {
+      await withClient(world.databaseUrl, async (client) => {
         const credentials = async () => {
           const { rows } = await client.query(
             `SELECT password_hash, totp_secret, recovery_hashes FROM conciliation.console_user
@@ -156,9 +154,7 @@ describe('a form whose password was right is refused', () => {
         const answer = await underWay;
         expect([answer.status, answer.location]).toEqual([303, path === PAGE ? PAGE : '/account']);
         expect(await credentials()).toEqual(committed);
-      } finally {
-        await client.end();
-      }
+      });
     },
   );
 });

@@ -12,6 +12,7 @@ import { revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { knownAccess } from '../../../src/console/shell/route-access.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -216,11 +217,8 @@ describe('a key', () => {
   test('acts under its own name', async () => {
     const key = await newKey('operator', 'pull');
     await console.call(key, `/api/days/${DAY}/pull`, {});
-    const entry = await world.database.prisma.auditEntry.findFirstOrThrow({
-      where: { action: 'pull.request' },
-      orderBy: { id: 'desc' },
-    });
-    expect(entry.actor).toMatch(/^key \d+: script$/);
+    const entry = await lastAudit(world, { action: 'pull.request' });
+    expect(entry?.actor).toMatch(/^key \d+: script$/);
   });
 });
 

@@ -3,9 +3,8 @@ import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { fourEyesFault } from '../../support/days.ts';
+import { fourEyesFault, signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
@@ -44,12 +43,7 @@ async function release(date: typeof DAY, ...titles: [string, string][]) {
     titles.map(([uid, value]) => titleText({ uid, date, value })),
     { withdrawalLimitPercent: 100 },
   );
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
-    where: { date },
-    select: { contentDigest: true },
-  });
-  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
-  await signOffDay(world.database, date, { ...signing, seenDigest: String(contentDigest) });
+  await signDay(world.database, date);
 }
 
 const plain = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');

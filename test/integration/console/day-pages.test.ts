@@ -4,16 +4,15 @@ import { signDay } from '../../support/days.ts';
 import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const { world, console, viewer, reviewer, operator } = pagesForFile({ bookingsFrom: DAY });
 
+const nextDay = freshDays();
 let date: CivilDate;
-let dayCount = 0;
 beforeEach(() => {
-  dayCount += 1;
-  date = daysFrom(dayCount, DAY);
+  date = nextDay();
 });
 
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>

@@ -8,15 +8,14 @@ import {
   needsPerson,
   readOpenItems,
 } from '../../../src/features/home/open-items.ts';
-import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { openConsole } from '../../support/console-client.ts';
+import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
+import { daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -27,19 +26,8 @@ const brazilian = (date: string) => date.split('-').reverse().join('/');
 const world = forFile(() => openPullWorld({ startDate: FIRST }));
 const console = forFile(() => openConsole(world.database));
 
-const pull = async (date = FIRST, ...texts: string[]) => {
-  await world.serve(date, texts);
-};
-const sign = async (date: typeof FIRST) => {
-  const day = await readLedgerDay(world.database, date, TODAY);
-  const seenDigest = day?.contentDigest ?? '';
-  await signOffDay(world.database, date, {
-    by: 'helena',
-    reason: null,
-    seenDigest,
-    fourEyes: true,
-  });
-};
+const pull = (date = FIRST, ...texts: string[]) => world.serve(date, texts);
+const sign = (date: typeof FIRST) => signDay(world.database, date, { bookingsFrom: null });
 
 const bare = (html = '') => html.replace(/<[^>]+>/g, '').replaceAll('&#39;', "'");
 

@@ -25,10 +25,10 @@ test('a holiday is added and ended in the forms of its year, and refused without
   const entries = await world.database.prisma.auditEntry.findMany({
     where: { action: { startsWith: 'holiday.' } },
     orderBy: { id: 'asc' },
-    select: { action: true, reason: true },
+    select: { action: true, actor: true, reason: true },
   });
   expect(entries).toEqual([
-    { action: 'holiday.confirm', reason: 'Revolução <b>' },
-    { action: 'holiday.end', reason: 'repealed' },
+    { action: 'holiday.confirm', actor: 'otto', reason: 'Revolução <b>' },
+    { action: 'holiday.end', actor: 'otto', reason: 'repealed' },
   ]);
 });

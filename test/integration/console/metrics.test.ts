@@ -5,7 +5,7 @@ import type { ObservedAttempt } from '../../../src/core/work/run-pull.ts';
 import { createMetrics, readLedgerGauges } from '../../../src/features/alerts/metrics.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { findProgram, runProgram } from '../../support/programs.ts';
+import { findProgram, runProgram } from '../../support/program.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { startConsole } from './console-world.ts';
 
@@ -140,11 +140,13 @@ test.skipIf(promtool === null)(
     const { console } = await open();
     const { text } = await console.get('/metrics');
     expect(text).toContain('conciliation_checkpoint_lag_dates 3\n');
-    const { output } = runProgram(promtool ?? '', ['check', 'metrics'], text);
+    const { stdout, stderr } = await runProgram(promtool ?? '', ['check', 'metrics'], {
+      input: text,
+    });
     // The library that exports the metrics of the process names some gauges as counters.
-    expect(output.split('\n').filter((line) => !/^nodejs_active_\w+_total /.test(line))).toEqual([
-      '',
-    ]);
+    expect(
+      (stdout + stderr).split('\n').filter((line) => !/^nodejs_active_\w+_total /.test(line)),
+    ).toEqual(['']);
   },
 );
 

@@ -2,16 +2,15 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { readChainHead } from '../../../src/base/audit/audit-chain.sql.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const { world, viewer, reviewer, operator } = pagesForFile();
 
+const nextDay = freshDays();
 let date: CivilDate;
-let dayCount = 0;
 beforeEach(() => {
-  dayCount += 1;
-  date = daysFrom(dayCount, DAY);
+  date = nextDay();
 });
 
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>

@@ -14,6 +14,7 @@ import {
 } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openCertifiedWorld } from '../../support/oidc-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { DAY, openPullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 import { createTestLog } from './console-world.ts';
@@ -86,10 +87,8 @@ describe('a user who sets up a second factor', () => {
     expect((await ana.get(PAGE)).location).toBe('/account');
     expect((await other.get('/account')).location).toContain('/login');
     expect(events()).toContain('second_factor_set');
-    const audit = await world.database.prisma.auditEntry.findFirstOrThrow({
-      where: { actor: name, action: 'user.second_factor' },
-    });
-    expect(audit.details).toEqual({ secondFactor: 'set', session: expect.any(String) });
+    const entry = await lastAudit(world, { actor: name, action: 'user.second_factor' });
+    expect(entry?.details).toEqual({ secondFactor: 'set', session: expect.any(String) });
   });
 
   test('without the password or without a right code has none', async () => {
@@ -231,11 +230,8 @@ describe('a user with a second factor', () => {
     expect((await ana.get('/account')).location).toContain('/login');
     expect(await loginStatus({ password: 'wrong' })).toBe(401);
     expect(await loginStatus({})).toBe(303);
-    const entry = await world.database.prisma.auditEntry.findFirstOrThrow({
-      where: { actor: 'alma', action: 'user.second_factor' },
-      orderBy: { id: 'desc' },
-    });
-    expect(entry.details).toEqual({ user: name, secondFactor: 'reset' });
+    const entry = await lastAudit(world, { actor: 'alma', action: 'user.second_factor' });
+    expect(entry?.details).toEqual({ user: name, secondFactor: 'reset' });
     expect(events()).toContain('second_factor_reset');
     expect((await alma.post(path)).text).toContain('That user has no second factor.');
     // A stolen session of an administrator does not remove the administrator's own.

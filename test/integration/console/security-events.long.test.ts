@@ -1,9 +1,8 @@
 /** The records of an attack for the operator: the log and the audit log. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { addUser } from '../../../src/console/access/console-users.sql.ts';
 import { countTry, PER_USER } from '../../../src/console/access/sign-in-limits.sql.ts';
-import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { type ConsoleClient, makeKey, openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { PASSWORD, setPassword } from '../../support/second-factor.ts';
@@ -120,14 +119,7 @@ test('a request of another site and one without the token of a form are in the l
 test('refused actions of roles and keys are in the log, and so are invalid keys', async () => {
   const ana = await console.as('viewer', 'ana');
   expect((await ana.get('/users', FROM)).status).toBe(403);
-  const { key } = await createApiKey(world.database, {
-    name: 'name of a person',
-    user: null,
-    role: 'viewer',
-    scopes: ['read'],
-    validDays: 1,
-    by: 'test',
-  });
+  const key = await makeKey(world.database, 'viewer', ['read']);
   const call = (path: string, bearer: string) =>
     console.visitor().get(path, { ...FROM, authorization: `Bearer ${bearer}` });
   const path = '/api/export?from=2026-03-01&to=2026-03-02&format=csv';

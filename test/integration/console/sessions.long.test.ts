@@ -1,7 +1,7 @@
-import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { addUser, changeUser, createLink } from '../../../src/console/access/console-users.sql.ts';
 import { hashPassword } from '../../../src/console/access/password.ts';
+import { withClient } from '../../support/client.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
@@ -186,9 +186,7 @@ test.each([
   ['the end of the user', 'disabled_at = now()'],
 ])('a sign-in under way is refused after %s was committed', async (_, change) => {
   const name = await newUser();
-  const client = new Client(world.databaseUrl);
-  await client.connect();
-  try {
+  await withClient(world.databaseUrl, async (client) => {
     await client.query('BEGIN');
     await client.query(`UPDATE conciliation.console_user SET ${change} WHERE name = $1`, [name]);
     const underWay = signIn(name);
@@ -197,7 +195,5 @@ test.each([
     const { client: browser, answer } = await underWay;
     expect([answer.status, answer.location]).toEqual([303, '/login']);
     expect((await browser.get('/audit')).status).toBe(303);
-  } finally {
-    await client.end();
-  }
+  });
 });

@@ -2,7 +2,6 @@
 import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
@@ -13,12 +12,14 @@ import {
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
+import { clientOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { setPassword } from '../../support/second-factor.ts';
 
 const world = forFile(openPullWorld);
+const blocker = clientOfFile(() => world.databaseUrl);
 /** What the tests talk to: each opens a console in its own way. */
 let console: ConsoleWorld;
 async function open(...trustedProxies: string[]): Promise<void> {
@@ -131,10 +132,7 @@ describe('a flood of passwords', () => {
       client.post('/login', { name, password: 'x' }, { csrf, headers });
     await send('first');
     // The tries of the address cannot be counted, so that the flood arrives before the first one goes on.
-    const blocker = new Client(world.databaseUrl);
-    await blocker.connect();
-    await blocker.query('BEGIN');
-    await blocker.query('SELECT FROM conciliation.sign_in_limit FOR UPDATE');
+    await blocker.query('BEGIN; SELECT FROM conciliation.sign_in_limit FOR UPDATE');
     hashes = 0;
     const answered: number[] = [];
     const flood = Array.from({ length: 60 }, async (_, tries) => {
@@ -147,7 +145,6 @@ describe('a flood of passwords', () => {
     expect((await client.get('/healthz')).status).toBe(200);
     expect(hashes).toBe(0);
     await blocker.query('COMMIT');
-    await blocker.end();
     const answers = await Promise.all(flood);
     const refused = answers.filter(({ status }) => status === 503);
     expect(refused).toHaveLength(40);

@@ -8,6 +8,7 @@ import {
 } from '../../../src/console/access/console-users.sql.ts';
 import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { PASSWORD } from '../../support/second-factor.ts';
 
@@ -22,9 +23,6 @@ beforeEach(async () => {
   admin = await console.as('admin', 'alma');
 });
 
-const auditOf = async (action: string) =>
-  world.database.prisma.auditEntry.findFirst({ where: { action }, orderBy: { id: 'desc' } });
-
 test('a user is added, chooses a password by the link, and is signed in', async () => {
   const added = await admin.post('/users', { name: 'Bia', role: 'operator' });
   expect(added.status).toBe(201);
@@ -34,7 +32,7 @@ test('a user is added, chooses a password by the link, and is signed in', async 
   expect(chosen.status).toBe(303);
   expect((await bia.get('/backfills')).text).toContain('bia');
   expect((await admin.get('/users')).text).not.toContain('/link/');
-  expect(await auditOf('user.add')).toMatchObject({
+  expect(await lastAudit(world, { action: 'user.add' })).toMatchObject({
     actor: 'alma',
     details: { user: 'bia', role: 'operator' },
   });
@@ -83,7 +81,7 @@ test('another role and being disabled end the sessions at once, and a new link r
   expect((await admin.post('/users/caio/link')).text).toContain('That user is disabled');
   expect((await admin.post('/users/caio/enable')).status).toBe(303);
   expect(await findLoginUser(world.database, 'caio')).not.toBeNull();
-  expect(await auditOf('user.change')).toMatchObject({
+  expect(await lastAudit(world, { action: 'user.change' })).toMatchObject({
     actor: 'alma',
     details: { user: 'caio', isDisabled: false },
   });
@@ -188,8 +186,8 @@ test('a key is shown once, works within its scopes, and stops when it is revoked
   const id = /\/keys\/(\d+)\/revoke/.exec(page.text)?.[1] ?? '';
   expect((await admin.post(`/keys/${id}/revoke`)).location).toBe('/users?notice=key_revoked');
   expect(await ask()).toBe(401);
-  expect(await auditOf('key.add')).toMatchObject({ actor: 'alma' });
-  expect(await auditOf('key.revoke')).toMatchObject({ actor: 'alma' });
+  expect(await lastAudit(world, { action: 'key.add' })).toMatchObject({ actor: 'alma' });
+  expect(await lastAudit(world, { action: 'key.revoke' })).toMatchObject({ actor: 'alma' });
 });
 
 describe('a key of an administrator', () => {

@@ -1,8 +1,6 @@
 /** A PostgreSQL with TLS: who vouches for it, and under which name, is checked as DATABASE_URL says. */
-import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase, toStagingError } from '../../../src/base/database/database.ts';
@@ -19,22 +17,19 @@ import {
   SERVER_CERTIFICATE,
   SERVER_KEY,
 } from '../../support/certificates.ts';
+import { queryOnce } from '../../support/client.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 
 const logger = pino({ level: 'silent' });
-let folder: string;
+const folder = forFile(openFolder);
 let server: EmbeddedPostgres;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-tls-'));
-  await writeFile(join(folder, 'authority.pem'), AUTHORITY);
-  await writeFile(join(folder, 'other.pem'), OTHER_AUTHORITY);
-  server = await openEmbeddedPostgres({ dataDir: join(folder, 'data'), logger });
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
-  const { rows } = await client.query<{ dir: string }>(
-    `SELECT current_setting('data_directory') AS dir`,
-  );
-  const dir = rows[0]?.dir ?? '';
+  await writeFile(join(folder.path, 'authority.pem'), AUTHORITY);
+  await writeFile(join(folder.path, 'other.pem'), OTHER_AUTHORITY);
+  server = await openEmbeddedPostgres({ dataDir: join(folder.path, 'data'), logger });
+  const [row] = await queryOnce(server.url, `SELECT current_setting('data_directory') AS dir`);
+  const dir = String(row?.['dir']);
   const { uid, gid } = await stat(dir);
   for (const [name, text] of [
     ['tls.pem', SERVER_CERTIFICATE],
@@ -45,23 +40,18 @@ beforeAll(async () => {
     await chmod(path, 0o600);
     await chown(path, uid, gid);
   }
-  await client.query(`ALTER SYSTEM SET ssl_cert_file = 'tls.pem'`);
-  await client.query(`ALTER SYSTEM SET ssl_key_file = 'tls.key'`);
-  await client.query('ALTER SYSTEM SET ssl = on');
-  await client.query('SELECT pg_reload_conf()');
-  await client.end();
+  for (const setting of ["ssl_cert_file = 'tls.pem'", "ssl_key_file = 'tls.key'", 'ssl = on']) {
+    await queryOnce(server.url, `ALTER SYSTEM SET ${setting}`);
+  }
+  await queryOnce(server.url, 'SELECT pg_reload_conf()');
 });
-
-afterAll(async () => {
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => server.close());
 
 function urlOf(host: string, authority: string, sslmode = 'verify-full'): string {
   const url = new URL(server.url);
   url.hostname = host;
   url.searchParams.set('sslmode', sslmode);
-  url.searchParams.set('sslrootcert', join(folder, authority));
+  url.searchParams.set('sslrootcert', join(folder.path, authority));
   return url.href;
 }
 
@@ -127,12 +117,10 @@ describe('a server that is not the one that was meant is refused', () => {
 });
 
 test('a server without TLS is refused where TLS is asked for', async () => {
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
   const setSsl = async (value: string) => {
-    await client.query(`ALTER SYSTEM SET ssl = ${value}`);
-    await client.query('SELECT pg_reload_conf()');
-    await expect.poll(async () => (await client.query('SHOW ssl')).rows).toEqual([{ ssl: value }]);
+    await queryOnce(server.url, `ALTER SYSTEM SET ssl = ${value}`);
+    await queryOnce(server.url, 'SELECT pg_reload_conf()');
+    await expect.poll(() => queryOnce(server.url, 'SHOW ssl')).toEqual([{ ssl: value }]);
   };
   await setSsl('off');
   try {
@@ -141,6 +129,5 @@ test('a server without TLS is refused where TLS is asked for', async () => {
     );
   } finally {
     await setSsl('on');
-    await client.end();
   }
 });

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
+import { queryOnce } from '../../support/client.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
-import { query, readServerPid } from './opening-process.ts';
+import { readServerPid } from './opening-process.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -14,7 +15,7 @@ describe('opening', () => {
   }) => {
     const database = await openEmbeddedPostgres({ dataDir, logger });
     expect(new URL(database.url).pathname).toBe('/conciliation');
-    const [settings] = await query(
+    const [settings] = await queryOnce(
       database.url,
       `SELECT current_setting('server_encoding') AS encoding,
               current_setting('TimeZone') AS timezone,
@@ -26,7 +27,7 @@ describe('opening', () => {
     );
     const wrong = new URL(database.url);
     wrong.password = 'wrong';
-    await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    await expect(queryOnce(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
     await database.close();
     expect(settings).toEqual({
       encoding: 'UTF8',

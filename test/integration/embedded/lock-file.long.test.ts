@@ -7,8 +7,9 @@ import { pino } from 'pino';
 import { afterEach, describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
+import { queryOnce } from '../../support/client.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
-import { killServer, openInProcess, query, requireServerPid } from './opening-process.ts';
+import { killServer, openInProcess, requireServerPid } from './opening-process.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -25,7 +26,7 @@ const lockFileOf = (dataDir: string) => join(dataDir, 'postgres', 'postmaster.pi
 /** Leaves the folder as a crash of the server does, with one row in it. */
 async function crash(dataDir: string): Promise<void> {
   const service = await openInProcess({ dataDir });
-  await query(String(service.opened['url']), 'CREATE TABLE title AS SELECT 7 AS id');
+  await queryOnce(String(service.opened['url']), 'CREATE TABLE title AS SELECT 7 AS id');
   const serverPid = await requireServerPid(dataDir);
   await service.kill();
   await killServer(serverPid);
@@ -54,7 +55,7 @@ async function expectOpens(dataDir: string): Promise<void> {
 async function readTitles(dataDir: string): Promise<unknown[]> {
   const database = await openEmbeddedPostgres({ dataDir, logger });
   try {
-    return await query(database.url, 'SELECT id FROM title');
+    return await queryOnce(database.url, 'SELECT id FROM title');
   } finally {
     await database.close();
   }
@@ -101,7 +102,7 @@ describe('lock files that keep the server from starting', () => {
       await reuseNumber(dataDir, number);
       await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(REFUSED);
     }
-    expect(await query(other.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await queryOnce(other.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await other.close();
     await writeFile(lockFileOf(dataDir), '');
     await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(
@@ -116,13 +117,15 @@ describe('lock files that keep the server from starting', () => {
     dataDir,
   }) => {
     const original = await openEmbeddedPostgres({ dataDir, logger });
-    await query(original.url, 'CREATE TABLE title (id int)');
+    await queryOnce(original.url, 'CREATE TABLE title (id int)');
     const copyDir = join(parentDir, 'copy');
     await cp(dataDir, copyDir, { recursive: true });
     await expect(openEmbeddedPostgres({ dataDir: copyDir, logger })).rejects.toThrow(
       new RegExp(`is a copy of ${dataDir}/postgres, made while .* ran, .* remove the copy`),
     );
-    expect(await query(original.url, 'SELECT count(*)::int FROM title')).toEqual([{ count: 0 }]);
+    expect(await queryOnce(original.url, 'SELECT count(*)::int FROM title')).toEqual([
+      { count: 0 },
+    ]);
     await original.close();
   });
 });

@@ -5,12 +5,12 @@ import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
+import { queryOnce } from '../../support/client.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import {
   isServerRunning,
   killServer,
   openInProcess,
-  query,
   readServerPid,
   requireServerPid,
 } from './opening-process.ts';
@@ -61,7 +61,7 @@ describe('failure', () => {
   }) => {
     const service = await openInProcess({ dataDir, exclusive: true });
     const url = String(service.opened['url']);
-    await query(url, 'CREATE TABLE title AS SELECT 7 AS id');
+    await queryOnce(url, 'CREATE TABLE title AS SELECT 7 AS id');
     const serverPid = await requireServerPid(dataDir);
     await service.kill();
     expect(await isServerRunning(serverPid)).toBe(true);
@@ -69,7 +69,7 @@ describe('failure', () => {
     const successor = await openInProcess({ dataDir, exclusive: true });
     expect(successor.opened['url']).toBe(url);
     expect(await readServerPid(dataDir)).toBe(serverPid);
-    expect(await query(url, 'SELECT id FROM title')).toEqual([{ id: 7 }]);
+    expect(await queryOnce(url, 'SELECT id FROM title')).toEqual([{ id: 7 }]);
     await successor.close();
     await expect.poll(() => isServerRunning(serverPid)).toBe(false);
   });
@@ -78,14 +78,14 @@ describe('failure', () => {
     dataDir,
   }) => {
     const database = await openEmbeddedPostgres({ dataDir, logger });
-    await query(database.url, 'CREATE TABLE title AS SELECT 7 AS id');
+    await queryOnce(database.url, 'CREATE TABLE title AS SELECT 7 AS id');
     await killServer(await requireServerPid(dataDir));
 
     const next = await openEmbeddedPostgres({ dataDir, logger });
     expect(next.url).toBe(database.url);
-    expect(await query(database.url, 'SELECT id FROM title')).toEqual([{ id: 7 }]);
+    expect(await queryOnce(database.url, 'SELECT id FROM title')).toEqual([{ id: 7 }]);
     await database.close();
-    expect(await query(next.url, 'SELECT id FROM title')).toEqual([{ id: 7 }]);
+    expect(await queryOnce(next.url, 'SELECT id FROM title')).toEqual([{ id: 7 }]);
     await next.close();
     expect(await readServerPid(dataDir)).toBeNull();
   });
@@ -94,18 +94,18 @@ describe('failure', () => {
     const service = await openInProcess({ dataDir });
     process.kill(-service.pid, 'SIGINT');
     expect(await service.nextAnswer()).toEqual({ interrupted: true });
-    expect(await query(String(service.opened['url']), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await queryOnce(String(service.opened['url']), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await service.close();
     expect(await readServerPid(dataDir)).toBeNull();
   });
 
   test('the log holds neither statements nor values', async ({ dataDir }) => {
     const database = await openEmbeddedPostgres({ dataDir, logger });
-    await query(database.url, 'CREATE TABLE provider (tax_id text PRIMARY KEY)');
+    await queryOnce(database.url, 'CREATE TABLE provider (tax_id text PRIMARY KEY)');
     const insert = "INSERT INTO provider VALUES ('52998224725')";
-    await query(database.url, insert);
-    await expect(query(database.url, insert)).rejects.toMatchObject({ code: '23505' });
-    await expect(query(database.url, "SELECT 'x52998224725'::int")).rejects.toMatchObject({
+    await queryOnce(database.url, insert);
+    await expect(queryOnce(database.url, insert)).rejects.toMatchObject({ code: '23505' });
+    await expect(queryOnce(database.url, "SELECT 'x52998224725'::int")).rejects.toMatchObject({
       code: '22P02',
     });
     await database.close();

@@ -1,19 +1,32 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCommand } from '../../support/child-command.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { forTest, openFolder } from '../../support/for-tests.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { readCsv } from '../../unit/export/csv-reader.ts';
-import { type ExportWorld, openExportWorld } from './export-fixture.ts';
 
 const MARCH = ['--from', '2026-03-01', '--to', '2026-03-31'];
 
-let world: ExportWorld;
-let files = 0;
+const world = worldOfFile();
+const folder = forTest(openFolder);
 let file = '';
 
 beforeAll(async () => {
-  world = await openExportWorld();
-  const insert = (uid: string, date: string, value: string, more = {}) =>
-    world.insertTitle({ order_uid: uid, accepted_date: date, original_value: value, ...more });
+  const insert = (uid: string, date: string, value: string, more = {}) => {
+    const row = {
+      ...{ order_uid: uid, occurrence: 1, accepted_date: date, original_value: value },
+      ...{ identity_hash: randomUUID(), content_hash: randomUUID(), raw_hash: randomUUID() },
+      ...{ first_pull_id: 1, last_change_pull_id: 1, ...more },
+    };
+    return world.database.pool.query(
+      `INSERT INTO conciliation.title (${Object.keys(row)})
+       VALUES (${Object.keys(row).map((_, index) => `$${index + 1}`)})`,
+      Object.values(row),
+    );
+  };
   await insert('b', '2026-03-02', '12345678901234567.89', {
     anticipated_due_date: '2026-04-01',
     provider_account: '000123',
@@ -29,18 +42,17 @@ beforeAll(async () => {
   await insert('x', '2026-02-28', '1');
   await insert('y', '2026-04-01', '1');
 });
-afterAll(() => world.close());
 beforeEach(() => {
-  files += 1;
-  file = join(world.folder, `export-${files}`);
+  file = join(folder.path, 'export');
 });
 
+const run = (...args: readonly string[]) =>
+  runCommand(['export', ...args], { DATABASE_URL: world.databaseUrl });
+
 async function exportTo(format: string, ...more: string[]) {
-  const args = [...MARCH, '--format', format, '--out', file, '--json', ...more];
-  const run = await world.runExport(args);
-  expect(run.stderr).toBe('');
-  expect(run.status).toBe(0);
-  return JSON.parse(run.stdout.toString());
+  const done = await run(...MARCH, '--format', format, '--out', file, '--json', ...more);
+  expect(done).toMatchObject({ exit: 0, stderr: '' });
+  return JSON.parse(done.stdout);
 }
 
 async function readCsvFile(separator = ';') {
@@ -48,15 +60,7 @@ async function readCsvFile(separator = ';') {
   return rows.map((cells) => Object.fromEntries(header.map((name, index) => [name, cells[index]])));
 }
 
-async function lastAudit() {
-  const { rows } = await world.client.query(
-    'SELECT actor, action, details FROM conciliation.audit_entry ORDER BY id DESC LIMIT 1',
-  );
-  return rows[0];
-}
-
-const auditCount = async () =>
-  (await world.client.query('SELECT FROM conciliation.audit_entry')).rows.length;
+const auditCount = () => world.database.prisma.auditEntry.count();
 
 describe('an export', () => {
   test('has the current titles of the range by date, order and occurrence, every digit kept', async () => {
@@ -110,12 +114,12 @@ describe('an export', () => {
   });
 
   test('to standard output has the titles there and the summary beside it', async () => {
-    const run = await world.runExport([...MARCH, '--format', 'jsonl', '--out', '-']);
-    expect(run.status).toBe(0);
-    const lines = run.stdout.toString().trimEnd().split('\n');
+    const { exit, stdout, stderr } = await run(...MARCH, '--format', 'jsonl', '--out', '-');
+    expect(exit).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line).order_uid)).toEqual(['B', 'a', 'a', 'a', 'b']);
-    expect(run.stderr).toContain('5 title(s) accepted from 2026-03-01 to 2026-03-31');
-    expect((await lastAudit()).details).toMatchObject({ format: 'jsonl', rows: 5 });
+    expect(stderr).toContain('5 title(s) accepted from 2026-03-01 to 2026-03-31');
+    expect(await lastAudit(world)).toMatchObject({ details: { format: 'jsonl', rows: 5 } });
   });
 });
 
@@ -124,21 +128,20 @@ describe('the file of an export', () => {
     await writeFile(file, 'what was there');
     const args = [...MARCH, '--format', 'csv', '--out', file];
     const before = await auditCount();
-    const refused = await world.runExport(args);
-    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('exists already') });
+    const refused = await run(...args);
+    expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('exists already') });
     expect(await readFile(file, 'utf8')).toBe('what was there');
     expect(await auditCount()).toBe(before);
 
-    expect((await world.runExport([...args, '--force'])).status).toBe(0);
+    expect(await run(...args, '--force')).toMatchObject({ exit: 0 });
     expect(await readCsvFile()).toHaveLength(5);
   });
 
   test('replaces no folder, no device and no link', async () => {
     await symlink('/dev/null', file);
-    for (const path of [file, world.folder, '/dev/null']) {
-      const run = await world.runExport([...MARCH, '--format', 'csv', '--out', path, '--force']);
-      expect(run).toMatchObject({
-        status: 2,
+    for (const path of [file, folder.path, '/dev/null']) {
+      expect(await run(...MARCH, '--format', 'csv', '--out', path, '--force')).toMatchObject({
+        exit: 2,
         stderr: expect.stringContaining('not a regular file'),
       });
     }
@@ -156,8 +159,8 @@ describe('wrong usage', () => {
     ],
   ])('is %s', async (_, args, message) => {
     const before = await auditCount();
-    const run = await world.runExport(args.includes('--out') ? args : [...args, '--out', file]);
-    expect(run).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+    const refused = await run(...args, ...(args.includes('--out') ? [] : ['--out', file]));
+    expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining(message) });
     expect(await auditCount()).toBe(before);
   });
 });

@@ -1,8 +1,10 @@
-import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ExportWorld, openExportWorld } from './export-fixture.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startCommand } from '../../support/child-command.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { insertTitles } from './export-fixture.ts';
 
 /** Far more than any buffer on the way holds. */
 const ROWS = 300_000;
@@ -10,29 +12,30 @@ const RANGE = ['--from', '2026-03-01', '--to', '2026-03-31'];
 const EMPTY_RANGE = ['--from', '2020-01-01', '--to', '2020-01-31'];
 /** On top of what the program takes to export nothing. A result held in memory would be hundreds. */
 const GROWTH_MB = 80;
-const REPORT_PEAK_MEMORY = ['--import', join(import.meta.dirname, 'report-peak-memory.mjs')];
+const REPORT_PEAK_MEMORY = `--import ${join(import.meta.dirname, 'report-peak-memory.mjs')}`;
 
-let world: ExportWorld;
+const world = worldOfFile();
+const folder = forFile(openFolder);
+const start = (...args: readonly string[]) =>
+  startCommand(['export', ...args], {
+    ...{ DATABASE_URL: world.databaseUrl, NODE_OPTIONS: REPORT_PEAK_MEMORY },
+  });
 
 beforeAll(async () => {
-  world = await openExportWorld();
   for (const date of ['2026-03-02', '2026-03-03', '2026-03-04']) {
-    await world.insertTitles(date, ROWS / 3);
+    await insertTitles(world, date, ROWS / 3);
   }
 });
-afterAll(() => world.close());
 
 describe(`an export of ${ROWS} titles`, () => {
   async function peakMegabytes(range: readonly string[], format: string, rows: number) {
-    const file = join(world.folder, `${rows}.${format}`);
-    const run = await world.runExport(
-      [...range, '--format', format, '--out', file, '--json'],
-      REPORT_PEAK_MEMORY,
-    );
-    expect(run.status).toBe(0);
+    const file = join(folder.path, `${rows}.${format}`);
+    const run = start(...range, '--format', format, '--out', file, '--json');
+    const { exit, stdout, stderr } = await run.ended;
+    expect(exit).toBe(0);
     const { size: bytes } = await stat(file);
-    expect(JSON.parse(run.stdout.toString())).toMatchObject({ rows, bytes });
-    return Number(/peak (\d+) MB/.exec(run.stderr)?.[1]);
+    expect(JSON.parse(stdout)).toMatchObject({ rows, bytes });
+    return Number(/peak (\d+) MB/.exec(stderr)?.[1]);
   }
 
   test('as a workbook stays within bounded memory', async () => {
@@ -43,17 +46,16 @@ describe(`an export of ${ROWS} titles`, () => {
   });
 
   test('that is interrupted leaves no file', async () => {
-    const file = join(world.folder, 'interrupted.xlsx');
-    const child = world.spawnExport([...RANGE, '--format', 'xlsx', '--out', file]);
+    const file = join(folder.path, 'interrupted.xlsx');
+    const child = start(...RANGE, '--format', 'xlsx', '--out', file);
     const partialSize = async () => {
-      const partial = (await readdir(world.folder)).find((name) => name.endsWith('.partial'));
-      return partial === undefined ? 0 : (await stat(join(world.folder, partial))).size;
+      const partial = (await readdir(folder.path)).find((name) => name.endsWith('.partial'));
+      return partial === undefined ? 0 : (await stat(join(folder.path, partial))).size;
     };
     await expect.poll(partialSize, { interval: 20 }).toBeGreaterThan(0);
-    const closed = once(child, 'close');
     child.kill('SIGINT');
-    expect(await closed).toEqual([1, null]);
-    const left = await readdir(world.folder);
+    expect(await child.ended).toMatchObject({ exit: 1, signal: null });
+    const left = await readdir(folder.path);
     expect(
       left.filter((name) => name.includes('interrupted') || name.endsWith('.partial')),
     ).toEqual([]);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/base/database/database.ts';
 import { ShutdownError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
@@ -9,7 +9,9 @@ import {
   type TitleSnapshot,
   titlesAccepted,
 } from '../../../src/features/titles/export-titles.sql.ts';
-import { type ExportWorld, openExportWorld } from './export-fixture.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { insertTitles } from './export-fixture.ts';
 
 const DAY = toCivilDate('2026-03-02');
 const SELECTION = titlesAccepted({ from: DAY, to: DAY, includeWithdrawn: false });
@@ -18,23 +20,16 @@ const APPLICATION = 'snapshot test';
 /** Of a statement. */
 const TIMEOUT_MS = 3_000;
 
-let world: ExportWorld;
-let database: Database;
-
-beforeAll(async () => {
-  world = await openExportWorld();
-  await world.insertTitles(DAY, ROWS);
-  database = openDatabase({
-    databaseUrl: world.url,
+const world = worldOfFile();
+const database = forFile(async () =>
+  openDatabase({
+    databaseUrl: world.databaseUrl,
     applicationName: APPLICATION,
     statementTimeoutMs: TIMEOUT_MS,
     logger: pino({ level: 'silent' }),
-  });
-});
-afterAll(async () => {
-  await database.close();
-  await world.close();
-});
+  }),
+);
+beforeAll(() => insertTitles(world, DAY, ROWS));
 
 const never = new AbortController().signal;
 
@@ -47,13 +42,13 @@ async function countRows(titles: TitleSnapshot['titles'], afterBatch = async () 
   return rows;
 }
 
-const sessionsInTransaction = async () =>
-  (
-    await world.client.query(
-      'SELECT FROM pg_stat_activity WHERE application_name = $1 AND xact_start IS NOT NULL',
-      [APPLICATION],
-    )
-  ).rows.length;
+const sessionsInTransaction = async () => {
+  const { rows } = await world.database.pool.query(
+    'SELECT FROM pg_stat_activity WHERE application_name = $1 AND xact_start IS NOT NULL',
+    [APPLICATION],
+  );
+  return rows.length;
+};
 
 test('totals and titles are of one instant, also during merges', async () => {
   const rows = await readTitleSnapshot(
@@ -63,14 +58,12 @@ test('totals and titles are of one instant, also during merges', async () => {
     async ({ overall, days, titles }) => {
       expect(overall.current).toBe(ROWS);
       expect(days.map(({ date, current }) => [date, current])).toEqual([[DAY, ROWS]]);
-      await world.client.query('BEGIN');
-      await world.client.query(`UPDATE conciliation.title SET status = 'withdrawn'`);
-      await world.client.query('COMMIT');
+      await world.database.pool.query(`UPDATE conciliation.title SET status = 'withdrawn'`);
       return countRows(titles);
     },
   );
   expect(rows).toBe(ROWS);
-  await world.client.query(`UPDATE conciliation.title SET status = 'current'`);
+  await world.database.pool.query(`UPDATE conciliation.title SET status = 'current'`);
 });
 
 test('a slow reader is not cut off by the statement timeout', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { makeKey } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -65,10 +65,7 @@ test('the page of a title, the list and the API show the fields, an account mask
   const list = await reviewer.get('/titles');
   expect(list.text).toContain('duplicata 00012');
   expect(list.text).not.toContain('other@key.com');
-  const { key } = await createApiKey(world.database, {
-    ...{ name: 'reader', user: 'rita', role: 'reviewer', scopes: ['read'], validDays: 1 },
-    by: 'test',
-  });
+  const key = await makeKey(world.database, 'reviewer', ['read'], 'rita');
   const title = await viewer.get(`/api/titles/${id}`, { authorization: `Bearer ${key}` });
   const promoted = [
     { name: 'chave_pix', role: 'provider_account', value: '••••om' },

@@ -7,11 +7,10 @@ import { beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
-import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { readPromotedOf } from '../../../src/features/sweep/sweeps.sql.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { signDay } from '../../support/days.ts';
+import { findAlterations, signDay } from '../../support/days.ts';
+import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom, freshDays } from '../../support/pull-world.ts';
 import { sweep } from '../../support/sweeps.ts';
@@ -34,8 +33,6 @@ const promote = (
 ) => promoteField(world.database, { name, path, role }, { by: 'adm', reason: 'agreed' });
 const dayOf = (date: CivilDate) =>
   world.database.prisma.day.findUniqueOrThrow({ where: { date: new Date(date) } });
-const alterationsOf = async (date: CivilDate) =>
-  (await verifyDate(world.database, date, new AbortController().signal)).alterations;
 
 let sealed: Awaited<ReturnType<typeof dayOf>>;
 beforeAll(async () => {
@@ -48,7 +45,7 @@ beforeAll(async () => {
 test('a date that was pulled before keeps its hashes and its seal, and a changed value is no change of it', async () => {
   expect(inspect(await dayOf(BEFORE))).toBe(inspect(sealed));
   expect(sealed.contentVersion).toBe(0);
-  expect(await alterationsOf(BEFORE)).toEqual([]);
+  expect(await findAlterations(world.database, BEFORE)).toEqual([]);
   expect(await world.serve(BEFORE, texts(BEFORE, 'D-9'))).toMatchObject({
     ...{ state: 'unchanged', changed: 0, unchanged: 2 },
   });
@@ -72,7 +69,7 @@ test('a changed value restates a date that is pulled for the first time afterwar
   });
   expect(await dayOf(date)).toMatchObject({ restatedAfterSignOff: true });
   expect(String((await dayOf(date)).originalValueSum)).toBe('1250.5');
-  expect(await alterationsOf(date)).toEqual([]);
+  expect(await findAlterations(world.database, date)).toEqual([]);
   await signDay(world.database, date, { bookingsFrom: date });
   const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 10 });
   expect(
@@ -85,7 +82,7 @@ test('a changed value restates a date that is pulled for the first time afterwar
     ['book', '1000.00', { duplicata: 'D-1' }],
     ['book', '250.50', { duplicata: 'D-2' }],
   ]);
-  expect(await alterationsOf(date)).toEqual([]);
+  expect(await findAlterations(world.database, date)).toEqual([]);
 });
 
 test('numbers are compared as numbers, and other values as their text', async () => {
@@ -97,7 +94,7 @@ test('numbers are compared as numbers, and other values as their text', async ()
   for (const series of ['15e-1', '1.5', '"1.5"', '1.51', 'true', 'null', '{"b":1,"a":[2.0]}']) {
     changes.push((await world.serve(date, of(series))).changed);
     // The database computes the same content hash.
-    expect(await alterationsOf(date), series).toEqual([]);
+    expect(await findAlterations(world.database, date), series).toEqual([]);
   }
   expect(changes).toEqual([0, 0, 0, 1, 1, 1, 1]);
   await promote('series', 'duplicata.series', null);
@@ -117,7 +114,7 @@ test('a field that is named while the first response arrives is content of the s
   const promoting = world.meanwhile(() => promote(name, 'sentAt'));
   expect(await world.run(pullId, promoting)).toMatchObject({ kind: 'retry' });
   expect(await world.run(pullId)).toMatchObject({ kind: 'done', report: { inserted: 2 } });
-  expect(await alterationsOf(date)).toEqual([]);
+  expect(await findAlterations(world.database, date)).toEqual([]);
   const fields = await readPromotedOf(world.database, date);
   expect(fields.get(date)?.map((field) => field.name)).toEqual(['duplicata', name]);
   await promote(name, 'sentAt', null);
@@ -151,7 +148,7 @@ test('a changed account of a named field is a change with a hold, and its first 
   // The title is restated to the account that the confirmed one replaced.
   const [, , replaced = first] = days;
   expect(await world.serve(replaced, of(replaced, 'a@b.com'))).toMatchObject({ changed: 1 });
-  expect(await alterationsOf(replaced)).toEqual([]);
+  expect(await findAlterations(world.database, replaced)).toEqual([]);
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(1);
 });
 
@@ -197,25 +194,19 @@ test('an erasure takes the values away, and what remains is no alteration', asyn
     titleText({ date, uid: 'of the other', ...other }),
   ]);
   await signDay(world.database, date);
-  await eraseParty(world.database, {
-    party: { taxId: '52998224725', externalId: null },
-    ...{ by: 'test', reason: 'a test', isDryRun: false },
-  });
+  await erase(world.database, { taxId: '52998224725' });
   const lines = await world.database.prisma.bookingLine.findMany({
     where: { date: new Date(date) },
   });
   expect(lines.map(({ promoted }) => promoted)).toEqual([null, null]);
-  expect(await alterationsOf(date)).toEqual([]);
+  expect(await findAlterations(world.database, date)).toEqual([]);
   // A title of another party that names an erased one.
   const later = nextDay();
-  await eraseParty(world.database, {
-    party: { taxId: '11144477735', externalId: null },
-    ...{ by: 'test', reason: 'a test', isDryRun: false },
-  });
+  await erase(world.database, { taxId: '11144477735' });
   const third = { date: later, code: 'P-third', taxId: '39053344705', uid: 'names it' };
   await world.serve(later, [titleText({ ...third, more: erased })]);
   expect(
     await world.database.prisma.title.findFirst({ where: { orderUid: 'names it' } }),
   ).toMatchObject({ extra: null });
-  expect(await alterationsOf(later)).toEqual([]);
+  expect(await findAlterations(world.database, later)).toEqual([]);
 });

@@ -5,7 +5,6 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import {
   acknowledgeFindings,
   type Problem,
@@ -15,6 +14,7 @@ import {
 } from '../../../src/features/verify/verify.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { signDay } from '../../support/days.ts';
+import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
@@ -169,12 +169,7 @@ describe('a date that only merges have changed has no difference', () => {
     const text = (discount: string) =>
       titleText({ date, uid: 'party', discount, more: ',"more":1' }).replace('52998224725', taxId);
     await world.serve(date, [text('1')]);
-    await eraseParty(world.database, {
-      party: { taxId, externalId: null },
-      by: 'ana',
-      reason: 'asked for',
-      isDryRun: false,
-    });
+    await erase(world.database, { taxId });
     expect(await check(date)).toEqual([]);
     expect(await world.serve(date, [text('2')])).toMatchObject({ changed: 1 });
     expect(await check(date)).toEqual([]);

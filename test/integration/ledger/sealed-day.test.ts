@@ -3,8 +3,6 @@
  * a day that was sealed and then restated by real pulls, and compared with what the seal says.
  */
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
@@ -12,11 +10,13 @@ import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../../src/core/title/title.ts'
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { signDay } from '../../support/days.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
+import { freshDays } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();
 const reader = clientOfFile(() => world.databaseUrl);
+const blocker = clientOfFile(() => world.databaseUrl);
 let documented: string;
 
 beforeAll(async () => {
@@ -25,19 +25,16 @@ beforeAll(async () => {
   documented = examples.find((sql) => sql.includes('jsonb_populate_record')) ?? '';
 });
 
+const nextDay = freshDays();
 let date: CivilDate;
-let dayCount = 0;
 beforeEach(() => {
-  dayCount += 1;
-  date = daysFrom(dayCount, DAY);
+  date = nextDay();
 });
 
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
 
-async function pull(...texts: string[]) {
-  return world.serve(date, texts);
-}
+const pull = (...texts: string[]) => world.serve(date, texts);
 
 const sign = () => signDay(world.database, date, { bookingsFrom: null });
 
@@ -153,18 +150,6 @@ test('a seal that was ended still describes its day', async () => {
   });
 });
 
-/** Resolves once a session of the program waits for a lock. */
-async function someoneWaits(): Promise<void> {
-  for (;;) {
-    const { rows } = await reader.query(
-      `SELECT FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'`,
-    );
-    if (rows.length > 0) return;
-    await sleep(10);
-  }
-}
-
 test('a merge that began before the sign-off and was committed after it', async () => {
   await pull(title('a'), title('b'), title('gone'));
   await pull(title('a'), title('b'), title('gone', { discount: '7.00' }));
@@ -176,17 +161,14 @@ test('a merge that began before the sign-off and was committed after it', async 
     title('gone', { discount: '7.00' }),
     title('new'),
   ]);
-  const blocker = new Client({ connectionString: world.databaseUrl });
-  await blocker.connect();
   const block = world.meanwhile(() =>
     blocker.query(`BEGIN; SELECT FROM conciliation.pull WHERE state = 'running' FOR UPDATE`),
   );
   const pulling = world.pull(date, block);
   // The merge's transaction has begun, and its now() is constant. It has not locked the day yet.
-  await someoneWaits();
+  await lockWaits(world.database);
   await sign();
   await blocker.query('COMMIT');
-  await blocker.end();
   await pulling;
 
   const { rows: times } = await reader.query(

@@ -6,6 +6,7 @@ import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -14,20 +15,11 @@ const NEXT = daysFrom(1);
 const world = worldOfFile();
 
 async function pull(date: CivilDate, account: string) {
-  await world.serve(date, [
-    titleText({ uid: `of ${date}`, date }).replace('"account":"7654321"', `"account":"${account}"`),
-  ]);
+  await world.serve(date, [titleText({ uid: `of ${date}`, date, account })]);
 }
 
 const digestOf = async (date: CivilDate) =>
   (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
-
-async function waiting(): Promise<number> {
-  const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`
-    SELECT count(*)::int AS sessions FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  return row.sessions;
-}
 
 test('is refused where the merge holds a payment, although the content is the one that was seen', async () => {
   const { database } = world;
@@ -45,11 +37,11 @@ test('is refused where the merge holds a payment, although the content is the on
       await tx.$executeRaw`SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE`;
       // Waits for the lock of the closing phase, and holds that of the day.
       merge = pull(NEXT, '111');
-      await expect.poll(waiting).toBe(1);
+      await lockWaits(database);
       signing = signOffDay(database, NEXT, {
         ...{ by: 'rita', reason: null, seenDigest, fourEyes: false, requiresChecks: true },
       }).catch((error: unknown) => error);
-      await expect.poll(waiting).toBe(2);
+      await lockWaits(database, 2);
     },
     { timeout: 120_000 },
   );

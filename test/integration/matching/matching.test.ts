@@ -18,9 +18,8 @@ import {
 import { readOpenCounts } from '../../../src/features/review/ledger-days.sql.ts';
 import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
 import { readReleaseFaults } from '../../../src/features/review/obstacles.sql.ts';
-import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { findAlterations, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import {
   clearMatching,
@@ -30,6 +29,7 @@ import {
   play,
   type Step,
 } from '../../support/matching-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
@@ -178,13 +178,11 @@ test('all breaks of a kind are resolved at once, as the person has seen them, an
     ['b', 'rita', 'agreed'],
     ['a', 'rita', 'agreed'],
   ]);
-  const entry = await world.database.prisma.auditEntry.findFirst({ orderBy: { id: 'desc' } });
-  expect(entry).toMatchObject({
+  expect(await lastAudit(world)).toMatchObject({
     ...{ action: 'break.resolve', actor: 'rita', date: DAY },
     details: { kind: 'value_differs', code: 'agreed', breaks: 2 },
   });
-  const { alterations } = await verifyDate(world.database, DAY, new AbortController().signal);
-  expect(alterations).toEqual([]);
+  expect(await findAlterations(world.database, DAY)).toEqual([]);
   await expect(resolve(filter, digest)).rejects.toMatchObject(changed);
 });
 
@@ -266,11 +264,7 @@ describe('urgent breaks', () => {
     const prisma = world.database.prisma;
     await play(world, [{ titles: 'a 10 due=2099-06-30', snapshot: 'k1 10 due=2099-06-30 paid' }]);
     await checkDays(world.database, ANY_DAY_RULES);
-    const { contentDigest } = await prisma.day.findUniqueOrThrow({ where: { date: DAY } });
-    await signOffDay(world.database, DAY, {
-      ...{ by: 'rita', reason: null, seenDigest: contentDigest ?? '' },
-      ...{ fourEyes: false, bookingsFrom: DAY },
-    });
+    await signDay(world.database, DAY);
     const expectWaiting = async (
       titles: number,
       value: string | null,

@@ -257,8 +257,7 @@ const load = (payables: readonly MadePayable[]) =>
 
 test('the matches are those of the documented rules, in any order of the input', async () => {
   const { titles, payables } = makeWorld(11);
-  world.sandbox.setDayTexts(DAY, textsOf(titles));
-  await world.pull(DAY);
+  await world.serve(DAY, textsOf(titles));
   await world.database.prisma.companyBuyer.create({
     data: { company: CODES.mapped, buyer: BUYERS[0], confirmedBy: 'test', reason: 'x' },
   });

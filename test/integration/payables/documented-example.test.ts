@@ -1,12 +1,13 @@
 /** The CSV and the SQL of docs/integration.md are taken as they are. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { importPayableFile } from '../../../src/features/matching/payables/import-payables.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 
 const world = worldOfFile();
+const folder = forFile(openFolder);
 let document: string;
 beforeAll(async () => {
   const page = await readFile(join(import.meta.dirname, '../../../docs/integration.md'), 'utf8');
@@ -17,8 +18,7 @@ const blockOf = (language: string) =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(document)?.[1] ?? '';
 
 test('the CSV is imported', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'documented-'));
-  const path = join(folder, 'payables.csv');
+  const path = join(folder.path, 'payables.csv');
   await writeFile(path, blockOf('csv'));
   const report = await importPayableFile(
     world.database,
@@ -31,7 +31,6 @@ test('the CSV is imported', async () => {
       signal: new AbortController().signal,
     },
   );
-  await rm(folder, { recursive: true });
   expect(report).toMatchObject({ inserted: 2, rejected: 0, isComplete: true });
 });
 

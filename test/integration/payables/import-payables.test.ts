@@ -5,6 +5,7 @@ import { importPayableFile } from '../../../src/features/matching/payables/impor
 import type { ImportKind } from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 
 const world = worldOfFile();
 const folder = forFile(openFolder);
@@ -149,8 +150,7 @@ test('a dry run reports the same and writes nothing', async () => {
 
 test('the audit log has the import with its counts', async () => {
   const { importId } = await importRows([rowOf('a')]);
-  const entry = await world.database.prisma.auditEntry.findFirst({ orderBy: { id: 'desc' } });
-  expect(entry).toMatchObject({
+  expect(await lastAudit(world)).toMatchObject({
     actor: 'test',
     action: 'payables.import',
     details: { importId: Number(importId), kind: 'snapshot', inserted: 1, isComplete: true },

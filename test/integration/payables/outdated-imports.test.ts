@@ -11,6 +11,7 @@ import {
 import { worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { clearMatching } from '../../support/matching-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
 
 const world = worldOfFile();
@@ -165,9 +166,9 @@ test('a later snapshot replaces a newer version, and names the payable', async (
   });
   expect(await end(snapshot, 1)).toMatchObject({ isComplete: true, downgraded: 1 });
   expect(await stored()).toMatchObject({ value: '100.00', version: '1' });
-  expect(
-    await world.database.prisma.auditEntry.findFirst({ orderBy: { id: 'desc' } }),
-  ).toMatchObject({ details: { changed: 1, downgraded: 1, incomparable: 0, outdated: 0 } });
+  expect(await lastAudit(world)).toMatchObject({
+    details: { changed: 1, downgraded: 1, incomparable: 0, outdated: 0 },
+  });
 });
 
 test.each([

@@ -79,7 +79,3 @@ export function answer(status: string, body: string | Buffer = '', ...fields: st
 }
 
 export const JSON_TYPE = 'content-type: application/json';
-
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

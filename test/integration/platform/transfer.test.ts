@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
@@ -15,7 +16,7 @@ import {
   serving,
   startServer,
 } from './client-fixture.ts';
-import { answer, head, JSON_TYPE, sleep } from './raw-server.ts';
+import { answer, head, JSON_TYPE } from './raw-server.ts';
 
 const GZIP = 'content-encoding: gzip';
 const TEXT = JSON.stringify({ titles: Array.from({ length: 2000 }, (_, index) => index) });

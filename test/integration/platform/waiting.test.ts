@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
@@ -16,7 +17,7 @@ import {
   serving,
   startServer,
 } from './client-fixture.ts';
-import { answer, head, JSON_TYPE, sleep } from './raw-server.ts';
+import { answer, head, JSON_TYPE } from './raw-server.ts';
 
 const TIMEOUT_MS = 200;
 /** For what must not run out of time on a busy machine. */

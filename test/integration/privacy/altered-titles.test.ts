@@ -1,7 +1,7 @@
 /** An erasure of personal data does not record an alteration from outside of the program as the work of a merge. */
 import { expect, test } from 'vitest';
-import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -30,10 +30,7 @@ test('a title that was altered before the erasure is found after it and repaired
   await database.pool.query(
     `UPDATE conciliation.title SET anticipated_due_date = '2026-07-01' WHERE order_uid = 'a'`,
   );
-  const { partyId } = await eraseParty(database, {
-    ...{ party: { taxId: TAX_ID, externalId: null }, by: 'ana', reason: 'asked for' },
-    isDryRun: false,
-  });
+  const { partyId } = await erase(database, { taxId: TAX_ID });
   const { alterations, repairPullId } = await verifyDate(database, DAY, signal);
   expect(alterations).toMatchObject([{ problem: 'titles' }, { problem: 'day' }]);
   await world.run(repairPullId ?? 0n);

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
+import { erase } from '../../support/erase.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
+import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /** The provider of `titleText`, whose number in the ERP is P-1. */
@@ -13,26 +12,15 @@ const ACCOUNT = '7654321';
 
 const world = worldOfFile();
 const owner = clientOfFile(() => world.databaseUrl);
+const blocker = clientOfFile(() => world.databaseUrl);
 
+const nextDay = freshDays();
 let date: CivilDate;
-let dayCount = 0;
 beforeEach(() => {
-  dayCount += 1;
-  date = daysFrom(dayCount, DAY);
+  date = nextDay();
 });
 
-const erase = () =>
-  eraseParty(world.database, {
-    party: { taxId: TAX_ID, externalId: null },
-    by: 'test',
-    reason: 'a test',
-    isDryRun: false,
-  });
-
-async function pull(...texts: string[]) {
-  world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
-}
+const pull = (...texts: string[]) => world.serve(date, texts);
 
 const title = (uid: string, discount = '1') => titleText({ date, uid, discount });
 
@@ -53,33 +41,18 @@ const ofOthers = (uid: string, more: string) =>
     .replaceAll('"P-1"', '"P-9"')
     .replace(/}$/, `${more}}`);
 
-/** Waits until `count` sessions wait for a lock. */
-async function waiting(count: number): Promise<void> {
-  for (;;) {
-    const { rows } = await owner.query(
-      `SELECT FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    if (rows.length >= count) return;
-    await sleep(10);
-  }
-}
-
 const ERASED = { provider: 'erased-1', account: null, erased: true };
 
 test('a running merge is waited for, and its rows are erased', async () => {
-  const blocker = new Client({ connectionString: world.databaseUrl });
-  await blocker.connect();
   // The last lock that a merge takes.
   await blocker.query(
     "BEGIN; SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
   );
   const pulling = pull(title('a'));
-  await waiting(1);
-  const erasing = erase();
-  await Promise.race([waiting(2), erasing.catch(() => undefined)]);
+  await lockWaits(world.database);
+  const erasing = erase(world.database, { taxId: TAX_ID });
+  await Promise.race([lockWaits(world.database, 2), erasing.catch(() => undefined)]);
   await blocker.query('COMMIT');
-  await blocker.end();
   await pulling;
   expect((await erasing).counts).toMatchObject({ titles: 1, partyAccounts: 1 });
   const { rows } = await owner.query('SELECT max(id)::int AS id FROM conciliation.erased_party');
@@ -176,12 +149,7 @@ test('revisions stay append-only', async () => {
 test('a tax identifier without its leading zeros is that of the erased party', async () => {
   const short = (uid: string) => title(uid).replace(TAX_ID, '1234567890');
   await pull(short('a'));
-  await eraseParty(world.database, {
-    party: { taxId: '01234567890', externalId: null },
-    by: 'test',
-    reason: 'a test',
-    isDryRun: false,
-  });
+  await erase(world.database, { taxId: '01234567890' });
   await pull(short('a'), short('b'));
   expect(await readTitles()).toMatchObject([
     { account: null, erased: true },
@@ -201,11 +169,7 @@ test('an erasure asks about titles whose number may be the party, and finds ever
     withProvider('e', '00000000000272'),
   );
   const eraseBank = (undecided?: 'erase' | 'keep', taxId = BANK) =>
-    eraseParty(world.database, {
-      party: { taxId, externalId: null },
-      ...{ by: 'test', reason: 'a test', isDryRun: false },
-      undecided,
-    });
+    erase(world.database, { taxId }, { undecided });
   const erased = async () =>
     (await readTitles()).map(({ erased: isErased }, place) => (isErased ? 'abcde'[place] : ''));
   const asked = await eraseBank().catch((error: unknown) => error);
@@ -215,7 +179,7 @@ test('an erasure asks about titles whose number may be the party, and finds ever
   const { counts } = await eraseBank('keep');
   expect([counts.titles, (await erased()).join('')]).toEqual([2, 'ab']);
   // Titles of the same writings that arrive later are treated alike.
-  date = daysFrom(dayCount + 100, DAY);
+  date = nextDay();
   await pull(withProvider('a', ' 000000000191'), withProvider('c', '0191'));
   expect((await erased()).join('')).toBe('a');
   await eraseBank('erase');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
+import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { listMatches, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
@@ -28,12 +28,7 @@ test('an erasure reaches the payables of the ERP and their rejects, and the matc
   ]);
   await match(database);
   const before = await readAge();
-  const { pseudonym, counts } = await eraseParty(database, {
-    party: { taxId: TAX_ID, externalId: null },
-    by: 'test',
-    reason: 'a test',
-    isDryRun: false,
-  });
+  const { pseudonym, counts } = await erase(database, { taxId: TAX_ID });
   expect(counts).toMatchObject({ payables: 3, payableRejects: 1 });
   expect(
     await database.prisma.erpPayable.findMany({

@@ -22,8 +22,7 @@ beforeEach(async () => {
   dayCount += 1;
   const date = daysFrom(dayCount, DAY);
   for (const discount of ['1', '1', '2', '2', '2', '2']) {
-    world.sandbox.setDayTexts(date, [titleText({ date, discount })]);
-    await world.pull(date);
+    await world.serve(date, [titleText({ date, discount })]);
   }
   await administrator.query(
     `UPDATE conciliation.pull SET finished_at = finished_at - interval '1 year' WHERE date = $1`,

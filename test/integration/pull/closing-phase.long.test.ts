@@ -1,13 +1,13 @@
 /** A process that is stopped in the middle of its pull, and the pulls of other dates meanwhile. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FaultPoint } from '../../../src/base/runtime/fault-points.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { FaultyService, type FiredFault } from '../../faults/faulty-service.ts';
 import { environmentOf } from '../../support/child-command.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { dueSince, eventually } from '../../support/service-world.ts';
 import { titlesOf } from '../../support/titles.ts';
@@ -16,13 +16,11 @@ import { titlesOf } from '../../support/titles.ts';
 const YESTERDAY = daysFrom(-1, TODAY);
 
 const world = worldOfFile({ startDate: YESTERDAY });
-let folder: string;
+const folder = forFile(openFolder);
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-closing-'));
   setTitles(YESTERDAY, 1);
   await world.pull(YESTERDAY);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 /** Each test has separate dates: the date of the stopped process, and other dates. */
 const freshDay = freshDays(daysFrom(-1000, TODAY));
@@ -47,7 +45,7 @@ async function sessionsThat(condition: string): Promise<number> {
 
 /** Starts a service that halts at a point of the pull of `date`, and stops the process there. */
 async function stopAt(point: FaultPoint): Promise<FaultyService> {
-  const armFile = join(folder, 'armed');
+  const armFile = join(folder.path, 'armed');
   await writeFile(armFile, '');
   let fire: (fired: FiredFault) => void = () => undefined;
   const fired = new Promise<FiredFault>((resolve) => {

@@ -1,8 +1,8 @@
-import { Client } from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { withClient } from '../../support/client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 
@@ -48,38 +48,25 @@ test('the feed has each inserted, changed, withdrawn and restored title, and no 
 test('the numbers of a merge that has not committed are not passed by those of another merge', async () => {
   const [first, second] = [daysFrom(1), daysFrom(2)];
   // The parties of the second date are others: merges that write the same bank account wait for each other.
-  const serve = (date: CivilDate, discount: string) => {
-    const text = titleText({ uid: `${date}`, date, discount });
-    const other = text.replaceAll('P-1', 'P-2').replaceAll('11222333000181', '11444777000161');
-    world.sandbox.setDayTexts(date, [date === first ? text : other]);
-  };
+  const others = { code: 'P-2', agent: '11444777000161' };
+  const serve = (date: CivilDate, discount: string) =>
+    world.sandbox.setDayTexts(date, [
+      titleText({ uid: date, date, discount, ...(date === second && others) }),
+    ]);
   serve(first, '1');
   serve(second, '1');
   await world.pull(second);
   await readFeed();
   serve(second, '2');
 
-  const client = new Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  try {
-    const waiting = async () => {
-      const rows = await world.database.prisma.$queryRaw<object[]>`
-        SELECT pid FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return rows.length;
-    };
+  await withClient(world.databaseUrl, async (client) => {
     // The first merge has numbered its changes and waits for the checkpoint. The second one moves no checkpoint.
     await client.query('BEGIN');
     await client.query('SELECT FROM conciliation.checkpoint FOR UPDATE');
     const merging = world.pull(first);
-    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: PATIENCE_MS });
-    let isMerged = false;
-    const later = world.pull(second).then(() => {
-      isMerged = true;
-    });
-    await vi.waitFor(async () => expect(isMerged || (await waiting()) === 2).toBe(true), {
-      timeout: PATIENCE_MS,
-    });
+    await lockWaits(world.database);
+    const later = world.pull(second);
+    await Promise.race([later, lockWaits(world.database, 2)]);
     const early = await readFeed();
     await client.query('COMMIT');
     await Promise.all([merging, later]);
@@ -87,7 +74,5 @@ test('the numbers of a merge that has not committed are not passed by those of a
       `${first} current 1`,
       `${second} current 2`,
     ]);
-  } finally {
-    await client.end();
-  }
+  });
 });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { pullToEnd } from '../../../src/core/work/run-pull.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import {
   BEFORE,
   type ExpectedTitle,
@@ -9,21 +10,10 @@ import {
   type HostileResponse,
   toTexts,
 } from '../../support/hostile-responses.ts';
-import {
-  DAY,
-  daysFrom,
-  freshDays,
-  openPullWorld,
-  type PullWorld,
-} from '../../support/pull-world.ts';
+import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
 
-let world: PullWorld;
+const world = worldOfFile();
 const freshDay = freshDays(daysFrom(-2000, DAY));
-
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
 
 /** Current titles, every column as JSON has it and the discount as it is written. */
 async function readTitles(date: CivilDate): Promise<ExpectedTitle[]> {

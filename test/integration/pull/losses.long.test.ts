@@ -9,7 +9,8 @@ import {
   createBackfill,
   readBackfillProgress,
 } from '../../../src/features/backfills/backfill-ledger.sql.ts';
-import { signCleanDays, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
+import { signCleanDays } from '../../../src/features/review/sign-off.sql.ts';
+import { signDay } from '../../support/days.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { shuffled } from '../../support/random-runs.ts';
@@ -38,11 +39,7 @@ async function age(date: CivilDate, days: number) {
     WHERE accepted_date = ${date}::date`;
 }
 
-async function sign(date: CivilDate) {
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const seal = { by: 'rita', reason: null, seenDigest: contentDigest ?? '', fourEyes: false };
-  await signOffDay(world.database, date, { ...seal, bookingsFrom: null });
-}
+const sign = (date: CivilDate) => signDay(world.database, date, { bookingsFrom: null });
 
 describe('the withdrawals of a date', () => {
   test('count over several responses: eight that each lose 19 % of the rest', async () => {

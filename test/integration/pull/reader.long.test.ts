@@ -1,8 +1,9 @@
 /** The tables as other sessions see them during merges: the ERP and finance read all day. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { withClient } from '../../support/client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
@@ -16,9 +17,7 @@ async function readDuring(
   work: (wasRead: () => Promise<void>) => Promise<void>,
   read: (client: Client) => Promise<void>,
 ) {
-  const client = new Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  try {
+  await withClient(world.databaseUrl, async (client) => {
     let [isOver, reads] = [false, 0];
     const wasRead = async () => {
       // The read that is under way may have begun before.
@@ -37,9 +36,7 @@ async function readDuring(
     await Promise.allSettled([working, reading]);
     await Promise.all([working, reading]);
     await read(client);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 interface Version {

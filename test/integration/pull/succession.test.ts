@@ -8,17 +8,10 @@ const world = worldOfFile();
 
 test('the feed shows one restated title', async () => {
   const date = daysFrom(150, DAY);
-  const serve = (due: string) =>
-    world.sandbox.setDayTexts(date, [
-      titleText({ uid: 'one', date }).replace(
-        /"anticipatedDueDate":"[^"]*"/,
-        `"anticipatedDueDate":"${due}"`,
-      ),
-    ]);
-  serve('2027-01-31');
-  await world.pull(date, { withdrawalLimitPercent: 100 });
-  serve('2027-02-28');
-  await world.pull(date, { withdrawalLimitPercent: 100 });
+  for (const dueDate of ['2027-01-31', '2027-02-28']) {
+    const texts = [titleText({ uid: 'one', date, dueDate })];
+    await world.serve(date, texts, { withdrawalLimitPercent: 100 });
+  }
   const [gone, came] = await world.database.prisma.title.findMany({
     where: { acceptedDate: date },
     orderBy: { id: 'asc' },

@@ -1,12 +1,12 @@
 /** A merge that takes longer than its time limit would take as long again: it has to end in an alert. */
 import { expect, test } from 'vitest';
-import { createPull } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+import { expectDerived } from '../alerts/alert-table.ts';
 
 const world = worldOfFile();
+const readPull = (id: bigint) => world.database.prisma.pull.findUnique({ where: { id } });
 
 /** What an insert into a table reports while `work` is done, such as 57014 for an exceeded statement_timeout. */
 async function whileInsertsFail<T>(table: string, sqlState: string, work: () => Promise<T>) {
@@ -26,8 +26,7 @@ async function whileInsertsFail<T>(table: string, sqlState: string, work: () => 
 test('a merge whose statement exceeds the time limit spends attempts, fails and is alerted', async () => {
   await world.serve(DAY, [titleText({ date: DAY, discount: '1' })]);
   world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '2' })]);
-  const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
-  const pullId = await createPull(world.database, pull);
+  const pullId = await world.newPull(DAY);
   const kinds = await whileInsertsFail('title_revision', '57014', async () => {
     const outcomes = [];
     for (let attempt = 0; attempt < world.parts.retry.attempts; attempt += 1) {
@@ -36,14 +35,8 @@ test('a merge whose statement exceeds the time limit spends attempts, fails and 
     return outcomes;
   });
   expect(kinds).toEqual(['retry', 'retry', 'failed']);
-  const [row] = await world.database.prisma.$queryRaw<[{ state: string; attempts: number }]>`
-    SELECT state, attempts FROM conciliation.pull WHERE id = ${pullId}`;
-  expect(row).toEqual({ state: 'failed', attempts: 3 });
-  const policy = { timeZone: 'America/Sao_Paulo', maxLagDays: 3, maxIdleHours: 26 };
-  await deriveAlerts(world.database, new Date(), policy);
-  const alerts = await world.database.prisma.$queryRaw<{ kind: string }[]>`
-    SELECT kind FROM conciliation.alert WHERE resolved_at IS NULL AND kind = 'pull_failed'`;
-  expect(alerts).toHaveLength(1);
+  expect(await readPull(pullId)).toMatchObject({ state: 'failed', attempts: 3 });
+  await expectDerived(world.database, [1, 0], [{ kind: 'pull_failed' }]);
 });
 
 test.each([
@@ -55,10 +48,8 @@ test.each([
   ['deadlock_detected', '40P01', 0],
 ])('an attempt ended by %s (%s) spends %i attempts', async (_, sqlState, attempts) => {
   world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: sqlState.slice(-1) })]);
-  const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
-  const pullId = await createPull(world.database, pull);
+  const pullId = await world.newPull(DAY);
   const outcome = await whileInsertsFail('staged_title', sqlState, () => world.run(pullId));
   expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
-  const row = await world.database.prisma.pull.findUnique({ where: { id: pullId } });
-  expect(row).toMatchObject({ state: 'queued', attempts });
+  expect(await readPull(pullId)).toMatchObject({ state: 'queued', attempts });
 });

@@ -1,26 +1,21 @@
 /** Errors that the program does not know, and attempts that the loss of the database ends: neither is silent or for ever. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import { runPull } from '../../../src/core/work/run-pull.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
-import { readAlerts } from '../alerts/alert-table.ts';
+import { openKeys } from '../alerts/alert-table.ts';
 
 const ATTEMPTS = 3;
 
-let world: PullWorld;
+const world = worldOfFile();
 /** Another for each test, without a title so far. */
 let date = DAY;
 let pullId: bigint;
-beforeAll(async () => {
-  world = await openPullWorld();
-});
-afterAll(() => world.close());
 beforeEach(async () => {
   date = daysFrom(1, date);
   world.sandbox.setDayTexts(date, [titleText({ date })]);
-  pullId = await createPull(world.database, { origin: 'manual', date, requestedBy: 'ana' });
+  pullId = await world.newPull(date);
 });
 
 const end = () => world.database.pool.query('DROP TRIGGER IF EXISTS hinder ON conciliation.title');
@@ -36,16 +31,10 @@ async function onInsert(body: string): Promise<void> {
       FOR EACH STATEMENT EXECUTE FUNCTION public.hinder()`);
 }
 
-const attempt = () =>
-  runPull({ ...world.parts, random: () => 1 }, pullId, new AbortController().signal);
+const attempt = () => world.run(pullId, { random: () => 1 });
 const readPull = () => world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
 
-async function openAlerts(): Promise<string[]> {
-  const policy = { maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
-  await deriveAlerts(world.database, new Date(), { ...policy, timeZone: 'America/Sao_Paulo' });
-  const alerts = await readAlerts(world.database);
-  return alerts.filter(({ open }) => open).map(({ dedupe_key }) => dedupe_key);
-}
+const open = () => openKeys(world.database);
 
 describe('an error that the program does not know', () => {
   test.each([
@@ -62,7 +51,7 @@ describe('an error that the program does not know', () => {
       const outcome = await attempt();
       expect(outcome).toMatchObject({ kind: 'retry' });
       if (outcome.kind === 'retry') delays.push(outcome.delayMs);
-      expect(await openAlerts()).toEqual(['pull_failed:INTERRUPTED']);
+      expect(await open()).toEqual(['pull_failed:INTERRUPTED']);
     }
     // Three losses count as one error of this kind, so the first two attempts that count are the second and the third.
     expect(delays).toEqual([4_000, 8_000, 16_000]);
@@ -73,19 +62,19 @@ describe('an error that the program does not know', () => {
       errorMessage: `an error that the program does not know (${what}); see its log`,
     });
     expect(await attempt()).toMatchObject({ kind: 'failed' });
-    expect(await openAlerts()).toEqual(['pull_failed:DEFECT']);
+    expect(await open()).toEqual(['pull_failed:DEFECT']);
     await end();
     await world.pull(date);
-    expect(await openAlerts()).toEqual([]);
+    expect(await open()).toEqual([]);
   });
 
   test('ends with the next attempt that succeeds', async () => {
     await onInsert("RAISE EXCEPTION 'no'");
     await attempt();
-    expect(await openAlerts()).toEqual(['pull_failed:INTERRUPTED']);
+    expect(await open()).toEqual(['pull_failed:INTERRUPTED']);
     await end();
     expect(await attempt()).toMatchObject({ kind: 'done' });
-    expect(await openAlerts()).toEqual([]);
+    expect(await open()).toEqual([]);
   });
 });
 
@@ -98,7 +87,7 @@ describe('the loss of the connection', () => {
     for (let made = 0; made < 3 + ATTEMPTS; made += 1) {
       const outcome = await attempt();
       const { attempts } = await readPull();
-      const [alert = null] = await openAlerts();
+      const [alert = null] = await open();
       seen.push([outcome.kind, outcome.kind === 'retry' ? outcome.delayMs : null, attempts, alert]);
     }
     await end();
@@ -111,7 +100,7 @@ describe('the loss of the connection', () => {
       ['failed', null, 3, 'pull_failed:STAGING_UNAVAILABLE'],
     ]);
     await world.pull(date);
-    expect(await openAlerts()).toEqual([]);
+    expect(await open()).toEqual([]);
   });
 
   test('three times does not count where another outcome comes between', async () => {
@@ -119,7 +108,7 @@ describe('the loss of the connection', () => {
     for (let made = 0; made < 3; made += 1) await attempt();
     world.sandbox.faults.add({ kind: 'status', status: 500, date, times: 1 });
     await attempt();
-    expect(await openAlerts()).toEqual([]);
+    expect(await open()).toEqual([]);
     for (let made = 0; made < 3; made += 1) await attempt();
     expect(await readPull()).toMatchObject({ state: 'queued', attempts: 1 });
     await end();
@@ -130,11 +119,11 @@ describe('the loss of the connection', () => {
     for (let made = 0; made < 3 + ATTEMPTS; made += 1) {
       await startAttempt(world.database, pullId);
       // The first claim follows no other.
-      expect(await openAlerts()).toEqual(made < 3 ? [] : ['pull_failed:INTERRUPTED']);
+      expect(await open()).toEqual(made < 3 ? [] : ['pull_failed:INTERRUPTED']);
     }
     expect(await readPull()).toMatchObject({ state: 'running', attempts: ATTEMPTS - 1 });
     expect(await attempt()).toMatchObject({ kind: 'failed' });
-    expect(await openAlerts()).toEqual(['pull_failed:ATTEMPT_ABANDONED']);
+    expect(await open()).toEqual(['pull_failed:ATTEMPT_ABANDONED']);
     await world.pull(date);
   });
 });

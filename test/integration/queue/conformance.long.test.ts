@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   InputError,
   ShutdownError,
@@ -8,18 +8,15 @@ import {
 } from '../../../src/base/runtime/errors.ts';
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
 import { UnrecordedJobs } from '../../../src/core/work/job-worker.ts';
+import { forTest } from '../../support/for-tests.ts';
 import { describeOnEachServer } from './queue-servers.ts';
-import { aborted, eventually, openQueueWorld, type QueueWorld } from './queue-world.ts';
+import { aborted, eventually, openQueueWorld } from './queue-world.ts';
 
 /** A grace that no test lives to see the end of. */
 const FOR_EVER_MS = 3_600_000;
 
 describeOnEachServer('a queue', (kind) => {
-  let world: QueueWorld;
-  beforeEach(async () => {
-    world = await openQueueWorld(kind);
-  });
-  afterEach(() => world.close());
+  const world = forTest(() => openQueueWorld(kind));
 
   describe('handing out', () => {
     test('a delayed pull is brought forward by enqueueing it without a delay', async () => {

@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ShutdownError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
+import { forTest } from '../../support/for-tests.ts';
 import { describeOnEachServer } from './queue-servers.ts';
-import { eventually, openQueueWorld, type QueueWorld } from './queue-world.ts';
+import { eventually, openQueueWorld } from './queue-world.ts';
 
 // test/faults kills and stops workers in each step of a pull, on either queue.
 describeOnEachServer('a queue that loses its server', (kind) => {
-  let world: QueueWorld;
-  beforeEach(async () => {
-    world = await openQueueWorld(kind);
-  });
-  afterEach(() => world.close());
+  const world = forTest(() => openQueueWorld(kind));
 
   describe('a server that goes away', () => {
     test('no process hangs or ends, the outage is logged once, and the queue works afterwards', async () => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
 import { startJobWorker } from '../../../src/core/work/job-worker.ts';
+import { queryOnce } from '../../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
@@ -13,15 +13,7 @@ const logger = pino({ level: 'silent' });
 const role = `queue_test_${randomBytes(4).toString('hex')}`;
 let database: TestDatabase;
 
-async function query(statement: string, url = database.url): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(statement)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = (statement: string, url = database.url) => queryOnce(url, statement);
 
 beforeAll(async () => {
   database = await createTestDatabase();

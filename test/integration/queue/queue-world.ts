@@ -11,7 +11,7 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 import type { QueueServer, QueueServerKind } from './queue-servers.ts';
 
 /** Short, so that a test may wait for it to expire. */
-export const LOCK_MS = 1_000;
+const LOCK_MS = 1_000;
 
 /** Polls fast: on a machine with time, what is waited for comes within a few locks. */
 export async function eventually(check: () => unknown): Promise<void> {

@@ -6,13 +6,14 @@ import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import type { PullReport } from '../../../src/core/merge/merge.sql.ts';
 import { decideAccountChanges } from '../../../src/features/accounts/account-changes.sql.ts';
-import { eraseParty, liftErasure } from '../../../src/features/privacy/erase-party.sql.ts';
+import { liftErasure } from '../../../src/features/privacy/erase-party.sql.ts';
 import {
   type DueRange,
   readGroupTotals,
   readSchedule,
 } from '../../../src/features/schedule/read-schedule.sql.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { findAlterations } from '../../support/days.ts';
+import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { assertProperty } from '../../support/random-runs.ts';
@@ -98,12 +99,7 @@ async function take(action: Step): Promise<void> {
       return pull(action.place, [], 100);
     case 'erase': {
       // No title may name the party at this time.
-      const erased = await eraseParty(database, {
-        party: { taxId: '11444777000161', externalId: null },
-        by: 'test',
-        reason: 'a test',
-        isDryRun: false,
-      }).catch((error: unknown) => {
+      const erased = await erase(database, { taxId: '11444777000161' }).catch((error: unknown) => {
         if (!(error instanceof InputError)) throw error;
       });
       seen.erased += erased?.counts.titles ?? 0;
@@ -193,8 +189,7 @@ async function playHistory(history: readonly Step[], start: number, length: numb
   }
   for (let place = 0; place < DATES; place += 1) {
     const date = daysFrom(place, firstDate);
-    const { alterations } = await verifyDate(world.database, date, new AbortController().signal);
-    expect(alterations).toEqual([]);
+    expect(await findAlterations(world.database, date)).toEqual([]);
   }
 }
 

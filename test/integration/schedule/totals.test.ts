@@ -3,12 +3,13 @@ import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { ensureCalendar } from '../../../src/features/calendar/business-days.sql.ts';
-import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { hasOtherTotals, writeTotals } from '../../../src/features/schedule/payee.sql.ts';
 import { readSchedule } from '../../../src/features/schedule/read-schedule.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
+import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -17,11 +18,8 @@ const { signal } = new AbortController();
 const world = worldOfFile();
 
 function pull(date: CivilDate, ...titles: readonly { uid: string; value?: string }[]) {
-  world.sandbox.setDayTexts(
-    date,
-    titles.map((fields) => titleText({ date, ...fields })),
-  );
-  return world.pull(date, { withdrawalLimitPercent: 100 });
+  const texts = titles.map((fields) => titleText({ date, ...fields }));
+  return world.serve(date, texts, { withdrawalLimitPercent: 100 });
 }
 
 /** The rows of a date with their places in the table, which are others once a row is written again. */
@@ -42,14 +40,6 @@ async function areRight(date: CivilDate): Promise<boolean> {
     SELECT ${hasOtherTotals(date)} AS differs`;
   return !differs;
 }
-
-const erase = () =>
-  eraseParty(world.database, {
-    party: { taxId: '11222333000181', externalId: null },
-    by: 'test',
-    reason: 'a test',
-    isDryRun: false,
-  });
 
 test('a merge writes the totals of its own date, and a pull that changes nothing writes none', async () => {
   const [first, second] = [daysFrom(0), daysFrom(1)];
@@ -119,15 +109,8 @@ test('an erasure waits for a merge of its dates, and has the totals of what that
              gen_random_uuid(), first_pull_id, first_pull_id
       FROM conciliation.title WHERE accepted_date = ${date}::date`;
     await writeTotals(tx, Prisma.sql`accepted_date = ${date}::date`, null);
-    erasing = erase().finally(go);
-    await expect
-      .poll(async () => {
-        const [{ waiting }] = await prisma.$queryRaw<[{ waiting: number }]>`
-          SELECT count(*)::int AS waiting FROM pg_stat_activity
-          WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-        return waiting;
-      })
-      .toBe(1);
+    erasing = erase(world.database, { taxId: '11222333000181' }).finally(go);
+    await lockWaits(world.database);
   });
   await gone;
   await erasing;
@@ -140,15 +123,15 @@ test('what is paid in a span is counted by the business day, over the ends of th
   const due = (uid: string, dueDate: string, value: string) =>
     titleText({ date, uid, dueDate, value });
   // 2 January 2027 is a Saturday and 4 January a Monday; 31 December has no service.
-  world.sandbox.setDayTexts(date, [
+  const texts = [
     due('a', '2026-12-30', '1'),
     due('b', '2026-12-31', '10'),
     due('c', '2027-01-01', '100'),
     due('d', '2027-01-03', '1000'),
     due('e', '2027-01-04', '10000'),
     due('f', '2027-01-05', '100000'),
-  ]);
-  await world.pull(date, { withdrawalLimitPercent: 100 });
+  ];
+  await world.serve(date, texts, { withdrawalLimitPercent: 100 });
   await world.database.prisma.$transaction((tx) => ensureCalendar(tx));
   const paid = async (from: CivilDate, to: CivilDate) => {
     const range = { from, to };

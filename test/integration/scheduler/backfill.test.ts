@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { PULL_STATES, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import {
@@ -7,6 +7,7 @@ import {
   readBackfillProgress,
   readBackfills,
 } from '../../../src/features/backfills/backfill-ledger.sql.ts';
+import { forFile } from '../../support/for-tests.ts';
 import {
   CONFIG,
   openSchedulerWorld,
@@ -19,12 +20,8 @@ const TODAY = addDays(YESTERDAY, 1);
 const range = { from: toCivilDate('2025-06-01'), to: toCivilDate('2025-06-05') };
 const day = (days: number) => addDays(range.from, days);
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await openSchedulerWorld();
-});
+const world = forFile(openSchedulerWorld);
 beforeEach(() => world.reset());
-afterAll(() => world.close());
 
 const create = (concurrency = 2) =>
   createBackfill(world.database, { range, concurrency, by: 'operator' }, TODAY);

@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import type { WakeUpQueue } from '../../../src/core/planner/planner.sql.ts';
 import { MAX_OPEN_PULLS } from '../../../src/core/planner/pull-plan.ts';
 import { changeSchedule } from '../../../src/features/backfills/backfill-ledger.sql.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
-import {
-  CONFIG,
-  openSchedulerWorld,
-  QueueInMemory,
-  type SchedulerWorld,
-  SLOT,
-  YESTERDAY,
-} from './scheduler-world.ts';
+import { CONFIG, openSchedulerWorld, QueueInMemory, SLOT, YESTERDAY } from './scheduler-world.ts';
 
 const DAY_MS = 86_400_000;
 const daysBefore = (days: number) => addDays(YESTERDAY, -days);
 const at = (atMs: number) => ({ now: () => new Date(atMs) });
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await openSchedulerWorld();
-});
+const world = forFile(openSchedulerWorld);
 beforeEach(() => world.reset());
-afterAll(() => world.close());
 
 /** Marks dates reconciled, as merges would have. */
 async function reconcile(...dates: readonly string[]) {

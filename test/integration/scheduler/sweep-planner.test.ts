@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
 import { MAX_OPEN_SWEEP_PULLS, readDueSweep } from '../../../src/features/sweep/sweeps.sql.ts';
-import {
-  CONFIG,
-  openSchedulerWorld,
-  type SchedulerWorld,
-  SLOT,
-  YESTERDAY,
-} from './scheduler-world.ts';
+import { forFile } from '../../support/for-tests.ts';
+import { CONFIG, openSchedulerWorld, SLOT, YESTERDAY } from './scheduler-world.ts';
 
 const DAY_MS = 86_400_000;
 /** 03:00 of the Sunday before SLOT. */
@@ -20,11 +15,7 @@ const at = (atMs: number) => ({ now: () => new Date(atMs) });
 /** The whole ledger is reconciled, so that no date is due but for a sweep. */
 const config = { ...CONFIG, startDate: daysBack(600), lookbackDays: 0 };
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await openSchedulerWorld();
-});
-afterAll(() => world.close());
+const world = forFile(openSchedulerWorld);
 beforeEach(async () => {
   await world.reset();
   await world.database.prisma.$executeRaw`

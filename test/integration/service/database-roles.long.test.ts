@@ -1,22 +1,21 @@
 /** The service as it should be run: a user of the database who can do no more than the service has to. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
+import { queryOnce } from '../../support/client.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 import { providerOf, readProviders } from '../../support/provider-rows.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { dueSince, eventually, openServiceWorld } from '../../support/service-world.ts';
 
+const folder = forFile(openFolder);
+
 test('the service and every command do all their work as the worker’s user, who owns nothing', async () => {
-  const world = await openServiceWorld({
-    environment: dueSince(daysFrom(-3, TODAY)),
-  });
-  const folder = await mkdtemp(join(tmpdir(), 'conciliation-roles-'));
+  const world = await openServiceWorld({ environment: dueSince(daysFrom(-3, TODAY)) });
   const owned = await runCommand(['migrate', '--roles'], { DATABASE_URL: world.databaseUrl });
   expect(owned).toMatchObject({ exit: 0, stderr: '' });
   const users = await createRoleUsers(world.databaseUrl);
@@ -31,18 +30,16 @@ test('the service and every command do all their work as the worker’s user, wh
   };
   try {
     const service = await world.start({ environment });
-    const erp = new Client({ connectionString: users.urlOf('erp') });
-    await erp.connect();
-    await erp.query(
+    await queryOnce(
+      users.urlOf('erp'),
       `INSERT INTO conciliation.provider (external_id, name) VALUES ('F7', 'CANARY')`,
     );
-    await erp.end();
     await eventually(async () => {
       const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
       expect(days).toHaveLength(3);
     });
 
-    const file = join(folder, 'providers.json');
+    const file = join(folder.path, 'providers.json');
     await writeFile(file, JSON.stringify([providerOf(1), providerOf(2)]));
     const [yesterday, before] = [daysFrom(-1, TODAY), daysFrom(-2, TODAY)];
     await command('providers', 'import', file);
@@ -59,19 +56,16 @@ test('the service and every command do all their work as the worker’s user, wh
       '--format',
       'csv',
       '--out',
-      join(folder, 'x'),
+      join(folder.path, 'x'),
     );
     await command('status');
     await command('verify', '--audit');
 
     // The attack that the verification is for: the service's own user changes an amount.
-    const worker = new Client({ connectionString: users.urlOf('worker') });
-    await worker.connect();
-    await worker.query(
-      `UPDATE conciliation.title SET original_value = original_value + 1 WHERE accepted_date = $1`,
-      [before],
+    await queryOnce(
+      users.urlOf('worker'),
+      `UPDATE conciliation.title SET original_value = original_value + 1 WHERE accepted_date = '${before}'`,
     );
-    await worker.end();
     const verified = await runCommand(['verify', '--from', before, '--to', before], environment);
     expect(verified).toMatchObject({ exit: 3 });
     await eventually(async () => {
@@ -100,6 +94,5 @@ test('the service and every command do all their work as the worker’s user, wh
   } finally {
     await world.close();
     await users.drop();
-    await rm(folder, { recursive: true });
   }
 });

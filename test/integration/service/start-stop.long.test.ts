@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { openQueues, type QueueCounts } from '../../../src/core/work/job-queue.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import {
@@ -85,11 +86,8 @@ async function mergeAndStall(world: ServiceWorld): Promise<{ release(): Promise<
   await eventually(async () => {
     expect(await readPulls(world)).toMatchObject([{ state: 'running' }, { state: 'running' }]);
     expect(world.sandbox.requests).toMatchObject([{ status: 200 }, { status: 200 }]);
-    const waiting = await world.database.prisma.$queryRaw<unknown[]>`
-      SELECT pid FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    expect(waiting).toHaveLength(1);
   });
+  await lockWaits(world.database);
   return closing;
 }
 

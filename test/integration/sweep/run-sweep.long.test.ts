@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import type { PlatformClient } from '../../../src/core/platform/conciliation-client.ts';
 import { runSweep } from '../../../src/features/sweep/run-sweep.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 
@@ -15,11 +16,7 @@ const DATES = datesBetween(DAY, daysFrom(4));
 const ALL_AGREE = { datesCompared: 5, undated: 0, future: 0, early: 0, differences: [] };
 
 let now = NOW;
-let world: PullWorld;
-beforeAll(async () => {
-  world = await openPullWorld({ now: () => now });
-});
-afterAll(() => world.close());
+const world = worldOfFile({ now: () => now });
 
 beforeEach(async () => {
   now = NOW;

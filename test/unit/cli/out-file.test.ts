@@ -1,20 +1,15 @@
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { writeOutFile } from '../../../src/cli/export.ts';
+import { forTest, openFolder } from '../../support/for-tests.ts';
 
-let folder: string;
+const folder = forTest(openFolder);
 let path: string;
-let umask: number;
-beforeEach(async () => {
-  umask = process.umask(0);
-  folder = await mkdtemp(join(tmpdir(), 'conciliation-out-file-'));
-  path = join(folder, 'titles.csv');
-});
-afterEach(async () => {
-  process.umask(umask);
-  await rm(folder, { recursive: true });
+beforeEach(() => {
+  path = join(folder.path, 'titles.csv');
+  const umask = process.umask(0);
+  return () => void process.umask(umask);
 });
 
 const modeOf = async (file: string) => ((await stat(file)).mode & 0o7777).toString(8);
@@ -23,9 +18,9 @@ const modeOf = async (file: string) => ((await stat(file)).mode & 0o7777).toStri
 async function write(): Promise<string[]> {
   const modes: string[] = [];
   const bytes = async function* () {
-    const names = await readdir(folder);
+    const names = await readdir(folder.path);
     for (const name of names.filter((name) => name.endsWith('.partial'))) {
-      modes.push(await modeOf(join(folder, name)));
+      modes.push(await modeOf(join(folder.path, name)));
     }
     yield Buffer.from('a tax identifier\n');
   };

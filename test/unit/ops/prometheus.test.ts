@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { registerReadiness } from '../../../src/console/shell/readiness.ts';
 import { ALERT_KINDS } from '../../../src/features/alerts/alerts.ts';
 import { createMetrics } from '../../../src/features/alerts/metrics.sql.ts';
-import { findProgram, runProgram } from '../../support/programs.ts';
+import { findProgram, outputOf } from '../../support/program.ts';
 import { ROOT } from '../docs/documents.ts';
 
 interface Rule {
@@ -81,17 +81,10 @@ test('each kind of alert is in exactly one rule, and the rules name no other kin
 const promtool = findProgram('promtool');
 
 describe.skipIf(promtool === null)('promtool (skipped where it is not installed)', () => {
-  const run = (...parameters: string[]) => runProgram(promtool ?? '', parameters);
-
-  test('check rules', () => {
-    const { status, output } = run('check', 'rules', join(ROOT, RULES));
-    expect(output).toContain(`SUCCESS: ${rules.length} rules found`);
-    expect(status).toBe(0);
-  });
-
-  test('test rules', () => {
-    const { status, output } = run('test', 'rules', join(ROOT, RULE_TESTS));
-    expect(output).toContain('SUCCESS');
-    expect(status).toBe(0);
+  test.each([
+    ['check', RULES, `SUCCESS: ${rules.length} rules found`],
+    ['test', RULE_TESTS, 'SUCCESS'],
+  ])('%s rules', async (what, file, success) => {
+    expect(await outputOf(promtool ?? '', [what, 'rules', join(ROOT, file)])).toContain(success);
   });
 });

@@ -1,18 +1,18 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPayableFile } from '../../../src/features/matching/payables/payable-file.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'payables-'));
+const folder = forFile(openFolder);
 
 async function read(
   name: string,
   text: string | Buffer,
   more: Partial<Parameters<typeof readPayableFile>[0]> = {},
 ) {
-  const path = join(folder, name);
-  writeFileSync(path, text);
+  const path = join(folder.path, name);
+  await writeFile(path, text);
   const rows = [];
   for await (const row of readPayableFile({ path, encoding: 'utf-8', ...more })) rows.push(row);
   return rows;

@@ -1,29 +1,15 @@
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  rename,
-  rm,
-  stat,
-  symlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { fileToken, fixedToken } from '../../../src/core/platform/token.ts';
+import { forTest, openFolder } from '../../support/for-tests.ts';
 
-let directory: string;
+const folder = forTest(openFolder);
 let path: string;
-
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'token-'));
-  path = join(directory, 'token');
+beforeEach(() => {
+  path = join(folder.path, 'token');
 });
-
-afterEach(() => rm(directory, { recursive: true }));
 
 /** As an issuer of tokens should write it. */
 const writeToken = (file: string, text: string | Uint8Array) =>
@@ -147,11 +133,11 @@ describe.skipIf(process.platform === 'win32')('the mode of a token file', () => 
   });
 
   test('as Kubernetes mounts a secret is taken, unless others can write it', async () => {
-    const written = join(directory, '..2026_03_02_06_00_00.123456789');
+    const written = join(folder.path, '..2026_03_02_06_00_00.123456789');
     await mkdir(written);
     await writeFile(join(written, 'token'), 'ey.J');
     await chmod(join(written, 'token'), 0o644);
-    await symlink('..2026_03_02_06_00_00.123456789', join(directory, '..data'));
+    await symlink('..2026_03_02_06_00_00.123456789', join(folder.path, '..data'));
     await symlink('..data/token', path);
     expect(await fileToken(path).current()).toBe('ey.J');
     await chmod(join(written, 'token'), 0o666);
@@ -159,7 +145,7 @@ describe.skipIf(process.platform === 'win32')('the mode of a token file', () => 
   });
 
   test('in a folder that merely ends like /run/secrets is refused', async () => {
-    const lookalike = join(directory, 'run/secrets');
+    const lookalike = join(folder.path, 'run/secrets');
     await mkdir(lookalike, { recursive: true });
     await writeFile(join(lookalike, 'token'), 'ey.J');
     await chmod(join(lookalike, 'token'), 0o644);

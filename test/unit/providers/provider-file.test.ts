@@ -1,13 +1,14 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readProviderFile } from '../../../src/features/providers/import-providers.sql.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 
-const path = join(mkdtempSync(join(tmpdir(), 'providers-')), 'providers.csv');
+const folder = forFile(openFolder);
 
 async function read(header: string, ...rows: readonly string[]) {
-  writeFileSync(path, [header, ...rows].join('\n'));
+  const path = join(folder.path, 'providers.csv');
+  await writeFile(path, [header, ...rows].join('\n'));
   const providers = [];
   for await (const row of readProviderFile({ path, encoding: 'utf-8' })) providers.push(row);
   return providers;

@@ -71,14 +71,6 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   return true;
 }
 
-export function documentOf(titles: readonly (string | Buffer)[]): Buffer {
-  const parts = titles.flatMap((title, index) => [
-    Buffer.from(index === 0 ? '' : ','),
-    Buffer.from(title),
-  ]);
-  return Buffer.concat([Buffer.from('{"titles":['), ...parts, Buffer.from(']}')]);
-}
-
 export function inChunksOf(bytes: Buffer, size: number): Buffer[] {
   const chunks: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
