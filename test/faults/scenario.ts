@@ -78,10 +78,7 @@ export class Scenario {
     this.#parts = parts;
     this.#isFired = run.fault === 'none';
     const dates = 2 + random(2);
-    for (let day = 0; day < dates; day += 1) {
-      // Merges that name the same parties wait for each other there: every second date has its own.
-      served.begin(daysFrom(day, firstDate), 3 + random(9), day % 2 === 0 ? '' : `${day}-`);
-    }
+    for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
     this.#today = daysFrom(dates, firstDate);
     this.#faultRound = ROUNDS[run.point] ?? (random(2) === 0 ? 1 : 2);
     const isOnce = ['shutdown', 'applied', 'closing', 'migration'].includes(run.point);

@@ -1,5 +1,4 @@
 import type { Client } from 'pg';
-import { FeedReader } from './check-feed.ts';
 import { AMOUNTS, DIGEST_SQL, rowSql } from './platform-titles.ts';
 import { type Poller, startPolling } from './polling.ts';
 import type { ServedDays } from './served-days.ts';
@@ -54,7 +53,6 @@ interface DayLook {
 export class TableWatch {
   /** The content of a date after a pull, by `date/pull`, if a snapshot was taken at that time. */
   readonly statesSeen = new Map<string, string>();
-  readonly feed = new FeedReader();
   readonly #served: ServedDays;
   readonly #violations: Violations;
   readonly #versions = new Map<string, number>();
@@ -89,7 +87,6 @@ export class TableWatch {
       }
       for (const [key, text] of now) known.set(key, text);
     }
-    await this.feed.read(client);
     await client.query('COMMIT');
   }
 
