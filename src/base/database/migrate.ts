@@ -262,17 +262,11 @@ function refuseBrokenHistory(
       return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
     }
     const script = migrations.find((migration) => migration.name === name)?.script;
-    return script === undefined || checksumsOf(script).includes(checksum)
+    return script === undefined || checksumOf(script) === checksum
       ? []
       : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
   });
   if (problems.length > 0) throw new ConfigError(problems);
-}
-
-/** A checkout may have changed the line ends of a script after its migration was applied. */
-function checksumsOf(script: string): string[] {
-  const unix = script.replaceAll('\r\n', '\n');
-  return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
 }
 
 const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');
