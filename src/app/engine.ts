@@ -72,8 +72,8 @@ export async function openEngine(
   const platform = openPlatform(config, token);
   stops.push(() => platform.close());
   const { clock } = overrides;
-  const given = { platform, features: FEATURES };
-  const pulls = { ...(await openPulls(config, logger, staging, given, clock?.now)), ...clock };
+  const given = { platform, features: FEATURES, ...clock };
+  const pulls = await openPulls(config, logger, staging, given);
   const queues = await openQueues({ redisUrl: config.redisUrl, databaseUrl, logger });
   stops.push(() => queues.close());
   const { timezone: timeZone, pullCron, lookbackDays, startDate } = config;

@@ -101,17 +101,16 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
 
 /**
  * Returns the parts of the pull engine, and stores the first date of the ledger.
- * @param now decides which dates are over; default: the database's clock
+ * @param given its clock decides which dates are over; default: the database's clock
  * @throws ConfigError when START_DATE is not over
  */
 export async function openPulls(
   config: Config,
   logger: Logger,
   staging: OpenStaging,
-  given: Pick<PullParts, 'platform' | 'features'>,
-  now?: () => Date,
+  given: Pick<PullParts, 'platform' | 'features' | 'now'>,
 ): Promise<PullParts> {
-  const at = now?.() ?? (await readClock(staging.database));
+  const at = given.now?.() ?? (await readClock(staging.database));
   await ensureStartDate(config, logger, staging.database, at);
   return {
     database: staging.database,

@@ -129,12 +129,12 @@ const list = (
   isEntry: (entry: string) => boolean,
   about: About,
   mayQuote = true,
-): Variable<readonly string[] | null> => ({
+): Variable<readonly string[]> => ({
   takes: expected,
   ...about,
-  initial: null,
+  initial: '',
   parse(given) {
-    const entries = given.split(',').map((entry) => entry.trim());
+    const entries = given === '' ? [] : given.split(',').map((entry) => entry.trim());
     const wrong = entries.find((entry) => !isEntry(entry));
     return wrong === undefined ? entries : new Refusal(expected, mayQuote ? wrong : null);
   },
