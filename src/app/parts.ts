@@ -29,8 +29,6 @@ const STATEMENT_TIMEOUT_MS = 15 * 60_000;
 /**
  * Opens the staging database of the configuration.
  * @param isService a service migrates the server of DATABASE_URL too, and is alone on an embedded database
- * @throws ConfigError when the database is not usable or not migrated
- * @throws StagingUnavailableError when the database is not available
  */
 export async function openStaging(
   config: Config,
@@ -102,7 +100,6 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
 /**
  * Returns the parts of the pull engine, and stores the first date of the ledger.
  * @param given its clock decides which dates are over; default: the database's clock
- * @throws ConfigError when START_DATE is not over
  */
 export async function openPulls(
   config: Config,
