@@ -95,16 +95,13 @@ const choice = <T extends string>(
     choices.find((each) => each === given) ?? new Refusal(`one of ${choices.join(', ')}`, given),
 });
 
-const onOff = (initial: 'on' | 'off', about: About): Variable<boolean> => {
-  const { parse, ...variable } = choice(initial, ['on', 'off'], about);
-  return {
-    ...variable,
-    parse(given, hosts) {
-      const chosen = parse(given, hosts);
-      return chosen instanceof Refusal ? chosen : chosen === 'on';
-    },
-  };
-};
+const onOff = (initial: 'on' | 'off', about: About): Variable<boolean> => ({
+  takes: '`on`, `off`',
+  ...about,
+  initial,
+  parse: (given) =>
+    /^(on|off)$/.test(given) ? given === 'on' : new Refusal('one of on, off', given),
+});
 
 const cron = (initial: string, about: About): Variable<string> => ({
   takes: 'a cron expression of five fields',
