@@ -55,11 +55,7 @@ export interface EngineOverrides {
 
 export type Stop = (graceMs: number) => Promise<void>;
 
-/**
- * Opens the parts on a staging database, and adds what closes them to `stops`.
- * @throws ConfigError
- * @throws StagingUnavailableError
- */
+/** Opens the parts on a staging database, and adds what closes them to `stops`. */
 export async function openEngine(
   options: { readonly config: Config; readonly logger: Logger; readonly onlyBackfills?: boolean },
   staging: OpenStaging,
@@ -72,8 +68,8 @@ export async function openEngine(
   const platform = openPlatform(config, token);
   stops.push(() => platform.close());
   const { clock } = overrides;
-  const given = { platform, features: FEATURES };
-  const pulls = { ...(await openPulls(config, logger, staging, given, clock?.now)), ...clock };
+  const given = { platform, features: FEATURES, ...clock };
+  const pulls = await openPulls(config, logger, staging, given);
   const queues = await openQueues({ redisUrl: config.redisUrl, databaseUrl, logger });
   stops.push(() => queues.close());
   const { timezone: timeZone, pullCron, lookbackDays, startDate } = config;
@@ -108,10 +104,8 @@ export const onlyJobs = (database: Database, times: SweepTimes): OnlyJob[] => [
 ];
 
 /**
- * Starts the worker of each kind. A kind that hangs delays no other.
+ * Starts the worker of each kind. A kind that hangs delays no other. All are closed at the same time.
  * @param metrics null: the process has none, and makes pulls only
- * @returns a function that closes all workers at the same time, see `JobWorker.close`
- * @throws StagingUnavailableError when the queue is no longer available
  */
 export async function startWorkers(
   engine: Engine,
@@ -145,10 +139,7 @@ export async function startWorkers(
   }
 }
 
-/**
- * Lets this process plan backfills, and make pulls of any kind, as a service does, until `work` has ended.
- * @throws as `openEngine` does
- */
+/** Lets this process plan backfills, and make pulls of any kind, as a service does, until `work` has ended. */
 export async function withBackfillEngine<T>(
   options: { readonly config: Config; readonly logger: Logger },
   staging: OpenStaging,

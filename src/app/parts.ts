@@ -29,8 +29,6 @@ const STATEMENT_TIMEOUT_MS = 15 * 60_000;
 /**
  * Opens the staging database of the configuration.
  * @param isService a service migrates the server of DATABASE_URL too, and is alone on an embedded database
- * @throws ConfigError when the database is not usable or not migrated
- * @throws StagingUnavailableError when the database is not available
  */
 export async function openStaging(
   config: Config,
@@ -101,17 +99,15 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
 
 /**
  * Returns the parts of the pull engine, and stores the first date of the ledger.
- * @param now decides which dates are over; default: the database's clock
- * @throws ConfigError when START_DATE is not over
+ * @param given its clock decides which dates are over; default: the database's clock
  */
 export async function openPulls(
   config: Config,
   logger: Logger,
   staging: OpenStaging,
-  given: Pick<PullParts, 'platform' | 'features'>,
-  now?: () => Date,
+  given: Pick<PullParts, 'platform' | 'features' | 'now'>,
 ): Promise<PullParts> {
-  const at = now?.() ?? (await readClock(staging.database));
+  const at = given.now?.() ?? (await readClock(staging.database));
   await ensureStartDate(config, logger, staging.database, at);
   return {
     database: staging.database,

@@ -1,6 +1,6 @@
 /**
- * The long-running service. The roles of a process decide which parts it has and in which order
- * they start. The parts stop in the opposite order, so that the database is closed last.
+ * The long-running service. The roles of a process decide which parts it has. The parts stop in the opposite order of
+ * their start, so that the database is closed last.
  */
 
 import { hostname } from 'node:os';
@@ -67,10 +67,7 @@ export interface ServiceOverrides extends EngineOverrides {
 export interface Service {
   /** Null without the console. */
   readonly consoleUrl: string | null;
-  /**
-   * Lets running merges work on for up to `graceMs`, then returns the other pulls to the queue. May
-   * be called more than once.
-   */
+  /** Lets running merges work on for up to `graceMs`, then returns the other pulls to the queue. Idempotent. */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -81,11 +78,7 @@ interface Shared extends Engine {
   readonly metrics: Metrics;
 }
 
-/**
- * Starts the parts of `roles`. If one part cannot start, the parts before it are stopped again.
- * @throws ConfigError
- * @throws StagingUnavailableError
- */
+/** Starts the parts of `roles`. If one part cannot start, the parts before it are stopped again. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { logger, roles } = options;
   const stops: Stop[] = [];

@@ -39,19 +39,13 @@ const GROUPS: Readonly<Record<string, Group>> = {
   'erase-party': { load: () => import('./privacy.ts') },
 };
 
-/**
- * Returns the first words to load for a command line: that with which it begins, or all of them for help and errors.
- */
+/** Returns the first words to load for a command line: that with which it begins, or all for help and errors. */
 export function commandsFor([first = '']: readonly string[]): readonly string[] {
   if (first in GROUPS) return [first];
   return first === '--version' ? [] : Object.keys(GROUPS);
 }
 
-/**
- * Builds the command line.
- * @param exit receives the exit status of the command
- * @param names the first words of the commands of the program
- */
+/** Builds the command line of the commands with these first words; `exit` receives the exit status. */
 export async function buildProgram(
   exit: Exit,
   names: readonly string[] = Object.keys(GROUPS),

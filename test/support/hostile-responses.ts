@@ -4,7 +4,6 @@
  * in the same way against a day that holds `BEFORE`.
  */
 
-import type { ErrorCode } from '../../src/base/runtime/errors.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import type { RawBody } from './sandbox/sandbox.ts';
 import { titleText } from './titles.ts';
@@ -29,7 +28,7 @@ type Expected =
   | {
       /** The day is as it was. */
       readonly kind: 'retry';
-      readonly code: ErrorCode;
+      readonly code: string;
       readonly message: RegExp;
     };
 

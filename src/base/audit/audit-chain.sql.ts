@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 
-/**
- * A link of the audit log's chain. A copy that is kept elsewhere proves that no entry up to this
- * link was removed.
- */
+/** A link of the audit log's chain. A copy that is kept elsewhere proves that no entry up to it was removed. */
 export interface ChainLink {
   readonly position: number;
   /** SHA-256 in hexadecimal. */
@@ -50,10 +47,10 @@ const FIRST_PREVIOUS_HASH = '0'.repeat(64);
 const LINKS_PER_READ = 1000;
 
 /**
- * Reads the whole chain and recomputes every hash from the columns of its entry. The program
- * computes the hashes itself, because a function of the database may have been replaced.
- * @param anchor a link that was kept outside of the database. Without an anchor, the removal of the
- * newest entries together with their links is not found.
+ * Reads the whole chain and recomputes every hash from the columns of its entry. The program computes the hashes itself,
+ * because a function of the database may have been replaced.
+ * @param anchor a link that was kept outside of the database; without it, the removal of the newest entries with their
+ * links is not found
  */
 export async function verifyAuditChain(
   database: Database,

@@ -1,9 +1,10 @@
 /**
- * Checks the addresses of the configuration. Each function returns a description of the expected
- * value, or null. An address may hold a password or a token, so a fault names at most the host.
+ * Checks the addresses of the configuration. Each function returns the expected form, or null. An address may hold a
+ * password or a token, so a fault names at most the host.
  */
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
+import { faultCode } from '../runtime/errors.ts';
 
 /** Whether a host, from the configuration or from a request's `Host` without the port, is this machine. */
 export function isLoopback(host: string): boolean {
@@ -141,12 +142,12 @@ export function mailAddressFault(text: string): string | null {
   return url.hostname !== '' && /^\/?$/.test(url.pathname) && !text.includes('?') ? null : expected;
 }
 
-/** Returns the system's error code for a file that cannot be read; null: it can. */
+/** Returns the code of the error of a file that cannot be read; null: it can. */
 function fileFault(path: string): string | null {
   try {
     readFileSync(path);
     return null;
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    return faultCode(error);
   }
 }

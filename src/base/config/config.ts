@@ -29,11 +29,9 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
 type Settings = Values<Intersection<Section>>;
 
 /** The complete configuration from the environment, checked once. */
-export interface Config
-  extends Omit<Settings, 'trustedProxies' | 'allowPlaintext' | `oidc${string}`> {
+export interface Config extends Omit<Settings, 'allowPlaintext' | `oidc${string}`> {
   /** Null: a command with a platform of its own (`demo`) or without a platform (`status`). */
   readonly platformBaseUrl: URL | null;
-  readonly trustedProxies: readonly string[];
   /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
   /** Null: alerts are not sent by e-mail. */
@@ -92,10 +90,8 @@ export function readConfig(
   ]);
   const settings = Object.fromEntries(values) as Settings;
   problems.push(...conflicts(given, needs));
-  const { trustedProxies } = settings;
   const config: Config = {
     ...settings,
-    trustedProxies: trustedProxies ?? [],
     oidc: oidcOf(settings),
     email: emailOf(settings, plaintextHosts),
   };
@@ -220,7 +216,7 @@ function emailOf(
   { smtpUrl: url, alertEmailFrom: from, alertEmailTo: to }: Settings,
   plaintextHosts: PlaintextHosts,
 ): EmailConfig | null {
-  if (url === null || from === null || to === null) return null;
+  if (url === null || from === null || to.length === 0) return null;
   const isPlain = url.protocol === 'smtp:' && isPlainHost(url.hostname, plaintextHosts);
   return { url, isPlain, from, to };
 }

@@ -12,14 +12,13 @@ const FIVE_FIELDS = new RegExp(`^${ITEM}(?:,${ITEM})*(?:\\s+${ITEM}(?:,${ITEM})*
 /** More than a clock was ever set back since time zones exist, except in zones that moved over the date line. */
 const SET_BACK_HOURS = 3;
 
-/** Returns a description of a valid cron expression, or null when `expression` is valid. */
+/** Returns the expected form; null: `expression` is valid. */
 export function cronFault(expression: string): string | null {
-  const expected = 'a cron expression of five fields, such as "0 6 * * *"';
   try {
     latestSlot(expression, 'UTC', new Date());
     return null;
   } catch {
-    return `${expected}, for a date that exists`;
+    return 'a cron expression of five fields, such as "0 6 * * *", for a date that exists';
   }
 }
 
@@ -47,10 +46,7 @@ export function latestSlot(expression: string, timeZone: string, now: Date): Dat
   }
 }
 
-/**
- * Returns the slot before the latest one.
- * @throws Error as `latestSlot` does
- */
+/** Returns the slot before the latest one. */
 export function slotBefore(expression: string, timeZone: string, now: Date): Date {
   const latest = latestSlot(expression, timeZone, now);
   return latestSlot(expression, timeZone, new Date(latest.getTime() - 1));

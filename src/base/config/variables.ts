@@ -95,16 +95,13 @@ const choice = <T extends string>(
     choices.find((each) => each === given) ?? new Refusal(`one of ${choices.join(', ')}`, given),
 });
 
-const onOff = (initial: 'on' | 'off', about: About): Variable<boolean> => {
-  const { parse, ...variable } = choice(initial, ['on', 'off'], about);
-  return {
-    ...variable,
-    parse(given, hosts) {
-      const chosen = parse(given, hosts);
-      return chosen instanceof Refusal ? chosen : chosen === 'on';
-    },
-  };
-};
+const onOff = (initial: 'on' | 'off', about: About): Variable<boolean> => ({
+  takes: '`on`, `off`',
+  ...about,
+  initial,
+  parse: (given) =>
+    /^(on|off)$/.test(given) ? given === 'on' : new Refusal('one of on, off', given),
+});
 
 const cron = (initial: string, about: About): Variable<string> => ({
   takes: 'a cron expression of five fields',
@@ -129,12 +126,12 @@ const list = (
   isEntry: (entry: string) => boolean,
   about: About,
   mayQuote = true,
-): Variable<readonly string[] | null> => ({
+): Variable<readonly string[]> => ({
   takes: expected,
   ...about,
-  initial: null,
+  initial: '',
   parse(given) {
-    const entries = given.split(',').map((entry) => entry.trim());
+    const entries = given === '' ? [] : given.split(',').map((entry) => entry.trim());
     const wrong = entries.find((entry) => !isEntry(entry));
     return wrong === undefined ? entries : new Refusal(expected, mayQuote ? wrong : null);
   },

@@ -78,17 +78,11 @@ function convert(value: unknown, isDate: boolean): unknown {
 }
 
 export interface Database {
-  /**
-   * Fields of type date are `CivilDate` text in results and arguments. Failed calls, statements and
-   * transactions throw the error that `toStagingError` returns.
-   */
+  /** Fields of type date are `CivilDate` text in results and arguments. A failure throws what `toStagingError` returns. */
   readonly prisma: DatabaseClient;
   /** For COPY and cursors. Dates arrive as `YYYY-MM-DD` text, int8 and numeric as text. */
   readonly pool: pg.Pool;
-  /**
-   * Takes a connection from the pool. The caller releases it.
-   * @throws StagingUnavailableError, ConfigError
-   */
+  /** Takes a connection from the pool. The caller releases it. */
   connect(): Promise<pg.PoolClient>;
   /** Waits until all connections are returned. May be called more than once. */
   close(): Promise<void>;
@@ -212,10 +206,7 @@ export async function inTransaction<T>(
   return done.result.of;
 }
 
-/**
- * For work on a connection of the pool.
- * @throws the error that `toStagingError` returns for a failure of `work`
- */
+/** For work on a connection of the pool. A failure throws what `toStagingError` returns. */
 export async function mapErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -137,11 +137,7 @@ export async function migrate(options: {
   });
 }
 
-/**
- * Returns the names of this version's migrations that the database lacks. Waits for no lock.
- * @throws ConfigError when the server refuses the user or the database
- * @throws StagingUnavailableError when the database is not available
- */
+/** Returns the names of this version's migrations that the database lacks. Waits for no lock. */
 export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
   const migrations = await readMigrations();
   return withConnection(databaseUrl, async (client) => {
@@ -213,11 +209,11 @@ async function refuseServer(client: pg.Client): Promise<void> {
 
 /** A database that PostgreSQL 14 or older has made lets every login place functions where other logins look for PostgreSQL's own. */
 async function refuseSharedSchema(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(
+  const { rowCount } = await client.query(
     `SELECT FROM pg_namespace, aclexplode(nspacl)
      WHERE nspname = 'public' AND grantee = 0 AND privilege_type = 'CREATE'`,
   );
-  if (rows.length === 0) return;
+  if (rowCount === 0) return;
   throw new ConfigError([
     'DATABASE_URL: every login may create objects in the schema "public" of the database; as a superuser, run this there: REVOKE CREATE ON SCHEMA public FROM PUBLIC',
   ]);
@@ -262,17 +258,11 @@ function refuseBrokenHistory(
       return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
     }
     const script = migrations.find((migration) => migration.name === name)?.script;
-    return script === undefined || checksumsOf(script).includes(checksum)
+    return script === undefined || checksumOf(script) === checksum
       ? []
       : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
   });
   if (problems.length > 0) throw new ConfigError(problems);
-}
-
-/** A checkout may have changed the line ends of a script after its migration was applied. */
-function checksumsOf(script: string): string[] {
-  const unix = script.replaceAll('\r\n', '\n');
-  return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
 }
 
 const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');
@@ -296,8 +286,7 @@ async function withConnection<T>(
     }),
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
   });
-  // The running statement fails with the same cause and reports it. An `error` event without a
-  // listener would end the process.
+  // The running statement reports the same cause. An `error` event without a listener would end the process.
   client.on('error', () => {});
   try {
     await client.connect();

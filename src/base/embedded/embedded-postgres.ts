@@ -29,8 +29,6 @@ const DATABASE = 'conciliation';
 /**
  * Opens the database of `dataDir`: creates it, starts its server, or joins the running one.
  * @param options.exclusive a data folder has at most one exclusive user; other users are still allowed
- * @throws ConfigError when the folder or the system is not suitable, or another process is the exclusive user
- * @throws StagingUnavailableError when the server does not start
  */
 export async function openEmbeddedPostgres(options: {
   readonly dataDir: string;
@@ -174,7 +172,6 @@ const SETTINGS = {
 /**
  * Returns the cluster of `dataDir` and creates it if necessary. Any number of processes may do this at the same time,
  * and any may die at any point: a complete cluster of one of them is renamed into place.
- * @throws ConfigError when `dataDir` cannot be used
  */
 export async function ensureCluster(requestedDir: string): Promise<Cluster> {
   try {
@@ -243,7 +240,6 @@ async function giveTo(owner: SystemUser | null, path: string): Promise<void> {
 /**
  * Starts the server and waits until it takes connections. It has a session of its own, so that a Ctrl-C does not
  * reach it. Returns null, or why it does not start; another process may have started it.
- * @throws ConfigError when another major version of PostgreSQL created the folder
  */
 export async function startServer(cluster: Cluster, port: number): Promise<string | null> {
   const { dataDir, clusterDir, logFile, owner } = cluster;
@@ -302,7 +298,6 @@ type Run = (program: string, args: readonly string[]) => Promise<{ readonly stdo
 /**
  * Finds a way to run PostgreSQL's programs as `user` (null: as the user of this process) on files in `dataDir`, by
  * trying: under root, the data folder or node_modules may be below a folder that `user` cannot enter, such as /root.
- * @throws ConfigError when no way works
  */
 async function findServerPrograms(dataDir: string, user: SystemUser | null) {
   const folder = await findPrograms();

@@ -19,9 +19,7 @@ const ROWS_PER_READ = 50;
 
 /**
  * Calls `use` with a snapshot. Concurrent merges do not change what it reads.
- * @throws StagingUnavailableError when the connection to the database is lost
  * @throws ShutdownError when `signal` is aborted
- * @throws the errors of `use`
  */
 export async function withSnapshot<T>(
   database: Database,

@@ -10,11 +10,7 @@ export interface ZipPart {
   readonly bytes: Buffer | (() => AsyncIterable<Buffer>);
 }
 
-/**
- * Encodes a ZIP archive while it is read, in the order of the parts. Memory does not grow with the
- * length of a part that is a function.
- * @throws the errors of the parts
- */
+/** Encodes a ZIP archive while it is read, in the order of the parts, and throws their errors. */
 export async function* writeZip(parts: Iterable<ZipPart>): AsyncGenerator<Buffer> {
   const zip = new ZipFile();
   // yazl declares its PassThrough with the most general interface.

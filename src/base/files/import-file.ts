@@ -10,7 +10,6 @@ export interface CsvRecord {
   /** The line of the file on which the row begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** Of the file. */
   readonly separator: string;
   /** The violation of RFC 4180 that makes the cells unreliable; null: none. */
   readonly fault: string | null;
@@ -93,7 +92,7 @@ function wholeCellsPattern(separator: string): RegExp {
   return new RegExp(`^${cell}(?:${separator}${cell})*`);
 }
 
-/** Returns the violation of RFC 4180 that `relax_quotes` has accepted in a row, or null. */
+/** Returns the violation that `relax_quotes` has accepted in a row, or null. */
 function faultOf(raw: string, wholeCells: RegExp): string | null {
   if (!raw.includes('"')) return null;
   const next = raw.charAt(wholeCells.exec(raw)?.[0].length ?? 0);
@@ -101,7 +100,7 @@ function faultOf(raw: string, wholeCells: RegExp): string | null {
   return next === '' || LINE_END.test(next) ? null : 'text follows the end of a quoted cell';
 }
 
-/** The encodings of files. ISO-8859-1 is a part of Windows-1252. */
+/** ISO-8859-1 is a part of Windows-1252. */
 export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
 
 export interface FileReading {
@@ -115,7 +114,6 @@ export interface FileReading {
   readonly onTotals?: (line: number) => void;
 }
 
-/** What the files of one kind of records have. */
 export interface FileShape<Column extends string> {
   /** The name of the list in JSON, such as `payables`. */
   readonly list: string;
@@ -140,10 +138,9 @@ export interface FileRecord<Column extends string> {
 
 export type FileFormat = 'csv' | 'json';
 
-/** A file is read completely into memory. As JSON, this is about half a million records. */
+/** A file is read into memory. As JSON, this is about half a million records. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-/** @throws InputError when the name ends in neither .csv nor .json */
 export function formatOf(path: string): FileFormat {
   const extension = extname(path).toLowerCase();
   if (extension === '.csv') return 'csv';
@@ -245,7 +242,6 @@ function isTotals(cells: readonly string[]): boolean {
   return others.length === 1 && others.every((cell) => TOTALS_WORD.test(cell));
 }
 
-/** @throws InputError when `value` is neither a list nor an object with the list */
 function listIn(value: unknown, name: string): readonly unknown[] {
   const list: unknown = isObject(value) ? value[name] : value;
   if (Array.isArray(list)) return list;
@@ -254,10 +250,7 @@ function listIn(value: unknown, name: string): readonly unknown[] {
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/**
- * Returns the file in UTF-8 without a byte order mark.
- * @throws InputError when the file cannot be read, is too large, or does not have the encoding
- */
+/** Returns the file in UTF-8 without a byte order mark. */
 async function readUtf8({ path, encoding }: FileReading): Promise<Buffer> {
   const cannotRead = (error: NodeJS.ErrnoException): never => {
     throw new InputError(`the file cannot be read (${error.code})`, { cause: error });
@@ -284,7 +277,6 @@ async function readUtf8({ path, encoding }: FileReading): Promise<Buffer> {
   return Buffer.from(text);
 }
 
-/** @throws InputError when the bytes are not JSON */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());

@@ -1,23 +1,3 @@
-/**
- * One class for each kind of failure. `code` does not change: it is stored in `pull.error_code`,
- * logged, and returned by the console and the command line, so that scripts can match it. Messages
- * and `context` hold no personal data: no tax identifier, name, bank account or token, and no part
- * of a response body. The messages of drivers and parsers go into `cause`, which is never logged.
- */
-export type ErrorCode =
-  | 'CONFIG_INVALID'
-  | 'INPUT_INVALID'
-  | 'PLATFORM_UNAVAILABLE'
-  | 'PLATFORM_RATE_LIMITED'
-  | 'PLATFORM_AUTH'
-  | 'PLATFORM_REQUEST'
-  | 'PLATFORM_CONTRACT'
-  | 'STAGING_UNAVAILABLE'
-  | 'ATTEMPT_ABANDONED'
-  | 'DEFECT'
-  | 'STALE_FENCE'
-  | 'SHUTDOWN';
-
 export type ErrorContext = Readonly<Record<string, string | number | boolean | null>>;
 
 interface ErrorOptions {
@@ -25,8 +5,14 @@ interface ErrorOptions {
   readonly context?: ErrorContext;
 }
 
+/**
+ * One class for each kind of failure. `code` does not change: it is stored in `pull.error_code`,
+ * logged, and returned by the console and the command line, so that scripts can match it. Messages
+ * and `context` hold no personal data: no tax identifier, name, bank account or token, and no part
+ * of a response body. The messages of drivers and parsers go into `cause`, which is never logged.
+ */
 export abstract class ConciliationError extends Error {
-  abstract readonly code: ErrorCode;
+  abstract readonly code: string;
   /** Whether the same work may succeed later without a change by a person. */
   abstract readonly retryable: boolean;
   readonly context: ErrorContext;
@@ -39,7 +25,7 @@ export abstract class ConciliationError extends Error {
 }
 
 /** @param isRetryable whether the same work may succeed later without a change by a person */
-const kindOf = <Code extends ErrorCode>(code: Code, isRetryable: boolean) =>
+const kindOf = (code: string, isRetryable: boolean) =>
   class extends ConciliationError {
     readonly code = code;
     readonly retryable = isRetryable;

@@ -13,10 +13,7 @@ const EVERYBODY_READS = 0o004;
  */
 const SECRET_MOUNT = /^(?:\/var)?\/run\/secrets\/|\/\.\.\d{4}_\d\d_\d\d_/;
 
-/**
- * The text of a secret file, without white space around it, or a description of why the file cannot be
- * used.
- */
+/** Returns the text of a secret file, without white space around it, or why the file cannot be used. */
 export function readSecretFile(
   path: string,
 ): { readonly secret: string } | { readonly fault: string } {

@@ -7,9 +7,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const MAX_TURN_MS = 1;
 
 /**
- * For a loop over the chunks of a stream: buffered chunks, 2 MB and more, arrive without a turn of
- * the event loop between them.
- * @returns a function to be awaited after each chunk
+ * Returns a function to be awaited after each chunk of a stream: buffered chunks, 2 MB and more, arrive without a turn
+ * of the event loop between them.
  */
 export function takeTurns(): () => Promise<void> {
   let startMs = performance.now();

@@ -17,7 +17,7 @@ export function signatureHeaders(
   };
 }
 
-export interface WebhookPosting {
+interface WebhookPosting {
   /** The same in every attempt to deliver one message. */
   readonly id: string;
   readonly contentType: string;
