@@ -10,7 +10,7 @@ import { OPEN_BRACE } from './json-bytes.ts';
 const READER_VERSION = 1;
 
 const HASH_BYTES = 16;
-const WORDS = HASH_BYTES / 4;
+const SLOT_BYTES = 2 * HASH_BYTES;
 /** The largest share of slots in use, which keeps searches short. */
 const MAX_LOAD = 0.75;
 
@@ -35,33 +35,30 @@ export interface MissingText {
  * the texts of the response out. The response lacks the texts that are left after that. A row whose columns were altered
  * outside of the program keeps its text, so only a repair, to which no text is known, restores it.
  *
- * A hash table in typed arrays: 36 bytes a slot, without objects for the garbage collector.
+ * A hash table without objects for the garbage collector: 36 bytes a slot.
  */
 export class KnownTitles {
   readonly #slots: number;
-  readonly #keys: Uint32Array;
-  readonly #contents: Uint8Array;
+  /** By slot: the hash of a text, and the hash of its content. */
+  readonly #hashes: Buffer;
   /** The number of copies that are left, plus 1; 0: a free slot. */
   readonly #copies: Uint32Array;
 
   /** @param titles the largest number of calls of `add` */
   constructor(titles: number) {
     this.#slots = Math.ceil((titles + 1) / MAX_LOAD);
-    this.#keys = new Uint32Array(this.#slots * WORDS);
-    this.#contents = new Uint8Array(this.#slots * HASH_BYTES);
+    this.#hashes = Buffer.alloc(this.#slots * SLOT_BYTES);
     this.#copies = new Uint32Array(this.#slots);
   }
 
   /** Adds one copy of a text. The offsets are those of its hash and of the hash of its content in `bytes`. */
-  add(bytes: Buffer, rawHashOffset: number, contentHashOffset: number): void {
-    const slot = this.#find(bytes, rawHashOffset);
+  add(bytes: Buffer, textHashAt: number, contentHashAt: number): void {
+    const slot = this.#find(bytes, textHashAt);
     if (this.#copies[slot] === 0) {
       this.#copies[slot] = 1;
-      for (let word = 0; word < WORDS; word += 1) {
-        this.#keys[slot * WORDS + word] = bytes.readUInt32BE(rawHashOffset + 4 * word);
-      }
-      const content = bytes.subarray(contentHashOffset, contentHashOffset + HASH_BYTES);
-      this.#contents.set(content, slot * HASH_BYTES);
+      const at = slot * SLOT_BYTES;
+      bytes.copy(this.#hashes, at, textHashAt, textHashAt + HASH_BYTES);
+      bytes.copy(this.#hashes, at + HASH_BYTES, contentHashAt, contentHashAt + HASH_BYTES);
     }
     this.#copies[slot] = (this.#copies[slot] ?? 0) + 1;
   }
@@ -72,40 +69,30 @@ export class KnownTitles {
     const copies = this.#copies[slot] ?? 0;
     if (copies <= 1) return null;
     this.#copies[slot] = copies - 1;
-    return this.#contents.subarray(slot * HASH_BYTES, (slot + 1) * HASH_BYTES);
+    return this.#hashes.subarray(slot * SLOT_BYTES + HASH_BYTES, (slot + 1) * SLOT_BYTES);
   }
 
   /** The copies that were not taken. */
   *missing(): Generator<MissingText> {
-    const bytes = Buffer.alloc(HASH_BYTES);
     for (let slot = 0; slot < this.#slots; slot += 1) {
       const copies = (this.#copies[slot] ?? 0) - 1;
       if (copies <= 0) continue;
-      for (let word = 0; word < WORDS; word += 1) {
-        bytes.writeUInt32BE(this.#keys[slot * WORDS + word] ?? 0, 4 * word);
-      }
-      yield { rawHash: bytes.toString('hex'), copies };
+      const at = slot * SLOT_BYTES;
+      yield { rawHash: this.#hashes.toString('hex', at, at + HASH_BYTES), copies };
     }
   }
 
   /** The slot that holds the text, or the free one where it belongs. */
   #find(bytes: Buffer, offset: number): number {
-    const first = bytes.readUInt32BE(offset);
-    const second = bytes.readUInt32BE(offset + 4);
-    const third = bytes.readUInt32BE(offset + 8);
-    const fourth = bytes.readUInt32BE(offset + 12);
+    const hashes = this.#hashes;
+    const end = offset + HASH_BYTES;
     // The first word begins with the reader's version, which is the same everywhere.
-    let slot = second % this.#slots;
+    const word = bytes.readUInt32LE(offset + 4);
+    let slot = word % this.#slots;
     while (this.#copies[slot] !== 0) {
-      const key = slot * WORDS;
-      if (
-        this.#keys[key + 1] === second &&
-        this.#keys[key + 2] === third &&
-        this.#keys[key + 3] === fourth &&
-        this.#keys[key] === first
-      ) {
-        return slot;
-      }
+      const at = slot * SLOT_BYTES;
+      const maybe = hashes.readUInt32LE(at + 4) === word;
+      if (maybe && hashes.compare(bytes, offset, end, at, at + HASH_BYTES) === 0) return slot;
       slot = slot + 1 === this.#slots ? 0 : slot + 1;
     }
     return slot;
