@@ -142,12 +142,7 @@ export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_
 function StartForm({ from, to }: BackfillRange) {
   const { text } = usePage();
   return (
-    <START_BACKFILL.Form
-      values={{}}
-      class="card filters"
-      button={text('backfills.start')}
-      look="primary"
-    >
+    <START_BACKFILL.Form class="card filters" button={text('backfills.start')} look="primary">
       <Input label={text('backfills.from')} type="date" name="from" required value={from} />
       <Input label={text('backfills.to')} type="date" name="to" required value={to} />
       <Input
@@ -167,7 +162,6 @@ function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }
   if (!pause) {
     return (
       <PAUSE_SCHEDULE.Form
-        values={{}}
         button={text('backfills.pause')}
         help={text('backfills.pauseHelp')}
         isFolded
@@ -180,7 +174,7 @@ function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }
       <p>
         <Author name={pause.by} />, <Instant at={pause.at} />: {pause.reason}
       </p>
-      <RESUME_SCHEDULE.Form values={{}} button={text('backfills.resumeSchedule')} />
+      <RESUME_SCHEDULE.Form button={text('backfills.resumeSchedule')} />
     </section>
   );
 }
