@@ -118,24 +118,20 @@ const CANCEL = declareAction({
   notice: 'backfill_cancelled',
 });
 
-const scheduleOf = (
-  path: `/${string}`,
-  notice: 'schedule_paused' | 'schedule_resumed',
-  action: 'schedule.pause' | 'schedule.resume',
-) =>
+const scheduleOf = (word: 'pause' | 'resume') =>
   declareAction({
-    path,
+    path: `/${word}-schedule`,
     who: OPERATE,
     input: { reason },
-    deed: async ({ database, plan }, input, by) => {
-      await changeSchedule(database, action, { by, reason: input.reason });
+    deed: async ({ database, plan }, { reason }, by) => {
+      await changeSchedule(database, `schedule.${word}`, { by, reason });
       plan();
     },
     next: () => '/backfills',
-    notice,
+    notice: `schedule_${word}d`,
   });
-const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', 'schedule.pause');
-const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', 'schedule.resume');
+const PAUSE_SCHEDULE = scheduleOf('pause');
+const RESUME_SCHEDULE = scheduleOf('resume');
 
 export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
 
