@@ -235,8 +235,8 @@ interface Answer<Input extends TProperties> extends ActionBase<Input> {
 type Written = string | number | bigint | null | undefined;
 
 interface FormProps<Input extends TProperties> {
-  /** The hidden fields, and the parameters of the path. */
-  readonly values: { readonly [Name in keyof Input]?: Written | readonly string[] };
+  /** The hidden fields, and the parameters of the path. Absent: there are none. */
+  readonly values?: { readonly [Name in keyof Input]?: Written | readonly string[] };
   /** The text of the button; or buttons, each of which states an input. */
   readonly button: string | VNode;
   readonly look?: 'primary' | 'danger';
@@ -294,7 +294,7 @@ export function declareAction<Input extends TProperties, Result>(
     if (!isOffered(page)) return otherwise === undefined ? null : <p class="quiet">{otherwise}</p>;
     if (props.ownSeal) return <OwnSeal {...props.ownSeal} />;
     const [inPath] = splitInput(path, action.input);
-    const values = Object.entries<Written | readonly string[]>(props.values).flatMap(
+    const values = Object.entries<Written | readonly string[]>(props.values ?? {}).flatMap(
       ([name, value]) => [value ?? []].flat().map((each) => [name, String(each)] as const),
     );
     const form = (

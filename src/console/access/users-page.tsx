@@ -177,7 +177,7 @@ function UsersPage(props: { readonly data: UsersPageData; readonly secret: NewSe
           ))}
         </ul>
         <Disclosure label={text('users.addUser')} class="primary">
-          <ADD_USER.Form values={{}} button={text('users.add')} look="primary">
+          <ADD_USER.Form button={text('users.add')} look="primary">
             <Input
               label={text('users.name')}
               name="name"
@@ -321,7 +321,7 @@ function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; readonly no
         </ul>
       )}
       <Disclosure label={text('users.addKey')} class="primary">
-        <ADD_KEY.Form values={{}} button={text('users.makeKey')} look="primary">
+        <ADD_KEY.Form button={text('users.makeKey')} look="primary">
           <Input
             label={text('users.keyName')}
             name="name"

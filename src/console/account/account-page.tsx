@@ -168,7 +168,6 @@ function AccountBody({ data }: { readonly data: AccountPageData }) {
         <>
           <Card title={text('account.passwordTitle')}>
             <CHANGE_PASSWORD.Form
-              values={{}}
               button={text('account.change')}
               look="primary"
               help={text('account.changeHelp')}
@@ -187,9 +186,7 @@ function AccountBody({ data }: { readonly data: AccountPageData }) {
           columns={SESSION_COLUMNS}
           rows={sessions}
         />
-        {sessions.length > 1 && (
-          <END_SESSIONS.Form values={{}} button={text('account.endOthers')} />
-        )}
+        {sessions.length > 1 && <END_SESSIONS.Form button={text('account.endOthers')} />}
       </Card>
     </>
   );
@@ -247,7 +244,6 @@ function FactorCard({ data }: { readonly data: AccountPageData }) {
             </span>
           </p>
           <REMOVE_FACTOR.Form
-            values={{}}
             button={text('account.remove')}
             look="danger"
             help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}

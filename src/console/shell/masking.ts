@@ -84,15 +84,16 @@ export function maskErpTexts<T extends { readonly document: string | null }>(
 }
 
 /** Returns a bank account for readers without the right to see its numbers. */
-export function maskBankAccount({ bank, destination, ...numbers }: BankAccount): BankAccount {
-  const masked = Object.entries(numbers).map(([name, value]) => [
-    name,
-    value && maskAccount(value),
-  ]);
+export function maskBankAccount(account: BankAccount): BankAccount {
+  const mask = (value: string | null) =>
+    value === null || value === '' ? value : maskAccount(value);
   return {
-    ...(Object.fromEntries(masked) as typeof numbers),
-    bank,
-    destination: destination && maskDestination(destination),
+    bank: account.bank,
+    agency: mask(account.agency),
+    agencyDigit: mask(account.agencyDigit),
+    account: mask(account.account),
+    accountDigit: mask(account.accountDigit),
+    destination: account.destination === null ? null : maskDestination(account.destination),
   };
 }
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { capitalised } from '../../../base/values/display-text.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -21,6 +21,9 @@ import {
 } from '../alert-list.sql.ts';
 import { ALERT_KINDS, nextStepOf } from '../alerts.ts';
 
+const sentenceOf = ({ message, messagePt }: AlertRow, { language }: Words) =>
+  `${capitalised(language === 'en' ? message : messagePt)}.`;
+
 const COLUMNS: readonly Column<AlertRow>[] = [
   {
     name: 'kind',
@@ -34,13 +37,13 @@ const COLUMNS: readonly Column<AlertRow>[] = [
     name: 'message',
     head: 'alerts.message',
     kind: 'text',
-    value: ({ message, messagePt }, { language }) =>
-      `${capitalised(language === 'en' ? message : messagePt)}.`,
-    cell: ({ message, messagePt, resolvedAt, ...alert }, { text, language }) => {
-      const step = resolvedAt === null ? nextStepOf(text, alert) : null;
+    value: sentenceOf,
+    cell: (alert, page) => {
+      const { text } = page;
+      const step = alert.resolvedAt === null ? nextStepOf(text, alert) : null;
       return (
         <div class="prose">
-          <p>{capitalised(language === 'en' ? message : messagePt)}.</p>
+          <p>{sentenceOf(alert, page)}</p>
           {step !== null && <p class="quiet small">{text('alerts.nextStep', { step })}</p>}
         </div>
       );

@@ -118,36 +118,27 @@ const CANCEL = declareAction({
   notice: 'backfill_cancelled',
 });
 
-const scheduleOf = (
-  path: `/${string}`,
-  notice: 'schedule_paused' | 'schedule_resumed',
-  action: 'schedule.pause' | 'schedule.resume',
-) =>
+const scheduleOf = (word: 'pause' | 'resume') =>
   declareAction({
-    path,
+    path: `/${word}-schedule`,
     who: OPERATE,
     input: { reason },
-    deed: async ({ database, plan }, input, by) => {
-      await changeSchedule(database, action, { by, reason: input.reason });
+    deed: async ({ database, plan }, { reason }, by) => {
+      await changeSchedule(database, `schedule.${word}`, { by, reason });
       plan();
     },
     next: () => '/backfills',
-    notice,
+    notice: `schedule_${word}d`,
   });
-const PAUSE_SCHEDULE = scheduleOf('/pause-schedule', 'schedule_paused', 'schedule.pause');
-const RESUME_SCHEDULE = scheduleOf('/resume-schedule', 'schedule_resumed', 'schedule.resume');
+const PAUSE_SCHEDULE = scheduleOf('pause');
+const RESUME_SCHEDULE = scheduleOf('resume');
 
 export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
 
 function StartForm({ from, to }: BackfillRange) {
   const { text } = usePage();
   return (
-    <START_BACKFILL.Form
-      values={{}}
-      class="card filters"
-      button={text('backfills.start')}
-      look="primary"
-    >
+    <START_BACKFILL.Form class="card filters" button={text('backfills.start')} look="primary">
       <Input label={text('backfills.from')} type="date" name="from" required value={from} />
       <Input label={text('backfills.to')} type="date" name="to" required value={to} />
       <Input
@@ -167,7 +158,6 @@ function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }
   if (!pause) {
     return (
       <PAUSE_SCHEDULE.Form
-        values={{}}
         button={text('backfills.pause')}
         help={text('backfills.pauseHelp')}
         isFolded
@@ -180,7 +170,7 @@ function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }
       <p>
         <Author name={pause.by} />, <Instant at={pause.at} />: {pause.reason}
       </p>
-      <RESUME_SCHEDULE.Form values={{}} button={text('backfills.resumeSchedule')} />
+      <RESUME_SCHEDULE.Form button={text('backfills.resumeSchedule')} />
     </section>
   );
 }

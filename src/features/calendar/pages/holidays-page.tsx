@@ -133,12 +133,7 @@ function HolidaysPage({ year, rule, holidays }: PageProps) {
       {ADD_HOLIDAY.isOffered(page) && (
         <Card title={text('calendar.add')}>
           <p class="quiet">{text('calendar.addHelp')}</p>
-          <ADD_HOLIDAY.Form
-            values={{}}
-            button={text('calendar.add')}
-            look="primary"
-            class="filters"
-          >
+          <ADD_HOLIDAY.Form button={text('calendar.add')} look="primary" class="filters">
             <Input label={text('calendar.date')} type="date" name="date" required />
             <Input label={text('calendar.name')} name="name" required maxLength={100} />
           </ADD_HOLIDAY.Form>

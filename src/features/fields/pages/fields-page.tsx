@@ -94,7 +94,7 @@ function FieldsBody(props: { readonly rows: readonly Row[]; readonly paths: read
       {PROMOTE.isOffered(page) && (
         <Card title={text('fields.promote')}>
           <p class="quiet">{text('fields.help')}</p>
-          <PROMOTE.Form values={{}} button={text('fields.promote')} look="primary" class="filters">
+          <PROMOTE.Form button={text('fields.promote')} look="primary" class="filters">
             <Input
               label={text('fields.name')}
               name="name"
