@@ -76,15 +76,15 @@ export const AccountChange = Type.Object({
 });
 export type AccountChange = Readonly<Static<typeof AccountChange>>;
 
+const LISTS = {
+  open: 'providers.changeLists.open',
+  refused: 'providers.changeLists.refused',
+  decided: 'providers.changeLists.decided',
+  all: 'providers.changeLists.all',
+} as const;
+
 export const CHANGE_FILTER = {
-  state: asTabs(
-    choice(
-      'providers.changeState',
-      CHANGE_LISTS,
-      'open',
-      (list) => `providers.changeLists.${list}`,
-    ),
-  ),
+  state: asTabs(choice('providers.changeState', CHANGE_LISTS, 'open', (list) => LISTS[list])),
   /** The external id of a provider. */
   providerKey: asHidden(textField('providers.party', 1000)),
 };
