@@ -29,9 +29,8 @@ import {
   tokenCheck,
 } from '../features/alerts/health.sql.ts';
 import { createMetrics, type Metrics, readLedgerGauges } from '../features/alerts/metrics.sql.ts';
+import { startReleases, startWakeUps } from '../features/bookings/booking-loops.ts';
 import { moveBookings } from '../features/bookings/booking-start.sql.ts';
-import { startReleases } from '../features/bookings/releases.ts';
-import { startWakeUps } from '../features/bookings/wake-ups.ts';
 import { openCalendar } from '../features/calendar/own-holidays.ts';
 import { startCheckLoop } from '../features/checks/check-day.sql.ts';
 import { startMatchingLoop } from '../features/matching/run-matching.sql.ts';

@@ -2,7 +2,7 @@ import { recordAudit } from '../base/audit/audit.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { LANGUAGES } from '../base/texts/texts.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
-import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed-file.ts';
+import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed.sql.ts';
 import {
   argument,
   command,

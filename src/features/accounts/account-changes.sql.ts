@@ -76,15 +76,15 @@ export const AccountChange = Type.Object({
 });
 export type AccountChange = Readonly<Static<typeof AccountChange>>;
 
+const LISTS = {
+  open: 'providers.changeLists.open',
+  refused: 'providers.changeLists.refused',
+  decided: 'providers.changeLists.decided',
+  all: 'providers.changeLists.all',
+} as const;
+
 export const CHANGE_FILTER = {
-  state: asTabs(
-    choice(
-      'providers.changeState',
-      CHANGE_LISTS,
-      'open',
-      (list) => `providers.changeLists.${list}`,
-    ),
-  ),
+  state: asTabs(choice('providers.changeState', CHANGE_LISTS, 'open', (list) => LISTS[list])),
   /** The external id of a provider. */
   providerKey: asHidden(textField('providers.party', 1000)),
 };
@@ -198,13 +198,13 @@ export function decideAccountChanges(
     // As a merge does before it holds payments.
     await takeLock(tx, 'closing');
     const decided = await tx.$queryRaw<
-      { id: bigint; date: CivilDate; party: string; account: string; isUndone: boolean }[]
+      { id: bigint; party: string; account: string; isUndone: boolean }[]
     >`
       UPDATE conciliation.account_change AS change
       SET state = ${state}, decided_at = clock_timestamp(), decided_by = ${by}, reason = ${reason}
       FROM (SELECT id, state FROM conciliation.account_change WHERE id = ANY(${wanted}::bigint[]) FOR UPDATE) AS former
       WHERE change.id = former.id AND former.state = ANY(${DECIDABLE[state]}::text[])
-      RETURNING change.id, accepted_date::text AS date, kind || ' ' || party_key AS party,
+      RETURNING change.id, kind || ' ' || party_key AS party,
                 account_hash::text AS account, former.state NOT IN ('open', 'refused') AS "isUndone"`;
     const missing = wanted.find((id) => !decided.some((one) => one.id === id));
     if (missing !== undefined) {
@@ -232,23 +232,20 @@ export function decideAccountChanges(
       }
     }
     await announceDecision(tx, state === 'refused' ? undone : wanted);
-    const held = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
-      SELECT DISTINCT account_change_id AS id, accepted_date::text AS date
-      FROM (${LASTING_HOLDS}) AS hold WHERE account_change_id = ANY(${wanted}::bigint[])`;
-    const changesOf = new Map<CivilDate, Set<number>>();
-    for (const { id, date } of [...decided, ...held]) {
-      changesOf.set(date, (changesOf.get(date) ?? new Set()).add(Number(id)));
-    }
-    for (const [date, changes] of [...changesOf].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const dates = await tx.$queryRaw<{ date: CivilDate; accountChangeIds: number[] }[]>`
+      SELECT accepted_date::text AS date, array_agg(id::float8 ORDER BY id) AS "accountChangeIds"
+      FROM (
+        SELECT id, accepted_date FROM conciliation.account_change
+        UNION SELECT account_change_id, accepted_date FROM (${LASTING_HOLDS}) AS hold
+      ) AS concerned
+      WHERE id = ANY(${wanted}::bigint[]) GROUP BY accepted_date ORDER BY accepted_date`;
+    for (const { date, accountChangeIds } of dates) {
       await recordAudit(tx, {
         actor: by,
         action: state === 'refused' ? 'account_change.refuse' : 'account_change.confirm',
         date,
         reason,
-        details: {
-          accountChangeIds: [...changes].sort((a, b) => a - b),
-          ...(state === 'parallel' && { isParallel: true }),
-        },
+        details: { accountChangeIds, ...(state === 'parallel' && { isParallel: true }) },
       });
     }
   }, DECISION_TRANSACTION);

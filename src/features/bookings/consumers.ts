@@ -75,12 +75,3 @@ function toCnpj(buyer: string, index: number): string {
   }
   return cnpj.digits;
 }
-
-/** Returns the name of the consumer that a key belongs to; null: none. */
-export async function consumerOfKey(database: Database, apiKeyId: number): Promise<string | null> {
-  const consumer = await database.prisma.bookingConsumer.findFirst({
-    where: { apiKeyId: BigInt(apiKeyId) },
-    select: { name: true },
-  });
-  return consumer?.name ?? null;
-}

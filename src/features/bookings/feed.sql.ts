@@ -1,8 +1,16 @@
+import { createHash } from 'node:crypto';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Database, QueryClient } from '../../base/database/database.ts';
+import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { InputError } from '../../base/runtime/errors.ts';
+import type { Language } from '../../base/texts/texts.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import {
+  amount,
   date,
+  dateOrNull,
+  id,
   instant,
   instantOrNull,
   orNull,
@@ -10,10 +18,10 @@ import {
   textOrNull,
   words,
 } from '../../console/api/schema-parts.ts';
-import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
+import { AMOUNT_COLUMNS, COLUMN_KINDS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { erpKeyOf, postingValueOf } from './release-conditions.sql.ts';
+import { erpKeyOf, keptTitles, postingValueOf } from './release-conditions.sql.ts';
 
 export const LINE_KINDS = ['book', 'adjust', 'reverse'] as const;
 /** The states of a line. */
@@ -28,7 +36,7 @@ export const FAILURE_KINDS = [
 /** Why a line has its accounting date: the accepted date, the day of the release, or the date that the ERP named. */
 export const ACCOUNTING_BASES = ['acceptance', 'event', 'erp'] as const;
 /** What a line asks the ERP for. */
-export const effect = words(['early_payment', 'payee_change', 'not_stated']);
+const effect = words(['early_payment', 'payee_change', 'not_stated']);
 export const position = Type.String({ pattern: '^(0|[1-9][0-9]{0,17})$', examples: ['0'] });
 
 const TITLE_COLUMNS = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
@@ -73,7 +81,7 @@ const OfferedLine = Type.Object({
     }),
   ),
 });
-export type OfferedLine = Static<typeof OfferedLine>;
+type OfferedLine = Static<typeof OfferedLine>;
 
 export const FeedPage = Type.Object({
   lines: Type.Array(OfferedLine),
@@ -158,7 +166,7 @@ export const ConsumerLag = Type.Object({
 });
 export type ConsumerLag = Static<typeof ConsumerLag>;
 
-/** The consumers with their lag, as `ConsumerLag`, by name. */
+/** The consumers with their lag, as `ConsumerLag`, by name, and with the newest line after the position. */
 export const CONSUMER_LAGS = Prisma.sql`
   WITH open AS (
     SELECT line.consumer, line.id, max(offer.seq) AS seq, max(offer.offered_at) AS offered_at
@@ -168,27 +176,160 @@ export const CONSUMER_LAGS = Prisma.sql`
     GROUP BY line.id
   )
   SELECT place.consumer AS name, place.last_seq::text AS "lastSeq", place.acknowledged_at AS "acknowledgedAt",
-         count(open.id)::int AS behind, min(open.offered_at) AS "behindSince"
+         count(open.id)::int AS behind, min(open.offered_at) AS "behindSince",
+         max(open.seq)::text AS seq, max(open.offered_at) AS "offeredAt"
   FROM conciliation.booking_position AS place
   LEFT JOIN open ON open.consumer = place.consumer AND open.seq > place.last_seq
   GROUP BY place.consumer ORDER BY place.consumer`;
 
-export const readConsumerLags = (tx: QueryClient): Promise<ConsumerLag[]> =>
+export const readConsumerLags = (
+  tx: QueryClient,
+): Promise<(ConsumerLag & { readonly seq: string | null; readonly offeredAt: Date | null })[]> =>
   tx.$queryRaw(CONSUMER_LAGS);
 
-/** The newest offer after the position of a consumer. */
-export interface UnreadOffer {
-  readonly consumer: string;
-  readonly seq: string;
-  readonly offeredAt: Date;
+export const FEED_FORMATS = ['csv', 'jsonl'] as const;
+const LINES_A_PAGE = 1_000;
+
+const OF_LINE = Object.keys(OfferedLine.properties).filter(
+  (name): name is keyof OfferedLine => name !== 'title',
+);
+const KINDS: Partial<Record<keyof OfferedLine, ExportColumn['kind']>> = {
+  ...{ seq: 'integer', batchId: 'integer', postingValue: 'amount' },
+  ...{ date: 'date', accountingDate: 'date' },
+};
+
+/** The columns of `conciliation.booking_feed`, as far as a consumer needs them. */
+const FEED_COLUMNS: readonly ExportColumn[] = [
+  ...OF_LINE.map((field) => ({
+    name: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    kind: KINDS[field] ?? 'text',
+  })),
+  ...TITLE_COLUMNS.map((name) => ({ name, kind: COLUMN_KINDS[name] })),
+  ...DESTINATION_COLUMNS.map((name) => ({ name, kind: 'text' }) as const),
+];
+
+/**
+ * Writes the lines of the feed after a position as a file, and records the position as processed, as `readFeed`
+ * does.
+ * @returns the bytes, to be read once, and then the counts, the position for the next file, and the SHA-256 of the bytes
+ * @throws InputError when the consumer does not exist, or the feed has not reached the position
+ */
+export async function openFeedFile(
+  database: Database,
+  file: {
+    readonly consumer: string;
+    /** The greatest `seq` that the consumer has processed; 0 at first. */
+    readonly after: bigint;
+    readonly format: (typeof FEED_FORMATS)[number];
+    readonly locale: Language;
+  },
+) {
+  const { consumer, after, format, locale } = file;
+  if ((await database.prisma.bookingConsumer.count({ where: { name: consumer } })) === 0) {
+    throw new InputError(`consumer: there is no consumer ${consumer}`);
+  }
+  const first = await readFeed(database, consumer, { after, limit: LINES_A_PAGE });
+  const hash = createHash('sha256');
+  let lines = 0;
+  let next = first.next;
+  async function* readRows(): RowBatches {
+    for (let page = first; page.lines.length > 0; ) {
+      yield page.lines.map(toRow);
+      lines += page.lines.length;
+      next = page.next;
+      page = await readFeed(database, consumer, {
+        after: BigInt(next),
+        limit: LINES_A_PAGE,
+        isProcessed: false,
+      });
+    }
+  }
+  async function* hashed(): AsyncGenerator<Buffer> {
+    const bytes =
+      format === 'csv'
+        ? writeCsv(FEED_COLUMNS, readRows(), locale, 'en')
+        : writeJsonl(FEED_COLUMNS, readRows());
+    for await (const chunk of bytes) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  return {
+    bytes: hashed(),
+    totals: () => ({ lines, next, sha256: hash.copy().digest('hex') }),
+  };
 }
 
-/** Returns the consumers that have open lines after their position, by name. */
-export function readUnreadOffers(tx: QueryClient): Promise<UnreadOffer[]> {
-  return tx.$queryRaw<UnreadOffer[]>`
-    SELECT DISTINCT ON (line.consumer) line.consumer, offer.seq::text AS seq, offer.offered_at AS "offeredAt"
-    FROM conciliation.booking_position AS place
-    JOIN conciliation.booking_line AS line ON line.consumer = place.consumer AND line.state IN ('released', 'failed')
-    JOIN conciliation.booking_offer AS offer ON offer.line_id = line.id AND offer.seq > place.last_seq
-    ORDER BY line.consumer, offer.seq DESC`;
+function toRow(line: OfferedLine): ExportRow {
+  const cells = [
+    ...OF_LINE.map((field) => line[field]),
+    ...[...TITLE_COLUMNS, ...DESTINATION_COLUMNS].map((name) => line.title[name] ?? null),
+  ];
+  return cells.map((cell) => {
+    if (cell === null) return null;
+    if (cell instanceof Date) return cell.toISOString();
+    return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
+  });
+}
+
+/** A title whose line waits because of the payables. The breaks of its date give the reason. */
+export const WaitingTitle = Type.Object({
+  titleId: id,
+  date,
+  orderUid: text,
+  dueDate: dateOrNull,
+  originalValue: amount,
+});
+type WaitingTitle = Static<typeof WaitingTitle>;
+
+/** Returns the titles of a date that wait for their release now, without those whose content was released before. */
+export function readWaitingTitles(database: Database, day: CivilDate): Promise<WaitingTitle[]> {
+  return database.prisma.$queryRaw<WaitingTitle[]>`
+    SELECT title.id::float8 AS "titleId", title.accepted_date::text AS date, title.order_uid AS "orderUid",
+           title.anticipated_due_date::text AS "dueDate", title.original_value::text AS "originalValue"
+    FROM conciliation.title AS title
+    WHERE title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${day}::date`)}) AS kept)
+      AND NOT EXISTS (
+        SELECT FROM conciliation.booking_line AS line
+        WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
+          AND line.title_id = title.id AND line.content_hash = title.content_hash
+          AND NOT EXISTS (
+            SELECT FROM conciliation.booking_line AS later
+            WHERE later.date = line.date AND later.identity_hash = line.identity_hash
+              AND later.occurrence = line.occurrence AND later.version > line.version))
+    ORDER BY title.order_uid, title.id`;
+}
+
+/** A row of `payables_to_block`. */
+export const PayableToBlock = Type.Object({
+  erpKey: text,
+  company: textOrNull,
+  titleId: id,
+  orderUid: text,
+  date,
+  supplier: textOrNull,
+  originalValue: amount,
+  effect,
+  payeeAfter: textOrNull,
+  matchedAt: instant,
+  state: words(['not_released', ...ANSWERS]),
+});
+type PayableToBlock = Static<typeof PayableToBlock>;
+
+/**
+ * Returns the payables to block after a key, in the order of their keys. The rows of one payable are never divided.
+ * @param page.limit the number of payables
+ */
+export function readPayablesToBlock(
+  database: Database,
+  page: { readonly after: string; readonly limit: number },
+): Promise<PayableToBlock[]> {
+  return database.prisma.$queryRaw<PayableToBlock[]>`
+    SELECT erp_key AS "erpKey", company, title_id::float8 AS "titleId", order_uid AS "orderUid",
+           accepted_date::text AS date, provider_external_id AS supplier, original_value::text AS "originalValue",
+           effect, payee_after AS "payeeAfter", matched_at AS "matchedAt", state
+    FROM conciliation.payables_to_block
+    WHERE erp_key IN (SELECT DISTINCT erp_key FROM conciliation.payables_to_block
+                      WHERE erp_key > ${page.after} ORDER BY erp_key LIMIT ${page.limit}::int)
+    ORDER BY erp_key, title_id`;
 }

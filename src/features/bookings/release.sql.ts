@@ -24,14 +24,6 @@ import { compareDate } from '../verify/verify.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { erpKeyOf, keptTitles, postingValueOf } from './release-conditions.sql.ts';
 
-/** The day and the seal of a batch. */
-interface BatchOrigin {
-  readonly date: CivilDate;
-  readonly signOffId: bigint;
-  readonly by: string;
-  readonly timeZone: string | undefined;
-}
-
 export interface ReleaseRules extends ObstacleRules {
   /** TIMEZONE, in which the day of a release is dated. Absent: the default. */
   readonly timeZone?: string | undefined;
@@ -76,17 +68,27 @@ const sums = Prisma.raw(
  * The row of the day is locked by the caller.
  * @returns `booking_batch.id`; null: nothing is released, because every title that differs waits
  */
-async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bigint | null> {
+async function writeDifference(
+  tx: Transaction,
+  date: CivilDate,
+  seal: { readonly id: bigint; readonly by: string },
+  timeZone: string | undefined,
+): Promise<bigint | null> {
   // The statement joins sets of a day by hashing or sorting, so that the plan does not depend on statistics.
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
   const [batch] = await tx.$queryRaw<[{ id: bigint; isReleased: boolean }?]>`
     WITH top AS MATERIALIZED (
       SELECT DISTINCT ON (identity_hash, occurrence) *,
              coalesce(posted_hash, content_hash) = ${NOTHING} AS is_reversed
-      FROM conciliation.booking_line WHERE date = ${origin.date}::date
+      FROM conciliation.booking_line WHERE date = ${date}::date
       ORDER BY identity_hash, occurrence, version DESC
     ), stated AS MATERIALIZED (
-      SELECT title.*, ${destinationColumns} FROM (${currentTitles(origin.date)}) AS title
+      -- What a seal that is not restated covers.
+      SELECT title.*, ${destinationColumns}, ${erpKeyOf(Prisma.sql`title.id`)} AS erp_key,
+             ${postingValueOf(Prisma.sql`title.id`, Prisma.sql`title.original_value`)} AS posting_value,
+             title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${date}::date`)}) AS kept) AS waits
+      FROM conciliation.title AS title
+      WHERE title.accepted_date = ${date}::date AND title.status = 'current'
     ), own AS MATERIALIZED (
       SELECT top.id AS line_id, stated.id AS title_id FROM top JOIN stated ON stated.id = top.title_id
       WHERE stated.content_hash = top.content_hash AND top.posted_hash IS NULL
@@ -146,7 +148,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
       FROM conciliation.booking_consumer CROSS JOIN unnest(buyers) AS buyer GROUP BY buyer
     ), line AS MATERIALIZED (
       -- A booking that continues.
-      SELECT top.consumer, ${origin.date}::date AS date, top.identity_hash, top.occurrence,
+      SELECT top.consumer, ${date}::date AS date, top.identity_hash, top.occurrence,
              top.version + 1 AS version, 'adjust' AS kind, sealed.content_hash, top.version AS succeeds,
              sealed.erp_key, coalesce(sealed.posting_value, sealed.original_value) AS posting_value, sealed.id AS title_id, ${columnsOf('sealed')}
       FROM paired JOIN top ON top.id = paired.line_id JOIN sealed ON sealed.id = paired.title_id
@@ -157,7 +159,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
       WHERE paired.title_id IS NULL
       UNION ALL
       -- A new booking takes the place of a reversed one, otherwise the next number. What stands in the ERP is replaced.
-      SELECT coalesce(reversed.consumer, buyer.consumer, 'erp'), ${origin.date}::date, paired.identity_hash,
+      SELECT coalesce(reversed.consumer, buyer.consumer, 'erp'), ${date}::date, paired.identity_hash,
              coalesce(reversed.occurrence,
                       coalesce(taken.last, 0) + paired.nr - coalesce(taken.reversed, 0))::int,
              coalesce(reversed.version, 0) + 1,
@@ -177,7 +179,7 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
       INSERT INTO conciliation.booking_batch
         (date, sign_off_id, released_by, waiting_titles, line_count, book_count, adjust_count, reverse_count,
          digest, ${sumNames})
-      SELECT ${origin.date}::date, ${origin.signOffId}::bigint, ${origin.by}, waiting.titles,
+      SELECT ${date}::date, ${seal.id}::bigint, ${seal.by}, waiting.titles,
              counted.*, total.*
       FROM total, (
         SELECT ((SELECT count(*) FROM present WHERE waits) + (SELECT count(*) FROM kept))::int AS titles
@@ -190,27 +192,19 @@ async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bi
       ) AS counted (lines)
       WHERE counted.lines > 0 OR waiting.titles = 0 OR NOT EXISTS (
         SELECT FROM conciliation.booking_batch AS earlier
-        WHERE earlier.date = ${origin.date}::date AND earlier.sign_off_id = ${origin.signOffId}::bigint)
+        WHERE earlier.date = ${date}::date AND earlier.sign_off_id = ${seal.id}::bigint)
       RETURNING id, line_count > 0 OR waiting_titles = 0 AS is_released
     ), written AS (
       INSERT INTO conciliation.booking_line
         (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
          erp_key, posting_value, title_id, ${names}, accounting_date, accounting_basis)
-      SELECT batch.id, line.*, ${accounting(Prisma.sql`line`, origin.timeZone)} FROM batch CROSS JOIN line ORDER BY line.title_id
+      SELECT batch.id, line.*, ${accounting(Prisma.sql`line`, timeZone)} FROM batch CROSS JOIN line ORDER BY line.title_id
     )
     SELECT id, is_released AS "isReleased" FROM batch`;
   await tx.$executeRaw`
     SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name = 'enable_nestloop'`;
   return batch?.isReleased === true ? batch.id : null;
 }
-
-/** The current titles of a date: what a seal that is not restated covers. */
-const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
-  SELECT title.*, ${erpKeyOf(Prisma.sql`title.id`)} AS erp_key,
-         ${postingValueOf(Prisma.sql`title.id`, Prisma.sql`title.original_value`)} AS posting_value,
-         title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${date}::date`)}) AS kept) AS waits
-  FROM conciliation.title AS title
-  WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
 
 /** Room for the lines of a day with hundreds of thousands of titles, in milliseconds. */
 export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as const;
@@ -236,10 +230,7 @@ export async function releaseSealedDay(
   if (seal === undefined) return null;
   if (!isCompared) await compareDate(tx, date);
   if ((await readReleaseFaults(tx, date, rules)).length > 0) return null;
-  const batchId = await writeDifference(tx, {
-    ...{ date, signOffId: seal.id, by: seal.by },
-    timeZone: rules.timeZone,
-  });
+  const batchId = await writeDifference(tx, date, seal, rules.timeZone);
   if (batchId === null) return null;
   // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
   await takeLock(tx, 'closing');

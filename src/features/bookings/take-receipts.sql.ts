@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { parseCivilDate } from '../../base/values/business-day.ts';
 import { isStorableText } from '../../base/values/field-reader.ts';
 import { orNull, words } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -44,24 +44,7 @@ export const ReceiptBody = Type.Object({
 });
 export type Receipt = Static<typeof ReceiptBody>;
 
-/** The columns of `booking_receipt`, as text. */
-interface ReceiptRow {
-  readonly idempotency_key: string;
-  readonly date: CivilDate;
-  readonly identity_hash: string;
-  readonly occurrence: number;
-  readonly version: number;
-  readonly content_hash: string;
-  readonly status: string;
-  readonly document: string | null;
-  readonly reason: string | null;
-  readonly failure_kind: string | null;
-  readonly accounting_date: CivilDate | null;
-  readonly is_final: boolean;
-}
-
-/** The receipts of the parameter as rows `given`. */
-const given = (rows: readonly ReceiptRow[]) => Prisma.sql`
+const given = (rows: readonly object[]) => Prisma.sql`
   jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS given (
     idempotency_key text, date date, identity_hash uuid, occurrence int, version int, content_hash uuid,
     status text, document text, reason text, failure_kind text, accounting_date date, is_final boolean)`;
@@ -89,12 +72,7 @@ export function takeReceipts(
       SELECT given.idempotency_key AS key
       FROM ${given(rows)} JOIN conciliation.booking_receipt AS receipt
         ON receipt.consumer = ${consumer} AND receipt.idempotency_key = given.idempotency_key
-      WHERE (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version, receipt.content_hash,
-             receipt.status, receipt.document, receipt.reason, receipt.failure_kind, receipt.accounting_date,
-             receipt.is_final)
-        IS DISTINCT FROM (given.date, given.identity_hash, given.occurrence, given.version, given.content_hash,
-                          given.status, given.document, given.reason, given.failure_kind, given.accounting_date,
-                          given.is_final)
+      WHERE NOT to_jsonb(receipt) @> to_jsonb(given)
         -- The text that an erasure has replaced is not there to compare.
         AND coalesce(receipt.document, receipt.reason) !~ '^erased-[0-9]+$'
       LIMIT 1`;
@@ -112,8 +90,11 @@ export function takeReceipts(
 const KEY = /^(\d{4}-\d{2}-\d{2}):([0-9a-f]{32}):([1-9]\d{0,8}):([1-9]\d{0,8})$/;
 const HASH = /^[0-9a-f]{32}$/;
 
-/** @throws InputError naming the field and what was expected */
-function toRow(receipt: Receipt, index: number): ReceiptRow {
+/**
+ * Returns the columns of `booking_receipt`.
+ * @throws InputError naming the field and what was expected
+ */
+function toRow(receipt: Receipt, index: number) {
   const fail = (field: string, expected: string) =>
     new InputError(`receipts[${index}].${field}: expected ${expected}`);
   const [, day = '', identity = '', occurrence, version] = KEY.exec(receipt.key) ?? [];

@@ -1,25 +1,10 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import { type Database, inTransaction, type Transaction } from '../../base/database/database.ts';
-import {
-  type FileReading,
-  type FileRecord,
-  formatOf,
-  readFile,
-} from '../../base/files/import-file.ts';
+import { type FileReading, formatOf, readFile } from '../../base/files/import-file.ts';
 import { ShutdownError } from '../../base/runtime/errors.ts';
 import { type FieldFault, isObject, isStorableText } from '../../base/values/field-reader.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { ACCOUNT_FIELDS, checkProvider, OWN_FIELDS, type Provider } from './provider.ts';
-
-interface FileProvider extends Pick<FileRecord<string>, 'at'> {
-  /** Null if there are faults. */
-  readonly provider: Provider | null;
-  readonly isRaised: boolean;
-  /** Of a provider with faults, where it can be read: another row with it is contested. */
-  readonly refusedId: string | null;
-  /** For CSV with the names of the columns. */
-  readonly faults: readonly FieldFault[];
-}
 
 const ACCOUNTS = Array.from({ length: 9 }, (_, index) => `account${index + 1}`);
 const SHAPE = {
@@ -37,10 +22,11 @@ const LIST_SEPARATOR = '|';
 type Cells = Readonly<Partial<Record<string, string>>>;
 
 /**
- * Reads the providers of a file and checks each of them. The import checks conflicts between providers.
+ * Reads the providers of a file and checks each of them. The import checks conflicts between providers. A provider with
+ * faults is null, with its external id where it can be read: another row with it is contested.
  * @throws InputError when the file cannot be read, or does not have the format of its name
  */
-export function readProviderFile(reading: FileReading): AsyncGenerator<FileProvider> {
+export function readProviderFile(reading: FileReading) {
   return readFile(reading, SHAPE, ({ at, value, cells, fault }) => {
     const refused = { at, provider: null, isRaised: false, refusedId: null };
     if (fault !== null) return { ...refused, faults: [fault] };
@@ -112,27 +98,6 @@ function toColumn(field: string, accounts: readonly string[]): string {
   return `${accounts[Number(index)] ?? 'account1'}.${rest ?? ''}`;
 }
 
-/** The fault at one place of the file, without values. */
-interface FileFault {
-  /** The line of a CSV file, or the index in a JSON list; both from 1. */
-  readonly at: number;
-  readonly field: string;
-  readonly expected: string;
-}
-
-export interface FileReport {
-  readonly read: number;
-  readonly inserted: number;
-  readonly changed: number;
-  readonly unchanged: number;
-  /** Providers that were not imported. */
-  readonly refused: number;
-  /** Tax identifiers whose lower-case letters were changed to upper case. */
-  readonly raised: number;
-  /** The faults of refused providers, in the order of the file; at most `MAX_REPORTED_FAULTS`. */
-  readonly faults: readonly FileFault[];
-}
-
 export const MAX_REPORTED_FAULTS = 1000;
 const ROWS_AT_ONCE = 1000;
 
@@ -154,6 +119,8 @@ interface ImportOptions {
  * of the file. Providers with a fault are reported and left out. A provider replaces the existing row: fields that the
  * file does not state become null. Rows with equal content stay unchanged, so that they are not pushed again. A dry
  * run is rolled back.
+ * @returns the numbers of providers; with the faults, without values, of at most `MAX_REPORTED_FAULTS` refused ones in the
+ *   order of the file: `at` is the line of a CSV file or the index in a JSON list, both from 1
  * @throws InputError when the file cannot be read in the format of its name; nothing was imported
  * @throws ShutdownError when `signal` is aborted; nothing was imported
  */
@@ -161,7 +128,7 @@ export function importProviderFile(
   database: Database,
   reading: FileReading,
   options: ImportOptions,
-): Promise<FileReport> {
+) {
   const { actor, isDryRun } = options;
   return inTransaction(database, { isDryRun, ...MERGE_TRANSACTION }, async (tx) => {
     await tx.$executeRaw`
@@ -194,7 +161,7 @@ async function readRows(
   reading: FileReading,
   { signal, onProgress }: Pick<ImportOptions, 'signal' | 'onProgress'>,
 ) {
-  const faults: FileFault[] = [];
+  const faults: (FieldFault & { readonly at: number })[] = [];
   const count = { read: 0, refused: 0, raised: 0 };
   let rows: ({ readonly at: number } & Partial<Provider>)[] = [];
   for await (const { at, provider, isRaised, refusedId, faults: found } of readProviderFile(
@@ -234,16 +201,14 @@ async function addRows(
        "canAnticipate" boolean, phones jsonb, "emailAddresses" jsonb, accounts jsonb)`;
 }
 
-/** Two conflicting places of one file. Both are reported and neither is imported. */
-interface RepeatedRow {
-  readonly at: number;
-  readonly field: keyof typeof REPEATED;
-  readonly otherAt: number;
-}
-
-/** A row whose external id a refused row has too is contested: the refused one may be the newer. */
-async function takeRepeatedRows(tx: Transaction): Promise<RepeatedRow[]> {
-  const repeated = await tx.$queryRaw<RepeatedRow[]>`
+/**
+ * Two conflicting places of one file are both reported, and neither is imported. A row whose external id a refused row
+ * has too is contested: the refused one may be the newer.
+ */
+async function takeRepeatedRows(tx: Transaction) {
+  const repeated = await tx.$queryRaw<
+    { at: number; field: keyof typeof REPEATED; otherAt: number }[]
+  >`
     WITH neighbours AS (
       SELECT at, identification_number,
              coalesce(lag(at) OVER same_key, lead(at) OVER same_key) AS key_at,
@@ -268,7 +233,7 @@ async function takeRepeatedRows(tx: Transaction): Promise<RepeatedRow[]> {
 
 async function writeProviders(tx: Transaction) {
   // In the order of the key: two concurrent imports then wait for each other without a deadlock.
-  const [counts] = await tx.$queryRaw<[Pick<FileReport, 'inserted' | 'changed' | 'unchanged'>]>`
+  const [counts] = await tx.$queryRaw<[Record<'inserted' | 'changed' | 'unchanged', number>]>`
     WITH written AS (
       INSERT INTO conciliation.provider AS provider
         (external_id, type, identification_number, name, can_anticipate, phones, email_addresses, accounts)

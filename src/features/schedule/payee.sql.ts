@@ -81,11 +81,6 @@ export const CHANGED_PAYEE_HASH = hashOf(
   Prisma.sql`change.account_hash`,
 );
 
-/** The hash of the payee of a title; no row for an unknown title. */
-export const payeeHashOf = (titleId: number): Prisma.Sql => Prisma.sql`
-  SELECT ${PAYEE_HASH} FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
-  WHERE title.id = ${titleId}`;
-
 /** The party of a payee, and the hash of the payee. Personal data. */
 export interface PayeeRow {
   readonly kind: string;
@@ -98,6 +93,9 @@ export const payeeOf = (titleId: number): Prisma.Sql => Prisma.sql`
   SELECT party.kind, party.key, ${PAYEE_HASH}::text AS hash
   FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
   WHERE title.id = ${titleId}`;
+
+export const payeeHashOf = (titleId: number): Prisma.Sql => Prisma.sql`
+  SELECT hash::uuid FROM (${payeeOf(titleId)}) AS payee`;
 
 /** The condition for rows `title` that have this payee. The party is compared first: the hash takes longer. */
 export function isPayee({ kind, key, hash }: PayeeRow): Prisma.Sql {

@@ -247,14 +247,12 @@ export async function readPayee(database: Database, titleId: number): Promise<Pa
   return row?.payee ?? null;
 }
 
-interface ScheduleLine extends ScheduleGroup {
-  readonly dueDate: CivilDate;
-}
-
 export interface ScheduleSnapshot extends ScheduleFigures {
   readonly lineCount: number;
   /** By due date, the largest original value first. Can be read once. */
-  readonly lines: AsyncIterable<readonly ScheduleLine[]>;
+  readonly batches: AsyncIterable<
+    readonly { readonly line: ScheduleGroup & { readonly dueDate: CivilDate } }[]
+  >;
 }
 
 /**
@@ -281,13 +279,8 @@ export function readScheduleSnapshot<T>(
     const [first] = await snapshot.query<ScheduleFigures>(figures.text, figures.values);
     const [counted] = await snapshot.query<{ lineCount: number }>(count.text, count.values);
     if (first === undefined || counted === undefined) throw new Error('the totals are missing');
-    const batches = snapshot.read<{ line: ScheduleLine }>(list.text, list.values);
-    return read({ ...first, ...counted, lines: mapBatches(batches) });
+    return read({ ...first, ...counted, batches: snapshot.read(list.text, list.values) });
   });
-}
-
-async function* mapBatches(batches: AsyncIterable<{ line: ScheduleLine }[]>) {
-  for await (const rows of batches) yield rows.map(({ line }) => line);
 }
 
 export const DUE_VIEWS = ['month', 'day'] as const;

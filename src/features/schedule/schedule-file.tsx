@@ -17,6 +17,7 @@ import {
   type Payee,
   readScheduleSnapshot,
   type ScheduleGroup,
+  type ScheduleSnapshot,
   type ScheduleTotals,
 } from './read-schedule.sql.ts';
 
@@ -234,19 +235,16 @@ export function sendScheduleFile(
   request: FastifyRequest,
   reply: FastifyReply,
   { database, logger, timeZone }: ConsoleParts,
-  file: {
-    readonly range: DueRange;
-    readonly format: FileFormat;
-    readonly language: Language;
-  },
+  range: DueRange,
+  format: FileFormat,
+  language: Language,
 ): Promise<FastifyReply> {
-  const { range, format, language } = file;
   const page = wordsOf(language, timeZone);
   const { text } = page;
   const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
   return sendFile(reply, logger, (signal, send) =>
     readScheduleSnapshot(database, range, signal, async (snapshot) => {
-      const { lineCount: rowCount, overall, dates, lines } = snapshot;
+      const { lineCount: rowCount, overall, dates, batches } = snapshot;
       await recordAudit(database.prisma, {
         actor: actorOf(request),
         action: 'schedule.export',
@@ -257,7 +255,7 @@ export function sendScheduleFile(
       });
       const content = {
         columns: groupColumns(() => ''),
-        rows: isMasked ? maskLines(lines) : lines,
+        rows: linesOf(batches, isMasked),
         rowCount,
         sheet: text('scheduleFile.sheet'),
         totals: {
@@ -274,8 +272,8 @@ export function sendScheduleFile(
   );
 }
 
-async function* maskLines<Group extends { readonly payee: Payee }>(
-  batches: AsyncIterable<readonly Group[]>,
-) {
-  for await (const lines of batches) yield lines.map(maskGroup);
+async function* linesOf(batches: ScheduleSnapshot['batches'], isMasked: boolean) {
+  for await (const rows of batches) {
+    yield rows.map(({ line }) => (isMasked ? maskGroup(line) : line));
+  }
 }

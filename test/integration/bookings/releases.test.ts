@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { startReleases } from '../../../src/features/bookings/releases.ts';
+import { startReleases } from '../../../src/features/bookings/booking-loops.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';

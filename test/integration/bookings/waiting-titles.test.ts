@@ -5,17 +5,17 @@ import {
   type AccountDecision,
   decideAccountChanges,
 } from '../../../src/features/accounts/account-changes.sql.ts';
-import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import {
+  readFeed,
+  readPayablesToBlock,
+  readWaitingTitles,
+} from '../../../src/features/bookings/feed.sql.ts';
 import {
   overdueReleases,
   readWaitingDays,
   releaseWaitingDays,
 } from '../../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
-import {
-  readPayablesToBlock,
-  readWaitingTitles,
-} from '../../../src/features/bookings/unposted.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from '../../support/days.ts';

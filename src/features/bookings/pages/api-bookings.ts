@@ -4,18 +4,20 @@ import type { Database } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { DEFAULT_LIMIT, declareOperation } from '../../../console/api/api-request.ts';
 import { count, ledgerDate } from '../../../console/api/schema-parts.ts';
-import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { STAFF } from '../../../console/shell/route-access.ts';
-import { consumerOfKey } from '../consumers.ts';
-import { ConsumerLag, FeedPage, position, readConsumerLags, readFeed } from '../feed.sql.ts';
-import { readWaitingDays, WaitingDays } from '../release.sql.ts';
-import { ReceiptBody, takeReceipts } from '../take-receipts.sql.ts';
 import {
+  ConsumerLag,
+  FeedPage,
   PayableToBlock,
+  position,
+  readConsumerLags,
+  readFeed,
   readPayablesToBlock,
   readWaitingTitles,
   WaitingTitle,
-} from '../unposted.sql.ts';
+} from '../feed.sql.ts';
+import { readWaitingDays, WaitingDays } from '../release.sql.ts';
+import { ReceiptBody, takeReceipts } from '../take-receipts.sql.ts';
 import { KeptReceipts, readKeptReceipts } from './booking-receipts.sql.ts';
 
 const MAX_LINES = 1_000;
@@ -112,14 +114,10 @@ export const BOOKINGS_API = [
     answer: Status,
     run: async (parts, _, { principal }) => {
       const { database } = parts;
-      const { count: kept, receipts } = await readKeptReceipts(database, MAX_RECEIPTS);
       return {
         waiting: await readWaitingDays(database, parts),
         consumers: await readConsumerLags(database.prisma),
-        kept: {
-          count: kept,
-          receipts: receipts.map((receipt) => maskErpTexts(receipt, principal)),
-        },
+        kept: await readKeptReceipts(database, MAX_RECEIPTS, principal),
       };
     },
   }),
@@ -127,9 +125,15 @@ export const BOOKINGS_API = [
 
 /** @throws InputError for a person, and for a key that belongs to no consumer */
 async function requireConsumer(database: Database, { principal }: FastifyRequest): Promise<string> {
-  const keyId = principal?.keyId;
-  const consumer = keyId === undefined ? null : await consumerOfKey(database, keyId);
-  if (consumer !== null) return consumer;
+  const { keyId } = principal ?? {};
+  const consumer =
+    keyId === undefined
+      ? null
+      : await database.prisma.bookingConsumer.findFirst({
+          where: { apiKeyId: BigInt(keyId) },
+          select: { name: true },
+        });
+  if (consumer !== null) return consumer.name;
   throw new InputError(
     'expected the key of a consumer; "conciliation bookings consumer" gives a key to a consumer',
     { context: { fault: 'no_consumer' } },

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../../base/database/database.ts';
-import type { CivilDate } from '../../../base/values/business-day.ts';
 import {
   date,
   dateOrNull,
@@ -11,13 +10,21 @@ import {
   textOrNull,
   words,
 } from '../../../console/api/schema-parts.ts';
+import {
+  anyOf,
+  asTabs,
+  choice,
+  dateField,
+  type FilterOf,
+  numberField,
+} from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */
-export const LINE_STATES = [
+const LINE_STATES = [
   'all',
   'released',
   'posted',
@@ -26,18 +33,20 @@ export const LINE_STATES = [
   'overdue',
   'superseded',
 ] as const;
-type LineState = (typeof LINE_STATES)[number];
 
-/** Selects lines. All conditions must hold; null: no condition. */
-interface LineFilter {
-  readonly state: LineState;
+export const LINE_FILTER = {
+  state: asTabs(
+    choice('bookings.state', LINE_STATES, 'all', (state) => `bookings.states.${state}`),
+  ),
   /** Accepted dates, both inclusive. */
-  readonly from: CivilDate | null;
-  readonly to: CivilDate | null;
-  readonly kind: (typeof LINE_KINDS)[number] | null;
-  /** Days after the release from which an unanswered or failed line is overdue. */
-  readonly days: number;
-}
+  from: dateField('bookings.from'),
+  to: dateField('bookings.to'),
+  kind: anyOf('bookings.kind', LINE_KINDS, (kind) => `bookings.kinds.${kind}`),
+  days: numberField('bookings.overdueDays', {
+    ...{ min: 0, max: 3_650, absent: BOOKING_OVERDUE_DAYS },
+  }),
+};
+type LineFilter = FilterOf<typeof LINE_FILTER>;
 
 export const ListedLine = Type.Object({
   id,
@@ -89,7 +98,7 @@ const listed = (overdueDays: number) => Prisma.sql`
 /** Counts the lines by state. Values add up among lines of one kind only. */
 export async function countLines(db: Transaction, filter: LineFilter): Promise<ListTotal> {
   const [{ rows, value, ...counts }] = await db.$queryRaw<
-    [Record<LineState | 'rows', number> & { readonly value: string }]
+    [Record<(typeof LINE_STATES)[number] | 'rows', number> & { readonly value: string }]
   >`
     SELECT (count(*) FILTER (WHERE ${isInState(filter)}))::int AS rows,
            coalesce(sum(line.original_value) FILTER (WHERE ${isInState(filter)}), 0)::text AS value,

@@ -1,12 +1,11 @@
 import { id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
-import { ListTable } from '../../../console/list/columns.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { type ListedLine, readVersions } from './booking-list.sql.ts';
 import { type DayBookings, type ListedReceipt, readReceiptsOf } from './booking-receipts.sql.ts';
-import { LINE_COLUMNS, ReceiptsTable } from './bookings.tsx';
+import { LINE_COLUMNS, RECEIPT_COLUMNS, TableCard } from './bookings.tsx';
 
 export const BOOKING = declarePage({
   path: '/bookings/:id',
@@ -44,16 +43,14 @@ function BookingBody(props: {
         <p class="quiet">{text('bookings.historyHelp')}</p>
         <p class="mono anywhere">{versions.at(-1)?.key}</p>
       </div>
-      <Card title={text('bookings.lines')}>
-        <ListTable label={text('bookings.lines')} columns={LINE_COLUMNS} rows={versions} />
-      </Card>
-      <Card title={text('bookings.receipts')}>
-        {receipts.length === 0 ? (
+      <TableCard head="bookings.lines" columns={LINE_COLUMNS} rows={versions} />
+      {receipts.length === 0 ? (
+        <Card title={text('bookings.receipts')}>
           <p class="quiet">{text('bookings.noReceipts')}</p>
-        ) : (
-          <ReceiptsTable receipts={receipts} />
-        )}
-      </Card>
+        </Card>
+      ) : (
+        <TableCard head="bookings.receipts" columns={RECEIPT_COLUMNS} rows={receipts} />
+      )}
     </>
   );
 }
@@ -63,12 +60,10 @@ const TITLE_COLUMNS = LINE_COLUMNS.filter(({ name }) => OF_TITLE.includes(name))
 
 /** The newest line of a title, where one is released. */
 export function TitleBooking({ lines }: { readonly lines: readonly ListedLine[] }) {
-  const { text, principal } = usePage();
-  const shown = lines.map((line) => maskErpTexts(line, principal));
-  return shown.length === 0 ? null : (
-    <Card title={text('bookings.ofTitle')}>
-      <ListTable label={text('bookings.ofTitle')} columns={TITLE_COLUMNS} rows={shown} />
-    </Card>
+  const { principal } = usePage();
+  const rows = lines.map((line) => maskErpTexts(line, principal));
+  return rows.length === 0 ? null : (
+    <TableCard head="bookings.ofTitle" columns={TITLE_COLUMNS} rows={rows} />
   );
 }
 

@@ -12,6 +12,8 @@ import {
   words,
 } from '../../../console/api/schema-parts.ts';
 import type { ObstacleRules } from '../../../console/day-obstacle.ts';
+import type { Principal } from '../../../console/shell/guard.ts';
+import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { FAILURE_KINDS, keyOf } from '../feed.sql.ts';
 import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
@@ -55,18 +57,17 @@ const LISTED = Prisma.sql`
   receipt.document, receipt.reason, receipt.failure_kind AS "failureKind",
   receipt.accounting_date::text AS "accountingDate", receipt.is_final AS "isFinal", receipt.received_at AS "receivedAt", receipt.outcome`;
 
-/** Returns the newest receipts that wait for an answer, and their number. */
+/** Returns the newest receipts that wait for an answer, as this reader may see them, and their number. */
 export async function readKeptReceipts(
-  database: Database,
+  { prisma }: Database,
   limit: number,
-): Promise<{ readonly count: number; readonly receipts: ListedReceipt[] }> {
-  const rows = await database.prisma.$queryRaw<(ListedReceipt & { count: number })[]>`
+  principal: Principal | null,
+) {
+  const rows = await prisma.$queryRaw<(ListedReceipt & { count: number })[]>`
     SELECT ${LISTED}, (count(*) OVER ())::int AS count FROM conciliation.booking_receipt AS receipt
     WHERE ${DOES_NOT_FIT} ORDER BY receipt.id DESC LIMIT ${limit}::int`;
-  return {
-    count: rows[0]?.count ?? 0,
-    receipts: rows.map(({ count: _, ...receipt }) => receipt),
-  };
+  const receipts = rows.map(({ count: _, ...receipt }) => maskErpTexts(receipt, principal));
+  return { count: rows[0]?.count ?? 0, receipts };
 }
 
 /** Returns the receipts for all versions of the booking that a line belongs to, in their order. */
@@ -90,8 +91,6 @@ export interface DayBookings {
   readonly receiptValue: string | null;
   /** Titles that had to wait at the newest release of the present seal. */
   readonly waiting: number;
-  /** When the newest batch was written; null: nothing was released. */
-  readonly releasedAt: Date | null;
   /** Why the present seal is not released completely; see `WaitingDays`. Absent: it is, or there is none. */
   readonly fault?: WaitingDays['fault'];
 }
@@ -105,8 +104,6 @@ export async function readDayBookings(
     database.prisma.$queryRaw<DayBookings[]>`
       SELECT wanted.date::text AS date, line.*, coalesce(question.receipts, 0) AS receipts,
              question.value AS "receiptValue",
-             (SELECT max(released_at) FROM conciliation.booking_batch AS batch WHERE batch.date = wanted.date)
-               AS "releasedAt",
              coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
                        JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
                        WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting

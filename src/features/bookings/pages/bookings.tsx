@@ -1,16 +1,15 @@
 import { Type } from 'typebox';
+import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { anyOf, asTabs, choice, dateField, numberField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
-  ActionForm,
   authorText,
   Card,
   DayLink,
@@ -23,8 +22,7 @@ import { BREAKS } from '../../matching/pages/breaks-page.tsx';
 import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import { sendMoved } from '../../review/pages/restated-export.ts';
 import { readMoved } from '../../review/restated-days.sql.ts';
-import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
-import { type ConsumerLag, LINE_KINDS, readConsumerLags } from '../feed.sql.ts';
+import { type ConsumerLag, readConsumerLags } from '../feed.sql.ts';
 import { answerReceipts, RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
 import { type ReceiptQuestions, readReceiptQuestions } from '../receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
@@ -34,7 +32,7 @@ import {
   readUnbookedChanges,
   type UnbookedChange,
 } from '../unbooked-changes.sql.ts';
-import { countLines, LINE_STATES, ListedLine, readLines } from './booking-list.sql.ts';
+import { countLines, LINE_FILTER, ListedLine, readLines } from './booking-list.sql.ts';
 import { type ListedReceipt, readKeptReceipts } from './booking-receipts.sql.ts';
 
 /** The receipts that a person chose: the date, the first and the last id, and the number. */
@@ -131,7 +129,14 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     head: 'bookings.state',
     kind: 'text',
     value: ({ state }, { text }) => text(`bookings.states.${state}`),
-    cell: (line) => <StateTag line={line} />,
+    cell: ({ state, isOverdue }, { text }) => (
+      <>
+        <span class={`tag ${state === 'failed' || state === 'refused' ? 'is-withdrawn' : ''}`}>
+          {text(`bookings.states.${state}`)}
+        </span>{' '}
+        {isOverdue && <span class="tag is-changed">{text('bookings.states.overdue')}</span>}
+      </>
+    ),
   },
   {
     name: 'answer',
@@ -176,17 +181,7 @@ export const LINES = declareList(ListedLine, {
   name: 'bookings',
   path: '/booking-lines',
   active: '/booking-lines',
-  filter: {
-    state: asTabs(
-      choice('bookings.state', LINE_STATES, 'all', (state) => `bookings.states.${state}`),
-    ),
-    from: dateField('bookings.from'),
-    to: dateField('bookings.to'),
-    kind: anyOf('bookings.kind', LINE_KINDS, (kind) => `bookings.kinds.${kind}`),
-    days: numberField('bookings.overdueDays', {
-      ...{ min: 0, max: 3_650, absent: BOOKING_OVERDUE_DAYS },
-    }),
-  },
+  filter: LINE_FILTER,
   columns: LINE_COLUMNS,
   total: countLines,
   read: readLines,
@@ -199,48 +194,60 @@ export const LINES = declareList(ListedLine, {
   layout: async (parts, _, request) => {
     const { prisma } = parts.database;
     const [kept, questions, consumers, waiting, differences] = await Promise.all([
-      readKeptReceipts(parts.database, KEPT_SHOWN),
+      readKeptReceipts(parts.database, KEPT_SHOWN, request.principal),
       readReceiptQuestions(prisma),
       readConsumerLags(prisma),
       readWaitingDays(parts.database, parts),
       readUnbookedChanges(prisma),
     ]);
-    const receipts = kept.receipts.map((receipt) => maskErpTexts(receipt, request.principal));
     const dates = [...questions, ...differences].map(({ date }) => date);
     const own = parts.fourEyes ? await readOwnSeals(prisma, dates, actorOf(request)) : [];
     return ({ head, filter, table }) => (
       <>
         {head}
-        {waiting.length > 0 && <Waiting waiting={waiting} />}
-        {differences.length > 0 && <Differences changes={differences} own={own} />}
-        {kept.count > 0 && (
-          <Kept count={kept.count} receipts={receipts} questions={questions} own={own} />
+        {waiting.length > 0 && (
+          <TableCard head="bookings.waiting" columns={WAITING_COLUMNS} rows={waiting} />
         )}
+        {differences.length > 0 && (
+          <TableCard
+            head="bookings.differences"
+            help="bookings.differencesHelp"
+            columns={differenceColumns(own)}
+            rows={differences}
+          />
+        )}
+        {kept.count > 0 && <Kept {...kept} questions={questions} own={own} />}
         {filter}
         {table}
         <States />
-        <Consumers consumers={consumers} />
+        <TableCard head="bookings.consumers" columns={CONSUMER_COLUMNS} rows={consumers} />
       </>
     );
   },
 });
+
+export function TableCard<Row>(props: {
+  readonly head: TextKey;
+  readonly help?: TextKey;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+}) {
+  const { head, help, columns, rows } = props;
+  const { text } = usePage();
+  return (
+    <Card title={text(head)} class="stack">
+      {help !== undefined && <p>{text(help)}</p>}
+      <ListTable label={text(head)} columns={columns} rows={rows} />
+    </Card>
+  );
+}
 
 function States() {
   const { text } = usePage();
   return <p class="quiet small">{text('bookings.statesHelp')}</p>;
 }
 
-function StateTag({ line }: { line: ListedLine }) {
-  const { text } = usePage();
-  const look = line.state === 'failed' || line.state === 'refused' ? 'is-withdrawn' : '';
-  return (
-    <>
-      <span class={`tag ${look}`}>{text(`bookings.states.${line.state}`)}</span>{' '}
-      {line.isOverdue && <span class="tag is-changed">{text('bookings.states.overdue')}</span>}
-    </>
-  );
-}
-
+/** The signed-off days that are not released, with the reason and the step that ends the waiting. */
 const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
   {
     name: 'reason',
@@ -279,16 +286,10 @@ const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
   },
 ];
 
-/** The signed-off days that are not released, with the reason and the step that ends the waiting. */
-function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
-  const { text } = usePage();
-  return (
-    <Card title={text('bookings.waiting')} class="stack">
-      <ListTable label={text('bookings.waiting')} columns={WAITING_COLUMNS} rows={waiting} />
-    </Card>
-  );
-}
-
+/**
+ * The days whose difference a person has to post in the ERP.
+ * @param own of the days that another person has to decide about
+ */
 const differenceColumns = (own: readonly OwnSealProps[]): readonly Column<UnbookedChange>[] => [
   { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'signed_off_at', head: 'bookings.signedOffAt', kind: 'instant' },
@@ -316,26 +317,6 @@ const differenceColumns = (own: readonly OwnSealProps[]): readonly Column<Unbook
   },
 ];
 
-/** The days whose difference a person has to post in the ERP. */
-function Differences(props: {
-  readonly changes: readonly UnbookedChange[];
-  /** Of the days that another person has to decide about. */
-  readonly own: readonly OwnSealProps[];
-}) {
-  const { changes, own } = props;
-  const { text } = usePage();
-  return (
-    <Card title={text('bookings.differences')} class="stack">
-      <p>{text('bookings.differencesHelp')}</p>
-      <ListTable
-        label={text('bookings.differences')}
-        columns={differenceColumns(own)}
-        rows={changes}
-      />
-    </Card>
-  );
-}
-
 /** The receipts that do not fit, and the answers that a person may give. */
 function Kept(props: {
   readonly count: number;
@@ -347,14 +328,13 @@ function Kept(props: {
   const { count, receipts, own } = props;
   const page = usePage();
   const { text, formats } = page;
-  const mayAnswer = ANSWER_RECEIPTS.isOffered(page);
   const isOpen = ({ date }: { readonly date: CivilDate }) =>
     !own.some((seal) => seal.date === date);
   const questions = props.questions.filter(isOpen);
   return (
     <Card title={text('bookings.kept')}>
       <p>{text('bookings.keptHelp')}</p>
-      <ReceiptsTable receipts={receipts} />
+      <ListTable label={text('bookings.receipts')} columns={RECEIPT_COLUMNS} rows={receipts} />
       {count > receipts.length && (
         <p class="quiet small">
           {text('bookings.keptMore', {
@@ -363,12 +343,21 @@ function Kept(props: {
           })}
         </p>
       )}
-      {mayAnswer &&
+      {ANSWER_RECEIPTS.isOffered(page) &&
         own
           .filter((seal) => props.questions.some(({ date }) => seal.date === date))
           .map((seal) => <OwnSeal key={seal.date} {...seal} />)}
-      {mayAnswer && questions.length > 0 && (
-        <ActionForm action="/bookings/receipts">
+      {questions.length > 0 && (
+        <ANSWER_RECEIPTS.Form
+          values={{}}
+          button={
+            <DecisionButtons
+              name="answer"
+              values={RECEIPT_ANSWERS}
+              text={(answer) => text(`bookings.answers.${answer}`)}
+            />
+          }
+        >
           <Field label={text('bookings.receipts')}>
             <select name="receipts">
               {questions.map(({ date, receipts: ofDay, newest }) => (
@@ -386,21 +375,13 @@ function Kept(props: {
               ))}
             </select>
           </Field>
-          <Field label={text('day.reason')}>
-            <input name="reason" required maxLength={500} />
-          </Field>
-          <DecisionButtons
-            name="answer"
-            values={RECEIPT_ANSWERS}
-            text={(answer) => text(`bookings.answers.${answer}`)}
-          />
-        </ActionForm>
+        </ANSWER_RECEIPTS.Form>
       )}
     </Card>
   );
 }
 
-const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
+export const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
   { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'key', head: 'bookings.key', kind: 'text' },
   {
@@ -426,35 +407,10 @@ const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
   { name: 'consumer', head: 'bookings.consumer', kind: 'text' },
 ];
 
-export function ReceiptsTable({ receipts }: { readonly receipts: readonly ListedReceipt[] }) {
-  const { text } = usePage();
-  return <ListTable label={text('bookings.receipts')} columns={RECEIPT_COLUMNS} rows={receipts} />;
-}
-
 const CONSUMER_COLUMNS: readonly Column<ConsumerLag>[] = [
-  {
-    name: 'consumer',
-    head: 'bookings.consumer',
-    kind: 'text',
-    value: (row) => row.name,
-    isHead: true,
-  },
-  { name: 'position', head: 'bookings.position', kind: 'text', value: (row) => row.lastSeq },
+  { name: 'name', head: 'bookings.consumer', kind: 'text', isHead: true },
+  { name: 'last_seq', head: 'bookings.position', kind: 'text' },
   { name: 'behind', head: 'bookings.behind', kind: 'count' },
-  { name: 'since', head: 'bookings.behindSince', kind: 'instant', value: (row) => row.behindSince },
-  {
-    name: 'at',
-    head: 'bookings.acknowledgedAt',
-    kind: 'instant',
-    value: (row) => row.acknowledgedAt,
-  },
+  { name: 'behind_since', head: 'bookings.behindSince', kind: 'instant' },
+  { name: 'acknowledged_at', head: 'bookings.acknowledgedAt', kind: 'instant' },
 ];
-
-function Consumers({ consumers }: { readonly consumers: readonly ConsumerLag[] }) {
-  const { text } = usePage();
-  return (
-    <Card title={text('bookings.consumers')}>
-      <ListTable label={text('bookings.consumers')} columns={CONSUMER_COLUMNS} rows={consumers} />
-    </Card>
-  );
-}

@@ -38,13 +38,20 @@ export const Provider = Type.Object({
 });
 export type Provider = Readonly<Static<typeof Provider>>;
 
+const STATES = {
+  pending: 'providers.states.pending',
+  synced: 'providers.states.synced',
+  rejected: 'providers.states.rejected',
+  invalid: 'providers.states.invalid',
+} as const;
+
 export const PROVIDER_FILTER = {
   /**
    * The external id, or a part of one where no provider has it; a part of the name, whose case and accents do not
    * count; or a whole tax identifier.
    */
   q: searchField('providers.searchLabel'),
-  state: asTabs(anyOf('titles.status', SYNC_STATES, (state) => `providers.states.${state}`)),
+  state: asTabs(anyOf('titles.status', SYNC_STATES, (state) => STATES[state])),
 };
 type ProviderFilter = FilterOf<typeof PROVIDER_FILTER>;
 

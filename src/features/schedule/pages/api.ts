@@ -40,8 +40,7 @@ export const SCHEDULE_API = [
     },
     answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
     run: (parts, { dueFrom, dueTo, format, locale: language = 'pt-BR' }, request, reply) => {
-      const due = dueRange(dueFrom, dueTo);
-      return sendScheduleFile(request, reply, parts, { range: due, format, language });
+      return sendScheduleFile(request, reply, parts, dueRange(dueFrom, dueTo), format, language);
     },
   }),
 ];

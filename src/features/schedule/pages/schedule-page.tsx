@@ -64,7 +64,7 @@ export const SCHEDULE = declareList(ScheduleGroup, {
     formats: FILE_FORMATS,
     send: (request, reply, parts, filter, format) => {
       const { language } = pageContext(request, parts.timeZone);
-      return sendScheduleFile(request, reply, parts, { range: rangeOf(filter), format, language });
+      return sendScheduleFile(request, reply, parts, rangeOf(filter), format, language);
     },
   },
   layout: async (parts, { view, date }, request) => {

@@ -1,9 +1,53 @@
-/** The webhook that wakes the readers of the booking feed: docs/bookings.md. */
+/** What the service does for bookings once a minute: releases, and the webhook that wakes the readers of the feed. */
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
+import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
-import { readUnreadOffers, type UnreadOffer } from './feed.sql.ts';
+import { signCleanDays } from '../review/sign-off.sql.ts';
+import { readConsumerLags } from './feed.sql.ts';
+import { settleReceipts } from './receipts.sql.ts';
+import { RELEASE_TRANSACTION, releaseWaitingDays } from './release.sql.ts';
+
+const INTERVAL_MS = 60_000;
+
+/**
+ * Once a minute: compares new receipts with the lines, makes the first seals of clean days where that is configured,
+ * and releases the signed-off days that need not wait any longer.
+ */
+export function startReleases({
+  database,
+  logger,
+  bookingsFrom,
+  payablesMaxAgeHours,
+  signsCleanDays,
+  timeZone,
+  everyMs = INTERVAL_MS,
+}: {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly bookingsFrom: CivilDate;
+  readonly payablesMaxAgeHours: number;
+  readonly signsCleanDays: boolean;
+  readonly timeZone: string;
+  /** Replaced in tests. */
+  readonly everyMs?: number;
+}): Loop {
+  return loop({
+    everyMs,
+    run: async () => {
+      await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
+      const rules = { payablesMaxAgeHours, timeZone };
+      const range = { ...rules, bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
+      const signed = signsCleanDays ? await signCleanDays(database, range) : [];
+      const released = await releaseWaitingDays(database, rules);
+      if (signed.length + released.length > 0) {
+        logger.info({ signed, released }, 'days were released for booking');
+      }
+    },
+    failure: { logger, message: 'bookings were not released; tried again in a minute' },
+  });
+}
 
 interface WakeUpParts {
   readonly database: Database;
@@ -16,7 +60,6 @@ interface WakeUpParts {
   readonly everyMs?: number;
 }
 
-const INTERVAL_MS = 60_000;
 const MAX_WAIT_MS = 3_600_000;
 const TIMEOUT_MS = 10_000;
 
@@ -36,22 +79,22 @@ export function startWakeUps({
   let attempts = 0;
   let nextAt = 0;
 
-  const post = async (offer: UnreadOffer, signal: AbortSignal): Promise<string | null> => {
-    const document = eventOf(offer);
-    if (posted.get(offer.consumer) === document.id) return null;
+  const post = async (document: ReturnType<typeof eventOf>, signal: AbortSignal) => {
+    if (posted.get(document.subject) === document.id) return null;
     const fault = await postWebhook(url, {
       ...{ id: document.id, document, key, timeoutMs: TIMEOUT_MS, signal },
       contentType: 'application/cloudevents+json; charset=utf-8',
     });
-    if (fault === null) posted.set(offer.consumer, document.id);
+    if (fault === null) posted.set(document.subject, document.id);
     return fault;
   };
 
   const run = async (signal: AbortSignal) => {
     if (Date.now() < nextAt) return;
-    for (const offer of await readUnreadOffers(database.prisma)) {
+    for (const { name, seq, offeredAt } of await readConsumerLags(database.prisma)) {
       if (signal.aborted) return;
-      const fault = await post(offer, signal);
+      if (seq === null || offeredAt === null) continue;
+      const fault = await post(eventOf(name, seq, offeredAt), signal);
       if (fault === null) {
         attempts = 0;
         continue;
@@ -69,7 +112,7 @@ export function startWakeUps({
 }
 
 /** https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md */
-function eventOf({ consumer, seq, offeredAt }: UnreadOffer) {
+function eventOf(consumer: string, seq: string, offeredAt: Date) {
   return {
     specversion: '1.0',
     // With the time, because a restored database uses positions again until the step "restored".
