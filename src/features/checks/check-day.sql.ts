@@ -193,9 +193,9 @@ const feeValues = raw(
 );
 
 const restatedAmounts = raw(
-  AMOUNT_COLUMNS.map(
-    (column) => `('${column}', '${fieldOf(column)}', restated.${column})`,
-  ).join(', '),
+  AMOUNT_COLUMNS.map((column) => `('${column}', '${fieldOf(column)}', restated.${column})`).join(
+    ', ',
+  ),
 );
 
 const sameText = (value: (alias: string) => string) =>
