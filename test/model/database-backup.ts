@@ -17,6 +17,8 @@ const SEQUENCES = [
 /** A copy of the tables beside them, in the schema `backup`. A restore takes rows and numbers back. */
 export class DatabaseBackup {
   readonly #pool: Pool;
+  /** By table. */
+  readonly #columns = new Map<string, string>();
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -30,6 +32,12 @@ export class DatabaseBackup {
       await this.#pool.query(
         `CREATE TABLE backup.${table} AS TABLE conciliation.${table} WITH NO DATA`,
       );
+      // PostgreSQL computes the others itself.
+      const { rows } = await this.#pool.query<{ columns: string }>(
+        `SELECT string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
+         WHERE attrelid = 'conciliation.${table}'::regclass AND attnum > 0 AND attgenerated = ''`,
+      );
+      this.#columns.set(table, rows[0]?.columns ?? '');
     }
   }
 
@@ -56,7 +64,8 @@ export class DatabaseBackup {
     return this.#run([
       ...TABLES.flatMap((table) => [
         `DELETE FROM conciliation.${table}`,
-        `INSERT INTO conciliation.${table} SELECT * FROM backup.${table}`,
+        `INSERT INTO conciliation.${table} (${this.#columns.get(table)})
+         SELECT ${this.#columns.get(table)} FROM backup.${table}`,
       ]),
       // The entries about dates, as the check compares them with the seals. Users and consumers are not restored.
       `DELETE FROM conciliation.audit_entry

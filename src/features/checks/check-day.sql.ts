@@ -184,23 +184,18 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>
     WHERE before <> 0 AND (value = before * 100 OR value * 100 = before)`,
 };
 
-const FIELD_NAMES: Readonly<Record<(typeof AMOUNT_COLUMNS)[number], string>> = {
-  original_value: 'originalValue',
-  platform_discounted_value: 'platformDiscountedValue',
-  financial_discounted_value: 'financialDiscountedValue',
-  buyer_discounted_value: 'buyerDiscountedValue',
-  billing_fee: 'billingFee',
-  money_transfer_fee: 'moneyTransferFee',
-};
+/** The platform's name of the field of a column: `originalValue` of `original_value`. */
+const fieldOf = (column: string) =>
+  column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
 const feeValues = raw(
-  FEE_COLUMNS.map((column) => `('${FIELD_NAMES[column]}', title.${column})`).join(', '),
+  FEE_COLUMNS.map((column) => `('${fieldOf(column)}', title.${column})`).join(', '),
 );
 
 const restatedAmounts = raw(
-  AMOUNT_COLUMNS.map(
-    (column) => `('${column}', '${FIELD_NAMES[column]}', restated.${column})`,
-  ).join(', '),
+  AMOUNT_COLUMNS.map((column) => `('${column}', '${fieldOf(column)}', restated.${column})`).join(
+    ', ',
+  ),
 );
 
 const sameText = (value: (alias: string) => string) =>

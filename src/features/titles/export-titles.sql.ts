@@ -11,6 +11,7 @@ import {
   TITLE_COLUMNS,
 } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { PROMOTED_NOW } from '../fields/promoted-fields.sql.ts';
 
 /** The columns of an exported title: its key and state, then the platform's columns. */
@@ -86,15 +87,11 @@ const within = ({ from, to }: TitleSelection, column: Prisma.Sql) =>
  */
 const titlesOf = (selection: TitleSelection, promoted: readonly PromotedField[]) => Prisma.sql`
   SELECT ${Prisma.raw(TITLE_EXPORT_COLUMNS.map(({ name }) => `title.${name}::text`).join(', '))},
-         (held.title_id IS NOT NULL)::text AS payment_hold, found.codes AS open_findings
+         (title.id IN (SELECT title_id FROM (${OPEN_HOLDS}) AS hold
+                       WHERE ${within(selection, Prisma.sql`hold.accepted_date`)}))::text AS payment_hold,
+         found.codes AS open_findings
          ${Prisma.join([Prisma.empty, ...promoted.map(({ path }) => Prisma.sql`title.extra #>> ${path}::text[]`)])}
   FROM conciliation.title
-  LEFT JOIN (
-    SELECT DISTINCT hold.title_id, hold.pull_id
-    FROM conciliation.payment_hold AS hold
-    JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
-    WHERE ${within(selection, Prisma.sql`hold.accepted_date`)} AND change.state IN ('open', 'refused')
-  ) AS held ON held.title_id = title.id AND held.pull_id = title.last_change_pull_id
   LEFT JOIN (
     SELECT finding.title_id, string_agg(finding.code, ' ' ORDER BY finding.code) AS codes
     FROM conciliation.check_finding AS finding

@@ -22,7 +22,7 @@ import {
   lastDateOf,
   type SealRecord,
 } from './civil-month.ts';
-import { type MonthSeal, readBrokenMonths, readMonthSeals, SEAL_RECORD } from './month-seal.sql.ts';
+import { type MonthSeal, readMonths, SEAL_RECORD } from './month-seal.sql.ts';
 
 /** A seal of a day with all columns, as text. */
 type EvidenceDay = SealRecord & {
@@ -130,8 +130,9 @@ export function readEvidence<T>(
 ): Promise<T> {
   const { month, actor } = request;
   return withSnapshot(database, signal, async (snapshot) => {
-    const [seal] = await readMonthSeals(database.prisma, month);
-    if (seal === undefined) throw refusal('month_open', { month });
+    const [known] = await readMonths(database.prisma, lastDateOf(month), month);
+    const { seal = null, broken = [] } = known ?? {};
+    if (seal === null) throw refusal('month_open', { month });
     const rows: { record: Omit<EvidenceDay, 'content_columns'> }[] = await snapshot.query(
       DAYS_SQL,
       [seal.id],
@@ -141,7 +142,6 @@ export function readEvidence<T>(
       lastDateOf(month),
       month,
     ]);
-    const broken = (await readBrokenMonths(database.prisma)).find((each) => each.month === month);
     await recordAudit(database.prisma, {
       actor,
       action: 'month.evidence',
@@ -150,7 +150,7 @@ export function readEvidence<T>(
     return read({
       seal,
       days: rows.map(({ record }) => ({ ...record, content_columns: VALUE_COLUMNS })),
-      broken: broken?.days ?? [],
+      broken,
       audit,
       auditHead: await readChainHead(database),
       titlesOf: ({ date, fence }) => {

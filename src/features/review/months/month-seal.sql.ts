@@ -272,21 +272,11 @@ export const digestOfDays = (month: CivilMonth, days: readonly MonthDay[]): stri
 
 const sealsOf = (days: readonly MonthDay[]) => days.flatMap(({ seal }) => seal ?? []);
 
-/** A month whose newest seal does not hold. */
-export interface BrokenMonth {
-  readonly month: CivilMonth;
-  readonly sealId: bigint;
-  readonly days: readonly BrokenDay[];
-}
-
+/** Rows (month, days) of the months whose newest seal does not hold, with the days that break it. */
 export const BROKEN_MONTHS = Prisma.sql`
   SELECT * FROM (
-    SELECT to_char(month, 'YYYY-MM') AS month, id AS "sealId", ${brokenDays} AS days
-    FROM (${newest}) AS newest
+    SELECT to_char(month, 'YYYY-MM') AS month, ${brokenDays} AS days FROM (${newest}) AS newest
   ) AS looked WHERE days <> '[]' ORDER BY month`;
-
-export const readBrokenMonths = (client: QueryClient): Promise<BrokenMonth[]> =>
-  client.$queryRaw(BROKEN_MONTHS);
 
 /**
  * Seals a month whose days are all signed off and reconciled. A new seal succeeds the one before, which is kept.
