@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { importPayableFile } from '../../../src/features/matching/payables/import-payables.ts';
+import { importPayableFile } from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 
 const world = worldOfFile();
