@@ -1,9 +1,8 @@
-import type { ComponentChildren } from 'preact';
-import { Type } from 'typebox';
+import { type TProperties, Type } from 'typebox';
 import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
-import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { type Action, declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -12,9 +11,9 @@ import { REVIEW } from '../../../console/shell/route-access.ts';
 import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import {
   BREAK_CODES,
-  type Break,
   type BreakPayable,
   type BreakTitle,
+  type ListedBreak,
   readBreak,
 } from '../break-list.sql.ts';
 import { BREAK_KINDS, type BreakKind } from '../breaks.sql.ts';
@@ -22,10 +21,19 @@ import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
 export const MAX_TEXT = 255;
 const kind = words(BREAK_KINDS);
-const code = words(BREAK_CODES);
-const erpKey = Type.String({ maxLength: MAX_TEXT });
-/** Of the break. The list of this date follows. */
-const date = Type.Optional(ledgerDate);
+export const erpKey = Type.String({ maxLength: MAX_TEXT });
+/** The list of the date follows. */
+export const DECISION = { date: Type.Optional(ledgerDate), code: words(BREAK_CODES), reason };
+/** A decision about all rows of a list, as the person has seen them. */
+export const SELECTED = { ...DECISION, supplier: Type.Optional(erpKey), digest: Type.String() };
+export const selectionOf = (input: {
+  readonly date?: CivilDate;
+  readonly supplier?: string;
+  readonly digest: string;
+}) => {
+  const { date = null, supplier = null, digest: seenDigest } = input;
+  return { date, supplier, seenDigest };
+};
 const KEY = { kind, title: Type.Optional(id), payable: Type.Optional(erpKey) };
 
 const keyOf = (input: { kind: BreakKind; title?: number; payable?: string }) => ({
@@ -34,7 +42,7 @@ const keyOf = (input: { kind: BreakKind; title?: number; payable?: string }) => 
   erpKey: input.payable ?? null,
 });
 
-const listOf = (input: { readonly date?: CivilDate }) =>
+export const listOf = (input: { readonly date?: CivilDate }) =>
   input.date === undefined ? '/breaks' : `/breaks?date=${input.date}`;
 
 export const BREAK = declarePage({
@@ -59,9 +67,9 @@ export const BREAK = declarePage({
 const RESOLVE_BREAK = declareAction({
   path: '/break/resolve',
   who: REVIEW,
-  input: { ...KEY, date, ground: Type.String(), code, reason },
-  deed: ({ database, fourEyes }, { ground, code, reason, ...key }, by) =>
-    resolveBreak(database, { ...keyOf(key), seenGround: ground }, { by, code, reason, fourEyes }),
+  input: { ...KEY, ...DECISION, ground: Type.String() },
+  deed: ({ database, fourEyes }, { ground: seenGround, code, reason, ...key }, by) =>
+    resolveBreak(database, { ...keyOf(key), seenGround }, { by, code, reason, fourEyes }),
   next: listOf,
   notice: 'break_resolved',
 });
@@ -69,10 +77,9 @@ const RESOLVE_BREAK = declareAction({
 export const RESOLVE_BREAKS = declareAction({
   path: '/breaks/resolve',
   who: REVIEW,
-  input: { kind, date, supplier: Type.Optional(erpKey), digest: Type.String(), code, reason },
-  deed: ({ database, fourEyes }, input, by) => {
-    const { kind, date = null, supplier = null, digest: seenDigest, code, reason } = input;
-    const filter = { kind, date, supplier, seenDigest };
+  input: { ...SELECTED, kind },
+  deed: ({ database, fourEyes }, { kind, code, reason, ...selected }, by) => {
+    const filter = { kind, ...selectionOf(selected) };
     return resolveBreaks(database, filter, { by, code, reason, fourEyes });
   },
   next: listOf,
@@ -82,7 +89,7 @@ export const RESOLVE_BREAKS = declareAction({
 export const BREAK_ACTIONS = [RESOLVE_BREAK, RESOLVE_BREAKS];
 
 interface BreakPageProps {
-  readonly found: Break;
+  readonly found: ListedBreak;
   /** The day whose seal keeps this person from a decision; null: none. */
   readonly ownDate: CivilDate | null;
 }
@@ -120,18 +127,16 @@ function BreakBody(props: BreakPageProps) {
         </p>
       )}
       {mayDecide && (
-        <ResolveCard title={text('matching.resolve')}>
-          <RESOLVE_BREAK.Form
-            values={{
-              ...{ kind, ground, title: title?.id, date: title?.acceptedDate },
-              payable: payable?.erpKey,
-            }}
-            button={text('matching.resolve')}
-            look="primary"
-          >
-            <CodeField />
-          </RESOLVE_BREAK.Form>
-        </ResolveCard>
+        <DecisionCard
+          title={text('matching.resolve')}
+          help={text('matching.resolveHelp')}
+          action={RESOLVE_BREAK}
+          values={{
+            ...{ kind, ground, title: title?.id, date: title?.acceptedDate },
+            payable: payable?.erpKey,
+          }}
+          button={text('matching.resolve')}
+        />
       )}
     </>
   );
@@ -221,14 +226,21 @@ export function PayableSide({ title, payable }: SidesProps) {
   );
 }
 
-export function ResolveCard(props: {
+/** A decision about breaks, with its code and reason. */
+export function DecisionCard<Input extends TProperties>(props: {
   readonly title: string;
-  readonly children: ComponentChildren;
+  readonly help: string;
+  readonly action: Action<Input>;
+  readonly values: Parameters<Action<Input>['Form']>[0]['values'];
+  readonly button: string;
 }) {
+  const { title, help, action, values, button } = props;
   return (
-    <Card title={props.title}>
-      <p class="quiet">{usePage().text('matching.resolveHelp')}</p>
-      {props.children}
+    <Card title={title}>
+      <p class="quiet">{help}</p>
+      <action.Form values={values} button={button} look="primary">
+        <CodeField />
+      </action.Form>
     </Card>
   );
 }

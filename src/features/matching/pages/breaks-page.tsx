@@ -20,7 +20,7 @@ import {
   type PayableState,
   readPayableState,
 } from '../payables/payable-state.sql.ts';
-import { CodeField, MAX_TEXT, RESOLVE_BREAKS, ResolveCard } from './break-page.tsx';
+import { DecisionCard, MAX_TEXT, RESOLVE_BREAKS } from './break-page.tsx';
 import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
 
@@ -205,20 +205,16 @@ function ResolveAll({ filter, rows, list }: ListProps & { readonly rows: number 
   if (kind === null || !isPossible || !RESOLVE_BREAKS.isOffered(page)) return null;
   const value = list.counts.find((counted) => counted.kind === kind)?.value ?? '0';
   return (
-    <ResolveCard
+    <DecisionCard
       title={text('matching.resolveAll', {
         count: formats.count(rows),
         value: formats.amount(value),
       })}
-    >
-      <RESOLVE_BREAKS.Form
-        values={{ kind, date, supplier, digest: list.digest }}
-        button={text('matching.resolve')}
-        look="primary"
-      >
-        <CodeField />
-      </RESOLVE_BREAKS.Form>
-    </ResolveCard>
+      help={text('matching.resolveHelp')}
+      action={RESOLVE_BREAKS}
+      values={{ kind, date, supplier, digest: list.digest }}
+      button={text('matching.resolve')}
+    />
   );
 }
 
