@@ -18,7 +18,7 @@ import { type AcceptedTitle, startSyntheticErp, syntheticPayables } from '../dem
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { promoteField } from '../features/fields/promoted-fields.sql.ts';
-import { importPayableFile } from '../features/matching/payables/import-payables.ts';
+import { importPayableFile } from '../features/matching/payables/payable-import.sql.ts';
 import { runMatching } from '../features/matching/run-matching.sql.ts';
 import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { type CommandResult, type CommandRun, command, EXIT, flag } from './command.ts';

@@ -4,7 +4,7 @@ import { InputError } from '../base/runtime/errors.ts';
 import {
   importPayableFile,
   MAX_REPORTED_REJECTS,
-} from '../features/matching/payables/import-payables.ts';
+} from '../features/matching/payables/payable-import.sql.ts';
 import {
   importProviderFile,
   MAX_REPORTED_FAULTS,

@@ -6,7 +6,7 @@ export const identityOf = (date: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`to_char(${date}, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '')`;
 
 /** The rows that are read. A title is read with all titles and bookings of its date and identity. */
-export interface AskedScope {
+interface AskedScope {
   /** Of `line`. */
   readonly lines: Prisma.Sql;
   /** Of `title`. */

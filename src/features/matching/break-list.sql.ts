@@ -57,7 +57,12 @@ const BreakPayable = Type.Object({
 });
 export type BreakPayable = Static<typeof BreakPayable>;
 
-const Break = Type.Object({
+/** Why a person resolves a break. */
+export const BREAK_CODES = ['corrected', 'booked_outside', 'agreed', 'accepted', 'other'] as const;
+export type BreakCode = (typeof BREAK_CODES)[number];
+
+/** A break, and the decision that counts while both sides are as the person saw them. All null: open. */
+export const ListedBreak = Type.Object({
   kind: words(BREAK_KINDS),
   isUrgent: Type.Boolean({ description: 'Money may be paid twice, or to the wrong party.' }),
   waits: Type.Boolean({ description: 'The title is not released while the break is open.' }),
@@ -73,16 +78,6 @@ const Break = Type.Object({
     description:
       'Days since the accepted date of the title, or since the ERP first stated the payable.',
   }),
-});
-export type Break = Static<typeof Break>;
-
-/** Why a person resolves a break. */
-export const BREAK_CODES = ['corrected', 'booked_outside', 'agreed', 'accepted', 'other'] as const;
-export type BreakCode = (typeof BREAK_CODES)[number];
-
-/** A break, and the decision that counts while both sides are as the person saw them. All null: open. */
-export const ListedBreak = Type.Object({
-  ...Break.properties,
   decidedAt: instantOrNull,
   decidedBy: textOrNull,
   code: Type.Union([words(BREAK_CODES), Type.Null()]),
@@ -141,13 +136,13 @@ export const PAYABLE_JSON = Prisma.sql`
     'openValue', payable.open_value::text, 'status', payable.status,
     'payee', ${PAYEE}) END`;
 
-/** Of rows `title` and `payable`. */
-const SUPPLIER_NAME = Prisma.sql`
-  (SELECT name FROM conciliation.provider
-   WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`;
-
-const DIFFERENCE = Prisma.sql`
-  CASE kind WHEN 'value_differs' THEN (payable.open_value - title.original_value)::text END`;
+/** Of a row `listed` with its `title` and its `payable`. */
+const BREAK_JSON = Prisma.sql`jsonb_build_object(
+  'kind', listed.kind, 'isUrgent', severity > 1, 'waits', waits, 'ground', listed.ground, 'title', ${TITLE_JSON},
+  'payable', ${PAYABLE_JSON}, 'difference',
+  CASE listed.kind WHEN 'value_differs' THEN (payable.open_value - title.original_value)::text END, 'age', age, 'decidedAt', decided_at, 'decidedBy', decided_by, 'code', code, 'reason', reason,
+  'supplierName', (SELECT name FROM conciliation.provider
+                   WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id)))`;
 
 /** The breaks of the newest run, with the decision that counts for each: null where the break is open. */
 const LISTED = Prisma.sql`(
@@ -169,7 +164,7 @@ const isIn = ({ state = 'open', urgency = null, date, supplier }: BreakFilter) =
 const BREAKS_DIGEST = Prisma.sql`coalesce(md5(string_agg(place || ground::text, ',' ORDER BY place, ground)), '')`;
 
 /** A break that a person decides about with others. */
-interface NamedBreak {
+export interface NamedBreak {
   readonly titleId: bigint | null;
   readonly erpKey: string | null;
   readonly ground: string;
@@ -201,8 +196,9 @@ export async function readBreakList(tx: Transaction, request: BreakRequest): Pro
   const { kind, offset, limit } = request;
   const [row] = await tx.$queryRaw<[BreakList]>`
     WITH filtered AS MATERIALIZED (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(request)}),
-    place AS (
-      SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text
+    chosen AS (SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text),
+    listed AS (
+      SELECT * FROM chosen
       ORDER BY severity DESC, place, value DESC, title_id, erp_key OFFSET ${offset} LIMIT ${limit}
     )
     SELECT
@@ -210,16 +206,12 @@ export async function readBreakList(tx: Transaction, request: BreakRequest): Pro
          SELECT kind, count(*) AS breaks, sum(value)::text AS value
          FROM filtered GROUP BY kind, place ORDER BY place) AS counted) AS counts,
       (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(value), 0)::text) FROM filtered) AS sum,
-      (SELECT count(*)::float8 FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text)
-        AS total,
-      (SELECT ${BREAKS_DIGEST} FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text) AS digest,
-      (SELECT coalesce(jsonb_agg(jsonb_build_object(
-                'kind', place.kind, 'isUrgent', severity > 1, 'waits', waits, 'ground', place.ground, 'title', ${TITLE_JSON},
-                'payable', ${PAYABLE_JSON}, 'difference', ${DIFFERENCE}, 'supplierName', ${SUPPLIER_NAME}, 'age', age, 'decidedAt', decided_at,
-                'decidedBy', decided_by, 'code', code, 'reason', reason)
-              ORDER BY severity DESC, place.place, place.value DESC, title_id, place.erp_key), '[]')
-       FROM place LEFT JOIN ${titlesOf(Prisma.sql`place`)} AS title ON title.id = title_id
-       LEFT JOIN ${payablesOf(Prisma.sql`place`)} AS payable ON payable.erp_key = place.erp_key) AS breaks`;
+      (SELECT count(*)::float8 FROM chosen) AS total,
+      (SELECT ${BREAKS_DIGEST} FROM chosen) AS digest,
+      (SELECT coalesce(jsonb_agg(${BREAK_JSON}
+                ORDER BY severity DESC, listed.place, listed.value DESC, title_id, listed.erp_key), '[]')
+       FROM listed LEFT JOIN ${titlesOf(Prisma.sql`listed`)} AS title ON title.id = title_id
+       LEFT JOIN ${payablesOf(Prisma.sql`listed`)} AS payable ON payable.erp_key = listed.erp_key) AS breaks`;
   return row;
 }
 
@@ -258,14 +250,12 @@ export interface BreakKey {
 export async function readBreak(
   client: QueryClient,
   { kind, titleId, erpKey }: BreakKey,
-): Promise<Break | null> {
-  const [row] = await client.$queryRaw<[Break?]>`
-    SELECT listed.kind, severity > 1 AS "isUrgent", waits, ground, ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
-           ${DIFFERENCE} AS difference, ${SUPPLIER_NAME} AS "supplierName", age
-    FROM ${LISTED} AS listed
+): Promise<ListedBreak | null> {
+  const [row] = await client.$queryRaw<[{ found: ListedBreak }?]>`
+    SELECT ${BREAK_JSON} AS found FROM ${OPEN_BREAKS} AS listed
     LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint
     LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = ${erpKey}::text
-    WHERE decided_at IS NULL AND kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
+    WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
       AND listed.erp_key IS NOT DISTINCT FROM ${erpKey}::text`;
-  return row ?? null;
+  return row?.found ?? null;
 }

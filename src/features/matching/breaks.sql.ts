@@ -3,7 +3,7 @@ import type { Transaction } from '../../base/database/database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.ts';
 import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
-import { type AskedScope, askedLines, identityOf } from './asked-lines.sql.ts';
+import { askedLines, identityOf } from './asked-lines.sql.ts';
 import {
   DUE_DAYS,
   IS_COMPARED,
@@ -129,28 +129,6 @@ export const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, 
 const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days, title.own_due,
   title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
 
-/** The rows that a statement reads. A break is complete if all rows of the break are read. */
-export interface Scope extends AskedScope {
-  /** Whether the rows are so many that they are joined as sets. Otherwise an index finds them, whatever the estimates. */
-  readonly isWhole: boolean;
-  /** Of `payable`: payables near the unmatched titles. */
-  readonly near: Prisma.Sql;
-  /** Of `payable`: payables near the titles that are matched. */
-  readonly rivals: Prisma.Sql;
-  /** Of `title`: titles of the suppliers and values of titles in doubt. */
-  readonly claimants: Prisma.Sql;
-  /** Of `free`: those that may be breaks without an unmatched title. */
-  readonly alone: Prisma.Sql;
-  /** Of `payable` with a booking key: all that name the bookings of some of them. */
-  readonly made: Prisma.Sql;
-  /** Of `title_match`. */
-  readonly matches: Prisma.Sql;
-  /** The dates whose lines and titles are read, for the CTE `near_date`. */
-  readonly dates: Prisma.Sql;
-  /** Of `title`. */
-  readonly unmatched: Prisma.Sql;
-}
-
 const ALL = Prisma.sql`true`;
 
 /** The titles that `rows` name. */
@@ -169,30 +147,6 @@ const IS_BOOKED = Prisma.sql`
   (title.accepted_date >= (SELECT bookings_from FROM run)
    OR title.accepted_date >= (SELECT bookings_from FROM conciliation.booking_start)) IS TRUE`;
 
-/** All rows. */
-const WHOLE: Scope = {
-  isWhole: true,
-  lines: ALL,
-  titles: ALL,
-  unmatched: ALL,
-  near: Prisma.sql`(payable.order_uid IN (SELECT order_uid FROM unmatched)
-      OR (payable.supplier_external_id, ${PAYABLE_VALUE})
-         IN (SELECT provider_external_id, original_value FROM unmatched
-             UNION SELECT provider_external_id, original_value FROM former)
-      OR (left(payable.supplier_tax_id, 8), ${PAYABLE_VALUE})
-         IN (SELECT left(tax_id, 8), original_value FROM unmatched UNION SELECT left(tax_id, 8), original_value FROM former))`,
-  rivals: ALL,
-  claimants: Prisma.sql`
-    (coalesce(title.provider_external_id, title.provider_identification), title.original_value)
-      IN (SELECT coalesce(stated_code, stated_tax_id), original_value FROM in_doubt)`,
-  alone: ALL,
-  made: ALL,
-  matches: ALL,
-  dates: Prisma.sql`SELECT NULL::date AS date`,
-};
-
-const named = (column: Prisma.Sql) => Prisma.sql`ARRAY(SELECT ${column} FROM unmatched)`;
-
 /** A window of due dates and a supplier, or an order. */
 const RIVALS_BY_INDEX = Prisma.sql`
   (payable.order_uid = ANY(ARRAY(SELECT order_uid FROM matched))
@@ -201,39 +155,63 @@ const RIVALS_BY_INDEX = Prisma.sql`
       AND payable.due_date BETWEEN (SELECT min(anticipated_due_date) - ${MAX_MOVE_DAYS}::int FROM matched)
                                AND (SELECT max(anticipated_due_date) + ${MAX_MOVE_DAYS}::int FROM matched))`;
 
+export type Scope = ReturnType<typeof scopeOf>;
+
 /**
- * The breaks of some titles, read by index.
- * @param among of `title`
+ * The rows that a statement reads. A break is complete if all rows of the break are read. All rows are joined as sets;
+ * otherwise an index finds the rows, whatever the estimates.
+ * @param among of `title`: the titles whose breaks are wanted. Absent: the breaks of all titles and payables
  */
-export const scopeOf = (among: Prisma.Sql): Scope => {
+export const scopeOf = (among?: Prisma.Sql) => {
+  const isWhole = among === undefined;
+  const unlessWhole = (part: Prisma.Sql) => (isWhole ? ALL : part);
   const ofNearDate = Prisma.sql`ANY(ARRAY(SELECT date FROM near_date))`;
+  const named = (column: Prisma.Sql) => Prisma.sql`ANY(ARRAY(SELECT ${column} FROM unmatched))`;
   const chosen = (column: Prisma.Sql) =>
     Prisma.sql`ANY(ARRAY(SELECT ${column} FROM conciliation.title AS title WHERE ${among}))`;
   return {
-    isWhole: false,
-    unmatched: among,
-    near: Prisma.sql`(payable.order_uid = ANY(${named(Prisma.sql`order_uid`)})
-      OR payable.supplier_external_id = ANY(${named(Prisma.sql`provider_external_id`)})
-      OR left(payable.supplier_tax_id, 8) = ANY(${named(Prisma.sql`left(tax_id, 8)`)}))`,
-    alone: Prisma.sql`false`,
-    made: Prisma.sql`false`,
-    // The dates of the titles, of titles of the same orders, and of the other titles that the payables have or had.
-    dates: Prisma.sql`
-      SELECT accepted_date AS date FROM conciliation.title WHERE order_uid = ${chosen(Prisma.sql`order_uid`)}
-      UNION SELECT accepted_date FROM held
-      UNION SELECT accepted_date FROM conciliation.title WHERE id = ANY(ARRAY(
-        SELECT title_id FROM conciliation.title_match
-        WHERE ended_at IS NOT NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM held))))
-      UNION SELECT date FROM conciliation.booking_line WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM rival))`,
-    rivals: RIVALS_BY_INDEX,
-    claimants: Prisma.sql`
-      (title.provider_external_id = ANY(ARRAY(SELECT stated_code FROM in_doubt))
-       OR title.provider_external_id IS NULL AND title.provider_identification = ANY(ARRAY(SELECT stated_tax_id FROM in_doubt)))
-      AND title.original_value = ANY(ARRAY(SELECT original_value FROM in_doubt))`,
-    lines: Prisma.sql`line.date = ${ofNearDate}`,
-    titles: Prisma.sql`title.accepted_date = ${ofNearDate}`,
-    matches: Prisma.sql`title_match.erp_key = ANY(ARRAY(
-      SELECT erp_key FROM conciliation.title_payable WHERE title_id = ${chosen(Prisma.sql`id`)}))`,
+    isWhole,
+    /** Of `title`. */
+    unmatched: among ?? ALL,
+    /** Of `payable`: payables near the unmatched titles. */
+    near: isWhole
+      ? Prisma.sql`(payable.order_uid IN (SELECT order_uid FROM unmatched)
+          OR (payable.supplier_external_id, ${PAYABLE_VALUE})
+             IN (SELECT provider_external_id, original_value FROM unmatched
+                 UNION SELECT provider_external_id, original_value FROM former)
+          OR (left(payable.supplier_tax_id, 8), ${PAYABLE_VALUE})
+             IN (SELECT left(tax_id, 8), original_value FROM unmatched UNION SELECT left(tax_id, 8), original_value FROM former))`
+      : Prisma.sql`(payable.order_uid = ${named(Prisma.sql`order_uid`)}
+          OR payable.supplier_external_id = ${named(Prisma.sql`provider_external_id`)}
+          OR left(payable.supplier_tax_id, 8) = ${named(Prisma.sql`left(tax_id, 8)`)})`,
+    /** Of `payable`: payables near the titles that are matched. */
+    rivals: unlessWhole(RIVALS_BY_INDEX),
+    /** Of `title`: titles of the suppliers and values of titles in doubt. */
+    claimants: isWhole
+      ? Prisma.sql`
+        (coalesce(title.provider_external_id, title.provider_identification), title.original_value)
+          IN (SELECT coalesce(stated_code, stated_tax_id), original_value FROM in_doubt)`
+      : Prisma.sql`
+        (title.provider_external_id = ANY(ARRAY(SELECT stated_code FROM in_doubt))
+         OR title.provider_external_id IS NULL AND title.provider_identification = ANY(ARRAY(SELECT stated_tax_id FROM in_doubt)))
+        AND title.original_value = ANY(ARRAY(SELECT original_value FROM in_doubt))`,
+    /** Whether payables without a title are judged, and two payables of one booking. */
+    alone: isWhole ? ALL : Prisma.sql`false`,
+    /** The dates of the titles, of titles of the same orders, and of the other titles that the payables have or had. */
+    dates: isWhole
+      ? Prisma.sql`SELECT NULL::date AS date`
+      : Prisma.sql`
+        SELECT accepted_date AS date FROM conciliation.title WHERE order_uid = ${chosen(Prisma.sql`order_uid`)}
+        UNION SELECT accepted_date FROM held
+        UNION SELECT accepted_date FROM conciliation.title WHERE id = ANY(ARRAY(
+          SELECT title_id FROM conciliation.title_match
+          WHERE ended_at IS NOT NULL AND erp_key = ANY(ARRAY(SELECT erp_key FROM held))))
+        UNION SELECT date FROM conciliation.booking_line WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM rival))`,
+    lines: unlessWhole(Prisma.sql`line.date = ${ofNearDate}`),
+    titles: unlessWhole(Prisma.sql`title.accepted_date = ${ofNearDate}`),
+    /** Of `title_match`. */
+    matches: unlessWhole(Prisma.sql`title_match.erp_key = ANY(ARRAY(
+      SELECT erp_key FROM conciliation.title_payable WHERE title_id = ${chosen(Prisma.sql`id`)}))`),
   };
 };
 
@@ -784,7 +762,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT 'posted_twice', 2, false, min(booking.title_id), max(payable.erp_key)
     FROM run CROSS JOIN (
       SELECT *, ${BOOKING_OF_PAYABLE} AS booking FROM conciliation.erp_payable AS payable
-      WHERE booking_key IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${scope.made}
+      WHERE booking_key IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${scope.alone}
     ) AS payable LEFT JOIN booking ON payable.booking = booking_name
     GROUP BY payable.booking, is_undone
     HAVING count(*) > count(DISTINCT booking_key)
@@ -856,14 +834,11 @@ export async function joinWholeSets(tx: Transaction): Promise<void> {
 export async function writeBreaks(tx: Transaction, titleIds?: readonly bigint[]): Promise<void> {
   await joinWholeSets(tx);
   const ids = Prisma.sql`ANY(${titleIds}::bigint[])`;
-  const [scope, among] =
-    titleIds === undefined
-      ? [WHOLE, ALL]
-      : [
-          scopeOf(Prisma.sql`title.id = ${ids}`),
-          Prisma.sql`(title_id = ${ids} OR erp_key IN (
-            SELECT erp_key FROM conciliation.title_payable WHERE title_id = ${ids}))`,
-        ];
+  const scope = scopeOf(titleIds && Prisma.sql`title.id = ${ids}`);
+  const among = scope.isWhole
+    ? ALL
+    : Prisma.sql`(title_id = ${ids} OR erp_key IN (
+        SELECT erp_key FROM conciliation.title_payable WHERE title_id = ${ids}))`;
   await tx.$executeRaw`
     WITH ${breaksOf(scope)}, hashed AS MATERIALIZED (
       SELECT DISTINCT md5(ROW(kind, severity, waits, title_id, erp_key, accepted_date, since, value, ground)::text)::uuid AS id,

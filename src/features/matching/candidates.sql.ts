@@ -325,10 +325,11 @@ export const CERTAIN = Prisma.sql`
     SELECT place, title_id, erp_key FROM alone
     WHERE NOT is_fixed
       AND (place > 1 OR is_due OR title_id NOT IN (SELECT title_id FROM pair WHERE place = 2))
-      AND NOT EXISTS (SELECT FROM alone AS earlier
-                      WHERE earlier.place < alone.place AND earlier.title_id = alone.title_id)
-      AND NOT EXISTS (SELECT FROM alone AS earlier
-                      WHERE earlier.place < alone.place AND earlier.erp_key = alone.erp_key)
+      -- As subqueries that are hashed, because the rows are estimated to be few.
+      AND (place = 1 OR title_id NOT IN (SELECT title_id FROM alone WHERE place = 1)
+                        AND erp_key NOT IN (SELECT erp_key FROM alone WHERE place = 1))
+      AND (place < 3 OR title_id NOT IN (SELECT title_id FROM alone WHERE place = 2)
+                        AND erp_key NOT IN (SELECT erp_key FROM alone WHERE place = 2))
   )`;
 
 /** The values of a payable that is not open. What is left of a paid payable may be stated as zero. */

@@ -2,29 +2,7 @@ import type { Transaction } from '../../base/database/database.ts';
 import { parseCnpj } from '../../base/values/tax-id.ts';
 
 /** What the companies of the payables and the buyers of the titles say of one another. */
-export interface CompanyFacts {
-  /** The companies that a payable names and that stand for buyers. */
-  readonly companies: readonly {
-    readonly company: string;
-    /** CNPJs in normal form: of the code, or those that a person has mapped the code to. */
-    readonly buyers: readonly string[];
-    /** Whether a title has one of these buyers. */
-    readonly is_named: boolean;
-  }[];
-  /** The buyers of titles that are a CNPJ. */
-  readonly buyers: readonly {
-    /** As the title states it. */
-    readonly name: string;
-    /** CNPJ in normal form. */
-    readonly buyer: string;
-    /** Whether a payable names this buyer. */
-    readonly is_claimed: boolean;
-  }[];
-  /** Whether the payables name one company at most, and the titles one buyer at most. Branches count as one. */
-  readonly isSingle: boolean;
-  /** The codes that stand for no buyer, although there are several companies or buyers. */
-  readonly unmapped: readonly string[];
-}
+export type CompanyFacts = Awaited<ReturnType<typeof readCompanyFacts>>;
 
 /** The CNPJ that a text is, in normal form; null: the text is none. */
 export const cnpjOf = (text: string): string | null => parseCnpj(text)?.digits ?? null;
@@ -34,7 +12,7 @@ const cnpjOfCode = (code: string) =>
 const rootOf = (cnpj: string) => cnpj.slice(0, 8);
 
 /** Reads which buyers the companies of the payables stand for. */
-export async function readCompanyFacts(tx: Transaction): Promise<CompanyFacts> {
+export async function readCompanyFacts(tx: Transaction) {
   // Payables that are not open count too: the ERP has these companies, whichever of them owes now.
   const codes = await tx.$queryRaw<{ company: string }[]>`
     SELECT DISTINCT company FROM conciliation.erp_payable WHERE company <> '' ORDER BY company`;
@@ -69,13 +47,18 @@ export async function readCompanyFacts(tx: Transaction): Promise<CompanyFacts> {
   );
   const isSingle = companyRoots.size <= 1 && buyerRoots.size <= 1;
   return {
+    /** The companies that a payable names and that stand for buyers: CNPJs in normal form, of the code or as mapped. */
     companies: [...claims].map(([company, stated]) => ({
       company,
       buyers: [...stated],
+      /** Whether a title has one of these buyers. */
       is_named: [...stated].some((buyer) => named.has(buyer)),
     })),
+    /** The buyers of titles that are a CNPJ, as the title states them and in normal form. */
     buyers: buyers.map(({ name, buyer }) => ({ name, buyer, is_claimed: claimed.has(buyer) })),
+    /** Whether the payables name one company at most, and the titles one buyer at most. Branches count as one. */
     isSingle,
+    /** The codes that stand for no buyer, although there are several companies or buyers. */
     unmapped: isSingle ? [] : unmapped,
   };
 }

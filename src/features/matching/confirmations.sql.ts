@@ -1,13 +1,12 @@
 /** What people confirm for the matching: the buyers of companies, and the tax identifiers of financial agents. */
-import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
+import type { AuditAction, Decision } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { hasConfirmed, requireOtherSigner } from '../review/own-seal.sql.ts';
 import { cnpjOf, readCompanyFacts } from './companies.sql.ts';
-import { forgetBreaks, type MatchDecision, WAITS } from './match-decisions.sql.ts';
+import { exclusively, type MatchDecision, recordDecision, WAITS } from './match-decisions.sql.ts';
 
 const MAX_COMPANY = 255;
 
@@ -18,32 +17,10 @@ export interface CompanyBuyer {
   readonly buyer: string;
 }
 
-/** A company whose buyers are not known. */
-export interface UnmappedCompany {
-  readonly company: string;
-  /** Open payables. */
-  readonly payables: number;
-  /** Sum of their open values. Exact decimal. */
-  readonly value: string;
-  /** The buyers of the titles that the rule `order` has matched with its payables, the most frequent first. */
-  readonly proposals: readonly { readonly buyer: string; readonly matches: number }[];
-}
-
-export interface Confirmation {
-  readonly id: bigint;
-  readonly confirmedBy: string;
-  readonly confirmedAt: Date;
-  readonly reason: string;
-}
-
-export interface Confirmations {
-  readonly unmapped: readonly UnmappedCompany[];
-  readonly companies: readonly (Confirmation & CompanyBuyer)[];
-  readonly agents: readonly (Confirmation & { readonly taxId: string; readonly sameAs: string })[];
-}
+export type Confirmations = Awaited<ReturnType<typeof readConfirmations>>;
 
 /** Reads the confirmations that count, and the companies that need one. */
-export function readConfirmations(database: Database): Promise<Confirmations> {
+export function readConfirmations(database: Database) {
   return database.prisma.$transaction(async (tx) => {
     const { unmapped } = await readCompanyFacts(tx);
     const open = await tx.$queryRaw<{ company: string; payables: number; value: string }[]>`
@@ -69,9 +46,8 @@ export function readConfirmations(database: Database): Promise<Confirmations> {
         }
         const found = open.find((row) => row.company === company);
         return {
-          company,
-          payables: found?.payables ?? 0,
-          value: found?.value ?? '0',
+          ...{ company, payables: found?.payables ?? 0, value: found?.value ?? '0' },
+          // The buyers of the titles that the rule `order` has matched with its payables, the most frequent first.
           proposals: [...matches]
             .map(([buyer, count]) => ({ buyer, matches: count }))
             .sort((a, b) => b.matches - a.matches || a.buyer.localeCompare(b.buyer)),
@@ -91,6 +67,11 @@ const requireCnpj = (field: string, text: string): string => {
   });
 };
 
+const companyExpected = () =>
+  new InputError(`company: expected at least one, of 1 to ${MAX_COMPANY} characters`, {
+    context: { fault: 'company_expected', max: MAX_COMPANY },
+  });
+
 /**
  * Records the buyers of companies. A pair that counts already stays as it is.
  * @returns the number of new pairs
@@ -103,24 +84,12 @@ export function confirmCompanies(
 ): Promise<number> {
   const data = pairs.map(({ company, buyer }) => {
     const code = company.trim();
-    if (code === '' || code.length > MAX_COMPANY) {
-      throw new InputError(`company: expected 1 to ${MAX_COMPANY} characters`, {
-        context: { fault: 'company_expected', max: MAX_COMPANY },
-      });
-    }
+    if (code === '' || code.length > MAX_COMPANY) throw companyExpected();
     return { company: code, buyer: requireCnpj('buyer', buyer), ...authorOf(decision) };
   });
-  if (data.length === 0) {
-    throw new InputError('company: expected at least one company with its buyer', {
-      context: { fault: 'company_expected', max: MAX_COMPANY },
-    });
-  }
+  if (data.length === 0) throw companyExpected();
   return decide(database, 'company.confirm', decision, async (tx) => {
-    const made = await tx.companyBuyer.createManyAndReturn({
-      data,
-      skipDuplicates: true,
-      select: { id: true },
-    });
+    const made = await tx.companyBuyer.createManyAndReturn({ data, skipDuplicates: true });
     return made.map(({ id }) => id);
   });
 }
@@ -141,11 +110,8 @@ export async function confirmAgent(
     });
   }
   await decide(database, 'agent.confirm', decision, async (tx) => {
-    const made = await tx.partyEquivalent.createManyAndReturn({
-      data: [{ taxId: first, sameAs: second, ...authorOf(decision) }],
-      skipDuplicates: true,
-      select: { id: true },
-    });
+    const data = { taxId: first, sameAs: second, ...authorOf(decision) };
+    const made = await tx.partyEquivalent.createManyAndReturn({ data, skipDuplicates: true });
     return made.map(({ id }) => id);
   });
 }
@@ -179,13 +145,11 @@ export function decide(
   { by, reason, fourEyes }: MatchDecision,
   act: (tx: Transaction) => Promise<bigint[]>,
 ): Promise<number> {
-  return database.prisma.$transaction(async (tx) => {
-    await takeLock(tx, 'matching');
+  return exclusively(database, async (tx) => {
     const rows = await act(tx);
     if (rows.length === 0) return 0;
     if (fourEyes === true && action.endsWith('.confirm')) await requireOthersToWait(tx, by);
-    await forgetBreaks(tx);
-    await recordAudit(tx, { actor: by, action, reason, details: { rows: rows.map(Number) } });
+    await recordDecision(tx, action, [], { by, reason }, { rows: rows.map(Number) });
     return rows.length;
   });
 }

@@ -28,57 +28,70 @@ const LINE_STATES = [
 ] as const;
 type LineState = (typeof LINE_STATES)[number];
 
+const grace = Prisma.sql`make_interval(days => ${GRACE_DAYS}::int)`;
+
 /**
- * - `-`: expected, or without meaning
- * - `break`, `urgent`
- * - `unmatched`: urgent where no match joins the two, otherwise expected
- * - `vanished`: urgent, unless complete snapshots of this ERP state paid payables; then a break
- * - `unanswered`: urgent where the ERP settled before the day of the release, or has not answered within the grace
- * - `unchanged`: urgent once the ERP states the payable later than the receipt and the grace
- * - `undone`: urgent once the ERP states the payable later than the receipt of the reversal, until then expected
- * - `kept`: like `undone`, until then a break
- * - `overdue`: a break once the due date and the grace are over
+ * The verdicts, with their severity: 0 expected, 1 a break, 2 urgent. Of a relation with the columns of the pair
+ * (`settled_on`, `changed_at`, `stated_at`, `title_due_date`, `is_matched`), of the line (`begun_at`, `posted_at`) and of
+ * the newest run (`states_paid`, `time_zone`).
  */
-type Verdict =
-  | '-'
-  | 'break'
-  | 'urgent'
-  | 'unmatched'
-  | 'vanished'
-  | 'unanswered'
-  | 'unchanged'
-  | 'undone'
-  | 'kept'
-  | 'overdue';
+const VERDICT_SEVERITY = {
+  /** Expected, or without meaning. */
+  '-': Prisma.sql`0`,
+  break: Prisma.sql`1`,
+  urgent: Prisma.sql`2`,
+  /** Urgent where no match joins the two, otherwise expected. */
+  unmatched: Prisma.sql`CASE WHEN is_matched THEN 0 ELSE 2 END`,
+  /** Urgent, unless complete snapshots of this ERP state paid payables; then a break. */
+  vanished: Prisma.sql`CASE WHEN states_paid THEN 1 ELSE 2 END`,
+  /** Urgent where the ERP settled before the day of the release, or has not answered within the grace. */
+  unanswered: Prisma.sql`
+    CASE WHEN settled_on < (begun_at AT TIME ZONE time_zone)::date OR changed_at + ${grace} < now() THEN 2 ELSE 0 END`,
+  /** Urgent once the ERP states the payable later than the receipt and the grace. */
+  unchanged: Prisma.sql`CASE WHEN stated_at > posted_at + ${grace} THEN 2 ELSE 0 END`,
+  /** Urgent once the ERP states the payable later than the receipt of the reversal, until then expected. */
+  undone: Prisma.sql`CASE WHEN stated_at > posted_at THEN 2 ELSE 0 END`,
+  /** Like `undone`, until then a break. */
+  kept: Prisma.sql`CASE WHEN stated_at > posted_at THEN 2 ELSE 1 END`,
+  /** A break once the due date and the grace are over. */
+  overdue: Prisma.sql`
+    CASE WHEN title_due_date + ${GRACE_DAYS}::int < (now() AT TIME ZONE time_zone)::date THEN 1 ELSE 0 END`,
+};
+type Verdict = keyof typeof VERDICT_SEVERITY;
 
-/** What the row of a payable says. The first that applies, in this order. */
-export type Situation =
-  | 'settled_here'
-  | 'settled_elsewhere'
-  | 'assigned'
-  | 'offset'
-  | 'cancelled'
-  | 'paid_agent'
-  | 'paid_supplier'
-  | 'paid'
-  | 'other_payee'
-  | 'gone'
-  | 'part_agent'
-  | 'part'
-  | 'agent_payee'
-  | 'open';
+/** The severity of a verdict. */
+export const SEVERITY: Prisma.Sql = Prisma.sql`
+  CASE verdict ${Prisma.join(
+    Object.entries(VERDICT_SEVERITY).map(
+      ([verdict, severity]) => Prisma.sql`WHEN ${verdict} THEN ${severity}`,
+    ),
+    ' ',
+  )} END`;
 
-interface Cells {
-  readonly unbooked: Verdict;
-  readonly before: Verdict;
-  readonly released: Verdict;
-  readonly failed: Verdict;
-  readonly posted: Verdict;
-  /** Absent: as `before`. */
-  readonly reversed?: Verdict;
-  /** Absent: expected. */
-  readonly withdrawn?: Verdict;
-}
+/** What the row of a payable says, with the kind of the break that this is. */
+const KIND_OF = {
+  open: 'still_open',
+  settled_here: 'already_assigned',
+  settled_elsewhere: 'anticipated_twice',
+  assigned: 'already_assigned',
+  paid_supplier: 'paid_to_supplier',
+  paid_agent: 'already_assigned',
+  paid: 'paid_to_supplier',
+  gone: 'gone_from_erp',
+  offset: 'offset_in_erp',
+  part: 'paid_in_part',
+  part_agent: 'paid_in_part',
+  agent_payee: 'payee_changed',
+  other_payee: 'payee_changed',
+  cancelled: 'cancelled_in_erp',
+} as const;
+export type Situation = keyof typeof KIND_OF;
+
+/** By state of the line. `reversed` absent: as `before`. `withdrawn` absent: expected. */
+type Cells = Readonly<
+  Record<Exclude<LineState, 'reversed' | 'withdrawn'>, Verdict> &
+    Partial<Record<LineState, Verdict>>
+>;
 
 const row = (
   unbooked: Verdict,
@@ -86,7 +99,7 @@ const row = (
   released: Verdict,
   failed: Verdict,
   posted: Verdict,
-  more: Pick<Cells, 'reversed' | 'withdrawn'> = {},
+  more: { readonly reversed?: Verdict; readonly withdrawn?: Verdict } = {},
 ): Cells => ({ unbooked, before, released, failed, posted, ...more });
 
 const AFTER_REVERSAL = { reversed: 'kept', withdrawn: 'undone' } as const;
@@ -127,24 +140,6 @@ export const EARLY_PAYMENT: Readonly<Record<Situation, Cells>> = {
   other_payee: row('urgent', 'break', 'urgent', 'urgent', 'urgent'),
   cancelled: row('-', 'break', 'urgent', 'break', 'break'),
 };
-
-/** The kind of the break that a situation is. */
-const KIND_OF = {
-  open: 'still_open',
-  settled_here: 'already_assigned',
-  settled_elsewhere: 'anticipated_twice',
-  assigned: 'already_assigned',
-  paid_supplier: 'paid_to_supplier',
-  paid_agent: 'already_assigned',
-  paid: 'paid_to_supplier',
-  gone: 'gone_from_erp',
-  offset: 'offset_in_erp',
-  part: 'paid_in_part',
-  part_agent: 'paid_in_part',
-  agent_payee: 'payee_changed',
-  other_payee: 'payee_changed',
-  cancelled: 'cancelled_in_erp',
-} as const satisfies Record<Situation, string>;
 
 // Constants of this file. No input reaches Prisma.raw.
 const ROWS = Object.entries({ false: PAYEE_CHANGE, true: EARLY_PAYMENT }).flatMap(
@@ -232,25 +227,3 @@ export const situationOf = (
          WHEN (${PAYEE}) = 'agent' THEN 'agent_payee'
          ELSE 'open' END`;
 };
-
-const grace = Prisma.sql`make_interval(days => ${GRACE_DAYS}::int)`;
-
-/**
- * The severity of a verdict: 0 expected, 1 a break, 2 urgent. Of a relation with the columns of the pair (`settled_on`,
- * `changed_at`, `stated_at`, `title_due_date`, `is_matched`), of the line (`begun_at`, `posted_at`) and of the newest
- * run (`states_paid`, `time_zone`).
- */
-export const SEVERITY: Prisma.Sql = Prisma.sql`
-  CASE verdict
-    WHEN '-' THEN 0 WHEN 'break' THEN 1 WHEN 'urgent' THEN 2
-    WHEN 'unmatched' THEN CASE WHEN is_matched THEN 0 ELSE 2 END
-    WHEN 'vanished' THEN CASE WHEN states_paid THEN 1 ELSE 2 END
-    WHEN 'unanswered' THEN
-      CASE WHEN settled_on < (begun_at AT TIME ZONE time_zone)::date OR changed_at + ${grace} < now()
-           THEN 2 ELSE 0 END
-    WHEN 'unchanged' THEN CASE WHEN stated_at > posted_at + ${grace} THEN 2 ELSE 0 END
-    WHEN 'undone' THEN CASE WHEN stated_at > posted_at THEN 2 ELSE 0 END
-    WHEN 'kept' THEN CASE WHEN stated_at > posted_at THEN 2 ELSE 1 END
-    WHEN 'overdue' THEN
-      CASE WHEN title_due_date + ${GRACE_DAYS}::int < (now() AT TIME ZONE time_zone)::date THEN 1 ELSE 0 END
-  END`;

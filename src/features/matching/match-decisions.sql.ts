@@ -10,12 +10,13 @@ import {
   type BreakCode,
   type BreakFilter,
   type BreakKey,
+  type NamedBreak,
   readBreak,
   readBreaksOf,
 } from './break-list.sql.ts';
-import { REOPENED, writeBreaks } from './breaks.sql.ts';
+import { type BreakKind, REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
-import { type ProposalFilter, readClearProposals } from './proposals.sql.ts';
+import { type ProposalFilter, readProposals } from './proposals.sql.ts';
 
 /** The reasons why a decision about matches is refused. */
 const MATCH_FAULTS = {
@@ -51,10 +52,11 @@ export interface MatchDecision extends Decision {
 
 /** A title, and one payable or the payables of a sum. */
 export interface ChosenPayables {
-  readonly titleId: bigint;
+  readonly titleId: bigint | number;
   readonly erpKeys: readonly string[];
 }
 type CodedDecision = MatchDecision & { readonly code: BreakCode };
+type BreakDecision = MatchDecision & { readonly code: BreakCode | typeof REOPENED };
 
 /**
  * Matches a title with payables. The program never changes such a match. The difference in value is confirmed with it.
@@ -66,7 +68,7 @@ export function matchByPerson(
   chosen: ChosenPayables,
   decision: CodedDecision,
 ): Promise<bigint> {
-  return database.prisma.$transaction((tx) => makeMatches(tx, [chosen], decision));
+  return exclusively(database, (tx) => makeMatches(tx, [chosen], decision));
 }
 
 /**
@@ -79,18 +81,15 @@ export function confirmProposals(
   { seenDigest, ...filter }: ProposalFilter & { readonly seenDigest: string },
   decision: CodedDecision,
 ): Promise<bigint> {
-  return database.prisma.$transaction(
-    async (tx) => {
-      await takeLock(tx, 'matching');
-      const { digest, clear } = await readClearProposals(tx, filter);
-      const isTaken = clear.length > 0 && clear.length <= MAX_BREAKS_TO_RESOLVE;
-      if (filter.kind === null || !isTaken || seenDigest !== digest) {
-        throw refuse('proposals_changed');
-      }
-      return makeMatches(tx, clear, decision);
-    },
-    { timeout: 60_000 },
-  );
+  return exclusively(database, async (tx) => {
+    const { digest, rows } = await readProposals(tx, filter, { offset: 0, limit: null });
+    const clear = rows.filter(({ isClear }) => isClear);
+    const isTaken = clear.length > 0 && clear.length <= MAX_BREAKS_TO_RESOLVE;
+    if (filter.kind === null || !isTaken || seenDigest !== digest) {
+      throw refuse('proposals_changed');
+    }
+    return makeMatches(tx, clear, decision);
+  });
 }
 
 /** @returns the number of the first match */
@@ -100,13 +99,12 @@ async function makeMatches(
   decision: CodedDecision,
 ): Promise<bigint> {
   const { by, code, reason } = decision;
-  await takeLock(tx, 'matching');
   const wanted = chosen.flatMap(({ titleId, erpKeys }) =>
     [...new Set(erpKeys)].map((key, part) => ({ title_id: String(titleId), erp_key: key, part })),
   );
   const titles = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
     SELECT id, accepted_date::text AS date FROM conciliation.title
-    WHERE id = ANY(${chosen.map(({ titleId }) => titleId)}::bigint[]) AND status = 'current'
+    WHERE id = ANY(${chosen.map(({ titleId }) => BigInt(titleId))}::bigint[]) AND status = 'current'
       AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE title_id = title.id)`;
   if (titles.length < chosen.length) throw refuse('match_title');
   const made = await tx.$queryRaw<{ id: bigint; titleId: bigint }[]>`
@@ -158,8 +156,7 @@ export function undoMatch(
   decision: MatchDecision,
 ): Promise<bigint> {
   const { by, reason } = decision;
-  return database.prisma.$transaction(async (tx) => {
-    await takeLock(tx, 'matching');
+  return exclusively(database, async (tx) => {
     const ended = await tx.$queryRaw<{ titleId: bigint; date: CivilDate | null }[]>`
       UPDATE conciliation.title_match AS match
       SET ended_at = clock_timestamp(), ended_by = ${by}, end_reason = ${reason}
@@ -206,76 +203,70 @@ export async function readOwnSealOfMatch(
  */
 export function resolveBreak(
   database: Database,
-  { seenGround, ...key }: BreakKey & { readonly seenGround: string },
-  decision: MatchDecision & { readonly code: BreakCode },
+  { seenGround: ground, ...key }: BreakKey & { readonly seenGround: string },
+  decision: CodedDecision,
 ): Promise<void> {
-  const { by, reason, code } = decision;
-  return database.prisma.$transaction(
-    async (tx) => {
-      await takeLock(tx, 'matching');
-      const found = await readBreak(tx, key);
-      if (found === null || found.ground !== seenGround) throw refuse('break_changed');
-      const { kind, titleId, erpKey } = key;
-      await tx.breakDecision.create({
-        data: { kind, titleId, erpKey, ground: found.ground, decidedBy: by, code, reason },
-      });
-      await recordDecision(tx, 'break.resolve', [found.title?.acceptedDate ?? null], decision, {
-        kind,
-        code,
-        titleId: titleId === null ? null : Number(titleId),
-        grounds: [found.ground],
-      });
-    },
-    { timeout: 60_000 },
-  );
+  return exclusively(database, async (tx) => {
+    const found = await readBreak(tx, key);
+    if (found?.ground !== ground) throw refuse('break_changed');
+    const date = found.title?.acceptedDate ?? null;
+    await resolve(tx, key.kind, [{ ...key, ground, date }], decision);
+  });
 }
 
 /**
- * Records that a person has resolved all breaks of a kind that a filter selects, as `resolveBreak` does for one. Opens
- * them again, if the filter selects resolved ones. The audit log has an entry for each date.
+ * Records that a person has resolved all breaks of a kind that a filter selects, or has opened them again.
  * @param seenDigest `BreakList.digest` as the person saw it
  * @throws InputError when there is none, there are more than `MAX_BREAKS_TO_RESOLVE`, or one of them has changed
  */
 export function resolveBreaks(
   database: Database,
   { seenDigest, ...filter }: BreakFilter & { readonly seenDigest: string },
-  decision: MatchDecision & { readonly code: BreakCode | typeof REOPENED },
+  decision: BreakDecision,
 ): Promise<void> {
-  const { by, reason, code } = decision;
-  const { kind } = filter;
-  return database.prisma.$transaction(
+  return exclusively(database, async (tx) => {
+    const { kind } = filter;
+    const { digest, breaks } = await readBreaksOf(tx, filter);
+    const isTaken = breaks.length > 0 && breaks.length <= MAX_BREAKS_TO_RESOLVE;
+    if (kind === null || !isTaken || digest !== seenDigest) throw refuse('breaks_changed');
+    await resolve(tx, kind, breaks, decision);
+  });
+}
+
+async function resolve(
+  tx: Transaction,
+  kind: BreakKind,
+  breaks: readonly NamedBreak[],
+  decision: BreakDecision,
+): Promise<void> {
+  const { by: decidedBy, reason, code } = decision;
+  await tx.breakDecision.createMany({
+    data: breaks.map(({ titleId, erpKey, ground }) => ({
+      ...{ kind, titleId, erpKey, ground, decidedBy, code, reason },
+    })),
+  });
+  const dates = breaks.map(({ date }) => date);
+  const action = code === REOPENED ? 'break.reopen' : 'break.resolve';
+  await recordDecision(tx, action, dates, decision, (date) => {
+    const ofDate = breaks.filter((named) => named.date === date);
+    const titleIds = ofDate.flatMap(({ titleId }) => (titleId === null ? [] : Number(titleId)));
+    const grounds = ofDate.map(({ ground }) => ground);
+    return { kind, code, breaks: ofDate.length, titleIds, grounds };
+  });
+}
+
+/** Decides while no run of the matching and no other decision changes the matches. */
+export const exclusively = <Made>(
+  { prisma }: Database,
+  decide: (tx: Transaction) => Promise<Made>,
+): Promise<Made> =>
+  prisma.$transaction(
     async (tx) => {
       await takeLock(tx, 'matching');
-      const { digest, breaks } = await readBreaksOf(tx, filter);
-      const isTaken = breaks.length > 0 && breaks.length <= MAX_BREAKS_TO_RESOLVE;
-      if (kind === null || !isTaken || digest !== seenDigest) throw refuse('breaks_changed');
-      await tx.breakDecision.createMany({
-        data: breaks.map(({ date: _, ...named }) => ({
-          ...named,
-          kind,
-          decidedBy: by,
-          code,
-          reason,
-        })),
-      });
-      await recordDecision(
-        tx,
-        code === REOPENED ? 'break.reopen' : 'break.resolve',
-        breaks.map(({ date }) => date),
-        decision,
-        (date) => {
-          const ofDate = breaks.filter((named) => named.date === date);
-          const titleIds = ofDate.flatMap(({ titleId }) =>
-            titleId === null ? [] : Number(titleId),
-          );
-          const grounds = ofDate.map(({ ground }) => ground);
-          return { kind, code, breaks: ofDate.length, titleIds, grounds };
-        },
-      );
+      return decide(tx);
     },
     { timeout: 60_000 },
   );
-}
 
 type AuditDetails = Readonly<Record<string, unknown>>;
 
@@ -283,7 +274,7 @@ type AuditDetails = Readonly<Record<string, unknown>>;
  * Records a decision about matches for each of the dates of its titles.
  * @throws InputError when the person has signed off a date whose bookings wait for their release
  */
-async function recordDecision(
+export async function recordDecision(
   tx: Transaction,
   action: AuditAction,
   of: readonly (CivilDate | null)[],

@@ -271,16 +271,6 @@ export async function readProposals(
   return row;
 }
 
-/** Returns the clear proposals of a filter, and the digest that a list of them has. */
-export async function readClearProposals(tx: Transaction, filter: ProposalFilter) {
-  const { digest, rows } = await readProposals(tx, filter, { offset: 0, limit: null });
-  const clear = rows.filter(({ isClear }) => isClear);
-  return {
-    digest,
-    clear: clear.map(({ titleId, erpKeys }) => ({ titleId: BigInt(titleId), erpKeys })),
-  };
-}
-
 /** A title with an open break. */
 export interface BrokenTitle {
   readonly titleId: number;

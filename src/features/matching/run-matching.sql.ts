@@ -109,9 +109,8 @@ export async function matchTitles(
         WHERE ${isDeclined(Prisma.sql`title.id`, Prisma.sql`payable.erp_key`, TITLE_GROUND, Prisma.sql`payable.ground`)}
       ), wanted AS MATERIALIZED (
         SELECT *, coalesce(sum_id, -title_id) AS key FROM chosen
-        WHERE NOT EXISTS (SELECT FROM refused
-                          WHERE refused.title_id = chosen.title_id AND refused.erp_key = chosen.erp_key)
-          AND NOT EXISTS (SELECT FROM refused WHERE refused.sum_id = chosen.sum_id)
+        WHERE (title_id, erp_key) NOT IN (SELECT title_id, erp_key FROM refused)
+          AND (sum_id IS NULL OR sum_id NOT IN (SELECT sum_id FROM refused WHERE sum_id IS NOT NULL))
       ), kept AS MATERIALIZED (
         SELECT wanted.key AS wanted, lasting.key AS lasting
         FROM wanted JOIN lasting USING (title_id, erp_key, rows)
@@ -120,7 +119,7 @@ export async function matchTitles(
         UPDATE conciliation.title_match AS match
         SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = ${NOT_CHOSEN}
         FROM lasting
-        WHERE NOT is_fixed AND match.id = lasting.id AND NOT EXISTS (SELECT FROM kept WHERE kept.lasting = lasting.key)
+        WHERE NOT is_fixed AND match.id = lasting.id AND key NOT IN (SELECT lasting FROM kept)
         RETURNING key
       ), made AS (
         INSERT INTO conciliation.title_match
@@ -131,7 +130,7 @@ export async function matchTitles(
         -- The rows that end give their places free first.
         FROM wanted CROSS JOIN (SELECT count(*) FROM ended) AS after
         JOIN conciliation.title AS title ON title.id = title_id JOIN open_payable AS payable USING (erp_key)
-        WHERE NOT EXISTS (SELECT FROM kept WHERE kept.wanted = wanted.key)
+        WHERE key NOT IN (SELECT wanted FROM kept)
         RETURNING title_part, erp_part
       )
       -- Of a match, one row has both places 0.

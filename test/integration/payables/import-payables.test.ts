@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { importPayableFile } from '../../../src/features/matching/payables/import-payables.ts';
-import type { ImportKind } from '../../../src/features/matching/payables/payable-import.sql.ts';
+import {
+  type ImportKind,
+  importPayableFile,
+} from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';

@@ -1,9 +1,8 @@
-import type { ComponentChildren } from 'preact';
-import { Type } from 'typebox';
+import { type TProperties, Type } from 'typebox';
 import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
-import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { type Action, declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -19,10 +18,9 @@ import { REVIEW } from '../../../console/shell/route-access.ts';
 import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import {
   BREAK_CODES,
-  type Break,
-  type BreakFilter,
   type BreakPayable,
   type BreakTitle,
+  type ListedBreak,
   readBreak,
   URGENCIES,
 } from '../break-list.sql.ts';
@@ -31,10 +29,22 @@ import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
 export const MAX_TEXT = 255;
 const kind = words(BREAK_KINDS);
-const code = words(BREAK_CODES);
-const erpKey = Type.String({ maxLength: MAX_TEXT });
-/** Of the break. The list of this date follows. */
-const date = Type.Optional(ledgerDate);
+export const erpKey = Type.String({ maxLength: MAX_TEXT });
+/** The list of the date follows. */
+export const DECISION = { date: Type.Optional(ledgerDate), code: words(BREAK_CODES), reason };
+/** The rows of a list, as the person has seen them. */
+const LISTED = { date: DECISION.date, supplier: Type.Optional(erpKey), digest: Type.String() };
+/** A decision about all rows of a list. */
+export const SELECTED = { ...DECISION, ...LISTED };
+const urgency = Type.Optional(words(URGENCIES));
+export const selectionOf = (input: {
+  readonly date?: CivilDate;
+  readonly supplier?: string;
+  readonly digest: string;
+}) => {
+  const { date = null, supplier = null, digest: seenDigest } = input;
+  return { date, supplier, seenDigest };
+};
 const KEY = { kind, title: Type.Optional(id), payable: Type.Optional(erpKey) };
 
 const keyOf = (input: { kind: BreakKind; title?: number; payable?: string }) => ({
@@ -43,7 +53,7 @@ const keyOf = (input: { kind: BreakKind; title?: number; payable?: string }) => 
   erpKey: input.payable ?? null,
 });
 
-const listOf = (input: { readonly date?: CivilDate }) =>
+export const listOf = (input: { readonly date?: CivilDate }) =>
   input.date === undefined ? '/breaks' : `/breaks?date=${input.date}`;
 
 export const BREAK = declarePage({
@@ -68,37 +78,21 @@ export const BREAK = declarePage({
 const RESOLVE_BREAK = declareAction({
   path: '/break/resolve',
   who: REVIEW,
-  input: { ...KEY, date, ground: Type.String(), code, reason },
-  deed: ({ database, fourEyes }, { ground, code, reason, ...key }, by) =>
-    resolveBreak(database, { ...keyOf(key), seenGround: ground }, { by, code, reason, fourEyes }),
+  input: { ...KEY, ...DECISION, ground: Type.String() },
+  deed: ({ database, fourEyes }, { ground: seenGround, code, reason, ...key }, by) =>
+    resolveBreak(database, { ...keyOf(key), seenGround }, { by, code, reason, fourEyes }),
   next: listOf,
   notice: 'break_resolved',
-});
-
-/** The breaks of a list, as the person saw them. */
-const LIST = {
-  kind,
-  urgency: Type.Optional(words(URGENCIES)),
-  ...{ date, supplier: Type.Optional(erpKey), digest: Type.String() },
-};
-type SeenList = Pick<BreakFilter, 'kind'> &
-  Partial<Omit<BreakFilter, 'state'>> & { readonly digest: string };
-
-const filterOf = ({ kind, urgency = null, date = null, supplier = null, digest }: SeenList) => ({
-  ...{ kind, urgency, date, supplier, seenDigest: digest },
 });
 
 export const RESOLVE_BREAKS = declareAction({
   path: '/breaks/resolve',
   who: REVIEW,
-  input: { ...LIST, code, reason },
-  deed: ({ database, fourEyes }, input, by) =>
-    resolveBreaks(database, filterOf(input), {
-      by,
-      code: input.code,
-      reason: input.reason,
-      fourEyes,
-    }),
+  input: { ...SELECTED, kind, urgency },
+  deed: ({ database, fourEyes }, { kind, urgency, code, reason, ...selected }, by) => {
+    const filter = { kind, ...(urgency !== undefined && { urgency }), ...selectionOf(selected) };
+    return resolveBreaks(database, filter, { by, code, reason, fourEyes });
+  },
   next: listOf,
   notice: 'break_resolved',
 });
@@ -107,10 +101,11 @@ export const RESOLVE_BREAKS = declareAction({
 export const REOPEN_BREAKS = declareAction({
   path: '/breaks/reopen',
   who: REVIEW,
-  input: { ...LIST, reason },
-  deed: ({ database }, input, by) => {
-    const filter = { ...filterOf(input), state: 'resolved' } as const;
-    return resolveBreaks(database, filter, { by, code: REOPENED, reason: input.reason });
+  input: { ...LISTED, reason, kind, urgency },
+  deed: ({ database }, { kind, urgency, reason, ...selected }, by) => {
+    const filter = { kind, ...(urgency !== undefined && { urgency }), ...selectionOf(selected) };
+    const decision = { by, code: REOPENED, reason } as const;
+    return resolveBreaks(database, { ...filter, state: 'resolved' }, decision);
   },
   next: listOf,
   notice: 'break_resolved',
@@ -119,7 +114,7 @@ export const REOPEN_BREAKS = declareAction({
 export const BREAK_ACTIONS = [RESOLVE_BREAK, RESOLVE_BREAKS, REOPEN_BREAKS];
 
 interface BreakPageProps {
-  readonly found: Break;
+  readonly found: ListedBreak;
   /** What keeps this person from a decision; null: nothing. */
   readonly ownSeal: OwnSealProps | null;
 }
@@ -157,18 +152,16 @@ function BreakBody(props: BreakPageProps) {
         </p>
       )}
       {mayDecide && (
-        <ResolveCard title={text('matching.resolve')}>
-          <RESOLVE_BREAK.Form
-            values={{
-              ...{ kind, ground, title: title?.id, date: title?.acceptedDate },
-              payable: payable?.erpKey,
-            }}
-            button={text('matching.resolve')}
-            look="primary"
-          >
-            <CodeField />
-          </RESOLVE_BREAK.Form>
-        </ResolveCard>
+        <DecisionCard
+          title={text('matching.resolve')}
+          help={text('matching.resolveHelp')}
+          action={RESOLVE_BREAK}
+          values={{
+            ...{ kind, ground, title: title?.id, date: title?.acceptedDate },
+            payable: payable?.erpKey,
+          }}
+          button={text('matching.resolve')}
+        />
       )}
     </>
   );
@@ -258,17 +251,21 @@ export function PayableSide({ title, payable }: SidesProps) {
   );
 }
 
-export function ResolveCard(props: {
+/** A decision about breaks, with its code and reason. */
+export function DecisionCard<Input extends TProperties>(props: {
   readonly title: string;
-  /** Absent: what it means that the break is resolved. */
-  readonly help?: string;
-  readonly children: ComponentChildren;
+  readonly help: string;
+  readonly action: Action<Input>;
+  readonly values: NonNullable<Parameters<Action<Input>['Form']>[0]['values']>;
+  readonly button: string;
 }) {
-  const { text } = usePage();
+  const { title, help, action, values, button } = props;
   return (
-    <Card title={props.title}>
-      <p class="quiet">{props.help ?? text('matching.resolveHelp')}</p>
-      {props.children}
+    <Card title={title}>
+      <p class="quiet">{help}</p>
+      <action.Form values={values} button={button} look="primary">
+        <CodeField />
+      </action.Form>
     </Card>
   );
 }

@@ -5,6 +5,7 @@ import { anyOf, asTabs, choice, dateField, textField } from '../../../console/li
 import { declareList } from '../../../console/list/list.tsx';
 import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
+import { Card } from '../../../console/shell/parts.tsx';
 import {
   BREAK_STATES,
   type BreakCount,
@@ -21,7 +22,7 @@ import {
   type PayableState,
   readPayableState,
 } from '../payables/payable-state.sql.ts';
-import { CodeField, MAX_TEXT, REOPEN_BREAKS, RESOLVE_BREAKS, ResolveCard } from './break-page.tsx';
+import { DecisionCard, MAX_TEXT, REOPEN_BREAKS, RESOLVE_BREAKS } from './break-page.tsx';
 import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
 
@@ -219,18 +220,18 @@ function ResolveAll({ filter, rows, list }: ListProps & { readonly rows: number 
   const value = formats.amount(list.counts.find((counted) => counted.kind === kind)?.value ?? '0');
   const values = { kind, urgency, date, supplier, digest: list.digest };
   return state === 'resolved' ? (
-    <ResolveCard
-      title={text('matching.reopenAll', { count, value })}
-      help={text('matching.reopenHelp')}
-    >
+    <Card title={text('matching.reopenAll', { count, value })}>
+      <p class="quiet">{text('matching.reopenHelp')}</p>
       <REOPEN_BREAKS.Form values={values} button={text('matching.reopen')} />
-    </ResolveCard>
+    </Card>
   ) : (
-    <ResolveCard title={text('matching.resolveAll', { count, value })}>
-      <RESOLVE_BREAKS.Form values={values} button={text('matching.resolve')} look="primary">
-        <CodeField />
-      </RESOLVE_BREAKS.Form>
-    </ResolveCard>
+    <DecisionCard
+      title={text('matching.resolveAll', { count, value })}
+      help={text('matching.resolveHelp')}
+      action={RESOLVE_BREAKS}
+      values={values}
+      button={text('matching.resolve')}
+    />
   );
 }
 

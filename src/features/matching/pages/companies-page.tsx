@@ -8,13 +8,11 @@ import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, Instant } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import {
-  type Confirmation,
   type Confirmations,
   confirmAgent,
   confirmCompanies,
   endConfirmation,
   readConfirmations,
-  type UnmappedCompany,
 } from '../confirmations.sql.ts';
 
 const text = Type.Optional(Type.String());
@@ -106,8 +104,11 @@ function CompaniesBody({ data }: { readonly data: Confirmations }) {
       <Card title={text('matching.confirmed')}>
         <Confirmed
           label="matching.confirmed"
-          heads={['matching.company', 'matching.buyer']}
-          rows={data.companies.map((row) => ({ ...row, cells: [row.company, row.buyer] }))}
+          columns={[
+            { name: 'company', head: 'matching.company', kind: 'text' },
+            { name: 'buyer', head: 'matching.buyer', kind: 'text' },
+          ]}
+          rows={data.companies}
           end={END_COMPANY}
         />
       </Card>
@@ -115,8 +116,11 @@ function CompaniesBody({ data }: { readonly data: Confirmations }) {
         <p class="quiet">{text('matching.agentsHelp')}</p>
         <Confirmed
           label="matching.agents"
-          heads={['matching.agent', 'matching.sameAs']}
-          rows={data.agents.map((row) => ({ ...row, cells: [row.taxId, row.sameAs] }))}
+          columns={[
+            { name: 'tax_id', head: 'matching.agent', kind: 'text' },
+            { name: 'same_as', head: 'matching.sameAs', kind: 'text' },
+          ]}
+          rows={data.agents}
           end={END_AGENT}
         />
         <CONFIRM_AGENT.Form {...form} class="filters">
@@ -132,16 +136,10 @@ function CompaniesBody({ data }: { readonly data: Confirmations }) {
   );
 }
 
-const UNMAPPED_COLUMNS: readonly Column<UnmappedCompany>[] = [
-  {
-    name: 'company',
-    head: 'matching.company',
-    kind: 'text',
-    value: (row) => row.company,
-    isHead: true,
-  },
-  { name: 'payables', head: 'matching.openPayables', kind: 'count', value: (row) => row.payables },
-  { name: 'value', head: 'matching.openValue', kind: 'amount', value: (row) => row.value },
+const UNMAPPED_COLUMNS: readonly Column<Confirmations['unmapped'][number]>[] = [
+  { name: 'company', head: 'matching.company', kind: 'text', isHead: true },
+  { name: 'payables', head: 'matching.openPayables', kind: 'count' },
+  { name: 'value', head: 'matching.openValue', kind: 'amount' },
   {
     name: 'proposals',
     head: 'matching.proposals',
@@ -163,23 +161,22 @@ const UNMAPPED_COLUMNS: readonly Column<UnmappedCompany>[] = [
   },
 ];
 
-type ConfirmedRow = Confirmation & { readonly cells: readonly [string, string] };
+/** A confirmation of either kind. */
+type Confirmation = Omit<Confirmations['agents'][number], 'taxId' | 'sameAs'>;
 
-function Confirmed(props: {
+function Confirmed<Row extends Confirmation>(props: {
   readonly label: TextKey;
-  readonly heads: readonly [TextKey, TextKey];
-  readonly rows: readonly ConfirmedRow[];
+  /** What the person has confirmed. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
   readonly end: typeof END_AGENT;
 }) {
   const { rows, end } = props;
   const page = usePage();
   const { text } = page;
   if (rows.length === 0) return <p class="quiet">{text('matching.confirmedNone')}</p>;
-  const columns: readonly Column<ConfirmedRow>[] = [
-    ...props.heads.map((head, place) => ({
-      ...{ name: head, head, kind: 'text' as const },
-      value: ({ cells }: ConfirmedRow) => cells[place] ?? null,
-    })),
+  const columns: readonly Column<Row>[] = [
+    ...props.columns,
     {
       name: 'at',
       head: 'matching.at',
@@ -193,12 +190,12 @@ function Confirmed(props: {
         </>
       ),
     },
-    { name: 'reason', head: 'matching.reason', kind: 'text', value: (row) => row.reason },
+    { name: 'reason', head: 'matching.reason', kind: 'text', value: ({ reason }) => reason },
     {
       name: 'end',
       head: 'matching.end',
       kind: 'text',
-      value: () => null,
+      only: 'page',
       cell: ({ id }) => (
         <end.Form values={{ id }} button={text('matching.end')} look="primary" isFolded />
       ),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
-import { declareAction, reason } from '../../../console/declare.tsx';
+import { id, words } from '../../../console/api/schema-parts.ts';
+import { declareAction } from '../../../console/declare.tsx';
 import type { Column } from '../../../console/list/columns.tsx';
 import {
   anyOf,
@@ -12,9 +12,7 @@ import {
 } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Card } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
-import { BREAK_CODES } from '../break-list.sql.ts';
 import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
 import {
   LISTED_KINDS,
@@ -24,32 +22,33 @@ import {
   readProposals,
 } from '../proposals.sql.ts';
 import { SUM_ITEMS } from '../sums.sql.ts';
-import { CodeField, MAX_TEXT } from './break-page.tsx';
-
-const erpKey = Type.String({ maxLength: MAX_TEXT });
-const code = words(BREAK_CODES);
-const date = Type.Optional(ledgerDate);
+import {
+  CodeField,
+  DECISION,
+  DecisionCard,
+  erpKey,
+  listOf,
+  MAX_TEXT,
+  SELECTED,
+  selectionOf,
+} from './break-page.tsx';
 
 const MATCH = declareAction({
   path: '/break/match',
   who: REVIEW,
-  input: { title: id, payable: Type.Array(erpKey, { maxItems: SUM_ITEMS }), date, code, reason },
+  input: { ...DECISION, title: id, payable: Type.Array(erpKey, { maxItems: SUM_ITEMS }) },
   deed: ({ database, fourEyes }, { title, payable: erpKeys, code, reason }, by) =>
     matchByPerson(database, { titleId: BigInt(title), erpKeys }, { by, code, reason, fourEyes }),
-  next: ({ date }) => (date === undefined ? '/breaks' : `/breaks?date=${date}`),
+  next: listOf,
   notice: 'matched',
 });
 
 const CONFIRM_PROPOSALS = declareAction({
   path: '/proposals/confirm',
   who: REVIEW,
-  input: {
-    ...{ kind: words(LISTED_KINDS), date, supplier: Type.Optional(erpKey), digest: Type.String() },
-    ...{ code, reason },
-  },
-  deed: ({ database, fourEyes }, input, by) => {
-    const { kind, date = null, supplier = null, digest: seenDigest, code, reason } = input;
-    const filter = { title: 0, kind, date, supplier, seenDigest };
+  input: { ...SELECTED, kind: words(LISTED_KINDS) },
+  deed: ({ database, fourEyes }, { kind, code, reason, ...selected }, by) => {
+    const filter = { title: 0, kind, ...selectionOf(selected) };
     return confirmProposals(database, filter, { by, code, reason, fourEyes });
   },
   next: () => '/proposals',
@@ -156,20 +155,15 @@ function ConfirmAll(props: {
   const isPossible = title === 0 && clear > 0 && clear <= MAX_BREAKS_TO_RESOLVE;
   if (kind === null || !isPossible || !CONFIRM_PROPOSALS.isOffered(page)) return null;
   return (
-    <Card
+    <DecisionCard
       title={text('matching.confirmAll', {
         count: formats.count(clear),
         value: formats.amount(clearValue),
       })}
-    >
-      <p class="quiet">{text('matching.confirmAllHelp', { left })}</p>
-      <CONFIRM_PROPOSALS.Form
-        values={{ kind, date, supplier, digest }}
-        button={text('matching.confirm')}
-        look="primary"
-      >
-        <CodeField />
-      </CONFIRM_PROPOSALS.Form>
-    </Card>
+      help={text('matching.confirmAllHelp', { left })}
+      action={CONFIRM_PROPOSALS}
+      values={{ kind, date, supplier, digest }}
+      button={text('matching.confirm')}
+    />
   );
 }

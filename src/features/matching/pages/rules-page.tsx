@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
@@ -26,9 +26,8 @@ export const SET_RULES = declareAction({
   path: PATH,
   who: REVIEW,
   input: { ...RULES, reason },
-  // A form has further fields, such as its token.
-  deed: ({ database, fourEyes }, { reason, dueDays, valueTolerance }, by) =>
-    setRules(database, { dueDays, valueTolerance }, { by, reason, fourEyes }),
+  deed: ({ database, fourEyes }, { reason, ...rules }, by) =>
+    setRules(database, rules, { by, reason, fourEyes }),
   next: () => PATH,
   notice: 'confirmed',
 });
@@ -39,11 +38,7 @@ export const MATCHING_RULES = declarePage({
   active: '/breaks',
   who: REVIEW,
   input: TRIED,
-  read: async (
-    { database, timeZone },
-    input: Static<Type.TPartial<Type.TObject<typeof RULES>>>,
-    request,
-  ) => {
+  read: async ({ database, timeZone }, input: Partial<MatchingRules>, request) => {
     const present = await readRules(database);
     const { dueDays = present.dueDays, valueTolerance = present.valueTolerance } = input;
     const rules = { dueDays, valueTolerance };

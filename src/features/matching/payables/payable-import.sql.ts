@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import type { Transaction } from '../../../base/database/database.ts';
-import { InputError } from '../../../base/runtime/errors.ts';
+import { type Database, inTransaction, type Transaction } from '../../../base/database/database.ts';
+import type { FileReading } from '../../../base/files/import-file.ts';
+import { InputError, ShutdownError } from '../../../base/runtime/errors.ts';
 import { count, id, text, words } from '../../../console/api/schema-parts.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { PAYABLE_FIELDS, type Payable } from './payable.ts';
-import type { StatedPayable } from './payable-file.ts';
+import { readPayableFile, type StatedPayable } from './payable-file.ts';
 
 /** snapshot: all open payables of the ERP; delta: payables that changed. */
 export const IMPORT_KINDS = ['snapshot', 'delta'] as const;
@@ -42,10 +43,10 @@ const PayableReject = Type.Object({
   field: text,
   expected: text,
 });
-export type PayableReject = Static<typeof PayableReject>;
+type PayableReject = Static<typeof PayableReject>;
 export const rejects = Type.Array(PayableReject);
 
-export const MAX_REPORTED_KEYS = 20;
+const MAX_REPORTED_KEYS = 20;
 
 export const BatchReport = Type.Object({
   ...counts,
@@ -75,13 +76,8 @@ export type EndedImport = Static<typeof EndedImport>;
 export const PAYABLES_AT_ONCE = 1000;
 
 /** `supplierTaxId` is `supplier_tax_id`. */
-const COLUMN_OF = new Map(
-  PAYABLE_FIELDS.map((field) => [
-    field,
-    field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-  ]),
-);
-const COLUMNS = [...COLUMN_OF.values()];
+const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const COLUMNS = PAYABLE_FIELDS.map(columnOf);
 const [, ...CONTENT] = COLUMNS;
 const columns = Prisma.raw(COLUMNS.join(', '));
 const contentOf = (relation: string) =>
@@ -91,14 +87,12 @@ const REPLACEMENTS = Prisma.raw(
 );
 
 /** The stated columns. An absent one is null in SQL, and most are. */
-function rowOf(payable: Payable): Record<string, string> {
-  const row: Record<string, string> = {};
-  for (const [field, column] of COLUMN_OF) {
-    const value = payable[field];
-    if (value !== null) row[column] = value;
-  }
-  return row;
-}
+const rowOf = (payable: Payable | null) =>
+  Object.fromEntries(
+    Object.entries(payable ?? {}).flatMap(([field, value]) =>
+      value === null ? [] : [[columnOf(field), value]],
+    ),
+  );
 
 /** Whether an import, or SQL of the ERP, has written a row after `start`. An import may begin within a transaction of the ERP. */
 const isStatedAfter = (row: Prisma.Sql, start: Prisma.Sql) => Prisma.sql`
@@ -112,7 +106,10 @@ const isOlder = (version: Prisma.Sql, present: Prisma.Sql) => Prisma.sql`
   CASE WHEN ${present} IS NOT NULL AND ${version} IS DISTINCT FROM ${present}
        THEN conciliation.is_older_version(${version}, ${present}) ELSE false END`;
 
-const REPEATED = 'is in this import already, with another content';
+const REPEATED = {
+  field: 'erpKey',
+  expected: 'is in this import already, with another content',
+};
 
 /** Begins an import. Returns its number. */
 export async function beginImport(
@@ -137,8 +134,8 @@ export async function addPayables(
 ): Promise<BatchReport> {
   const { kind } = await lockOpenImport(tx, importId);
   const isDelta = kind === 'delta';
-  const items = stated.flatMap(({ at, payable }) => (payable === null ? [] : [{ at, payable }]));
-  const rows = items.map(({ payable }) => rowOf(payable));
+  const whole = stated.filter(({ payable }) => payable !== null);
+  const rows = whole.map(({ payable }) => rowOf(payable));
   const [{ repeated, downgradedKeys, ...counts }] = await tx.$queryRaw<
     [
       Omit<ImportCounts, 'rejected'> &
@@ -194,14 +191,19 @@ export async function addPayables(
     FROM (SELECT *, is_written AND NOT is_new AND differs AS is_change
           FROM (SELECT *, NOT is_repeated AND copy = 1 AND NOT is_outdated AS is_written FROM sorted) AS sorted)
       AS sorted`;
-  const faults = [
-    ...stated.map(({ at, faults: found }) => ({ at, faults: found })),
-    ...repeated.map((place) => ({
-      at: items[place - 1]?.at ?? 0,
-      faults: [{ field: 'erpKey', expected: REPEATED }],
+  const faulty = [
+    ...stated.filter(({ faults }) => faults.length > 0),
+    ...whole
+      .filter((_, index) => repeated.includes(index + 1))
+      .map((again) => ({ ...again, faults: [REPEATED] })),
+  ];
+  await tx.erpPayableReject.createMany({
+    data: faulty.map(({ at, raw, faults }) => ({
+      ...{ importId, at, raw },
+      reasons: faults.map(({ field, expected }) => `${field}: ${expected}`),
     })),
-  ].filter(({ faults: found }) => found.length > 0);
-  await keepRejects(tx, importId, stated, faults);
+  });
+  const rejected = faulty.length;
   await tx.erpPayableImport.update({
     where: { id: importId },
     data: {
@@ -211,32 +213,11 @@ export async function addPayables(
       outdated: { increment: counts.outdated },
       downgraded: { increment: counts.downgraded },
       incomparable: { increment: counts.incomparable },
-      rejected: { increment: faults.length },
+      rejected: { increment: rejected },
     },
   });
-  return {
-    ...counts,
-    downgradedKeys,
-    rejected: faults.length,
-    rejects: faults.flatMap(({ at, faults: found }) => found.map((fault) => ({ at, ...fault }))),
-  };
-}
-
-async function keepRejects(
-  tx: Transaction,
-  importId: bigint,
-  stated: readonly StatedPayable[],
-  faults: readonly Pick<StatedPayable, 'at' | 'faults'>[],
-): Promise<void> {
-  const raws = new Map(stated.map(({ at, raw }) => [at, raw]));
-  await tx.erpPayableReject.createMany({
-    data: faults.map(({ at, faults: found }) => ({
-      importId,
-      at,
-      reasons: found.map(({ field, expected }) => `${field}: ${expected}`),
-      raw: raws.get(at) ?? '',
-    })),
-  });
+  const rejects = faulty.flatMap(({ at, faults }) => faults.map((fault) => ({ at, ...fault })));
+  return { ...counts, downgradedKeys, rejected, rejects };
 }
 
 /**
@@ -294,4 +275,68 @@ async function lockOpenImport(
     throw new InputError('id: a snapshot that began later is complete; begin another import');
   }
   return row;
+}
+
+export type PayableFileReport = EndedImport & {
+  /** The faults in the order of the file; at most `MAX_REPORTED_REJECTS`. */
+  readonly rejects: readonly PayableReject[];
+  /** ERP keys of downgraded payables; at most `MAX_REPORTED_KEYS`. */
+  readonly downgradedKeys: readonly string[];
+};
+
+export const MAX_REPORTED_REJECTS = 1000;
+/** A million payables take some minutes. */
+const IMPORT_TRANSACTION = { timeout: 3_600_000, maxWait: 60_000 };
+
+interface ImportOptions {
+  readonly kind: ImportKind;
+  readonly actor: string;
+  /** The number of payables that the ERP wrote; null: not stated. */
+  readonly announced: number | null;
+  readonly isDryRun: boolean;
+  readonly signal: AbortSignal;
+  /** Receives the number of payables read so far. */
+  readonly onProgress?: (read: number) => void;
+}
+
+/**
+ * Imports the payables of a file into `conciliation.erp_payable` in one transaction. Payables with a fault are
+ * reported, kept as rejects and left out. A dry run is rolled back.
+ * @throws InputError when the file cannot be read in the format of its name; nothing was imported
+ * @throws ShutdownError when `signal` is aborted; nothing was imported
+ */
+export function importPayableFile(
+  database: Database,
+  reading: FileReading,
+  options: ImportOptions,
+): Promise<PayableFileReport> {
+  const { actor: by, announced, isDryRun, kind, signal } = options;
+  return inTransaction(database, { isDryRun, ...IMPORT_TRANSACTION }, async (tx) => {
+    const importId = await beginImport(tx, { kind, by });
+    const rejects: PayableReject[] = [];
+    const downgradedKeys: string[] = [];
+    let read = 0;
+    for await (const batch of batchesOf(readPayableFile(reading))) {
+      if (signal.aborted) throw new ShutdownError('the import was interrupted');
+      const report = await addPayables(tx, importId, batch);
+      read += batch.length;
+      options.onProgress?.(read);
+      rejects.push(...report.rejects.slice(0, MAX_REPORTED_REJECTS - rejects.length));
+      downgradedKeys.push(
+        ...report.downgradedKeys.slice(0, MAX_REPORTED_KEYS - downgradedKeys.length),
+      );
+    }
+    return { ...(await endImport(tx, importId, { by, announced })), rejects, downgradedKeys };
+  });
+}
+
+async function* batchesOf(rows: AsyncIterable<StatedPayable>): AsyncGenerator<StatedPayable[]> {
+  let batch: StatedPayable[] = [];
+  for await (const row of rows) {
+    batch.push(row);
+    if (batch.length < PAYABLES_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
