@@ -599,10 +599,10 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
           AND standing.erp_key <> ALL(string_to_array(posted.erp_keys, ',')))
   ), claim AS MATERIALIZED (
     -- The other titles of their payables, and the titles that continue a withdrawn one.
-    SELECT standing.*, held.title_id, accepted_date FROM standing JOIN held USING (erp_key)
+    SELECT standing.*, held.title_id, accepted_date, NULL::date AS due FROM standing JOIN held USING (erp_key)
     WHERE held.status = 'current' AND name <> ${identityOf(Prisma.sql`accepted_date`)}
     UNION ALL
-    SELECT follower.*, accepted_date FROM follower
+    SELECT follower.*, accepted_date, anticipated_due_date FROM follower
     JOIN ${titlesOf(Prisma.sql`follower`)} AS title ON title.id = title_id
     WHERE title_id IN (SELECT id FROM unmatched)
       AND CASE WHEN is_refused THEN follower.original_value = title.original_value ELSE follower.erp_key IS NOT NULL END
@@ -610,7 +610,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT DISTINCT ON (title_id) title_id, erp_key, kind, CASE kind WHEN 'already_assigned' THEN 1 ELSE 2 END AS severity
     FROM (
       SELECT title_id, claim.erp_key,
-             CASE WHEN is_refused THEN 'reversal_refused'
+             CASE WHEN is_far THEN CASE WHEN title_id NOT IN (SELECT title_id FROM live WHERE is_own) THEN 'already_assigned' END
+                  WHEN is_refused THEN 'reversal_refused'
                   WHEN owner IS NOT NULL OR is_paid OR 'posted' = ANY(states) AND title_id IN (
                     SELECT title_id FROM asked WHERE is_own AND state = 'posted') THEN 'anticipated_twice'
                   WHEN title_id NOT IN (SELECT title_id FROM live WHERE is_own) THEN 'already_assigned' END AS kind
@@ -621,7 +622,9 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                  AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
                OR booking IN (
                  SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
-                 WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid
+                 WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid,
+               -- The title is rather another instalment than that of the booking.
+               (payable.instalment IS NOT NULL AND abs(payable.due_date - due) > ${FAR_DUE_DAYS}) IS TRUE AS is_far
       ) AS agent
       WHERE owner IS NOT NULL OR is_paid
          -- A release offers the reversals of its date first, and a line that is offered later is read later.

@@ -185,6 +185,27 @@ test('a refused reversal concerns no instalment that has a payable of its own', 
   expect(await breaks(other)).toEqual([]);
 });
 
+test.each([
+  ['1/2', 'already_assigned i k1'],
+  ['', 'reversal_refused! i k1'],
+])(
+  'a refused reversal on a far instalment is urgent for no title without a payable: %s',
+  async (instalment, found) => {
+    const part = instalment === '' ? '' : ` instalment=${instalment}`;
+    await judged.pull(date, `i ${value}, ${REST}`);
+    await state(`k1 # order=i${part}, unrelated 1 code=P-9`, 'snapshot');
+    await judged.match();
+    await judged.release(date);
+    await judged.answer(date, 'posted');
+    await state(`k1 0 total=# paid to=${AGENT} order=i${part}`);
+    await judged.pull(other, `i ${value} due=2099-07-30, ${REST}`);
+    await withdraw('failed', true);
+    expect(await breaks()).toEqual(['reversal_refused! i k1']);
+    expect(await breaks(other)).toEqual([found]);
+    expect(await judged.waiting(other)).toEqual(['i']);
+  },
+);
+
 test('a booking that is reversed on another payable concerns no instalment that is posted', async () => {
   // No title of another test has the order.
   const own = `i ${value}`;
