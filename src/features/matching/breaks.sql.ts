@@ -351,7 +351,9 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
   run AS MATERIALIZED (
     SELECT coalesce(time_zone, 'America/Sao_Paulo') AS time_zone, coalesce(states_paid, false) AS states_paid,
            bookings_from,
-           (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at
+           (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at,
+           (SELECT max(started_at) FROM conciliation.erp_payable_import
+            WHERE kind = 'snapshot' AND is_complete) AS snapshot_at
     FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true
   ), lasting AS NOT MATERIALIZED (
     SELECT * FROM conciliation.title_match WHERE ended_at IS NULL AND ${scope.matches}
@@ -551,6 +553,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                     OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
              // A row that a snapshot lacks states nothing of its settlement any more.
              Prisma.sql`undone.posted_at > CASE WHEN payable.closed_at IS NULL THEN ${STATED_AT} ELSE '-infinity' END`,
+             Prisma.sql`EXISTS (SELECT FROM booking WHERE is_undone AND posted_at > run.snapshot_at
+                                  AND payable.erp_key = ANY(string_to_array(booking.erp_key, ',')))`,
            )} AS situation
     FROM run CROSS JOIN pair
     JOIN paired AS title ON title.id = pair.title_id

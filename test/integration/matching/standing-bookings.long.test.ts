@@ -167,6 +167,20 @@ test('a payable on which a current title is booked is not booked for another one
   expect(await judged.waiting(other)).toEqual(['n']);
 });
 
+test('a payable that was gone before the reversal of its booking waits for the next snapshot', async () => {
+  await book();
+  // The ERP states open payables only.
+  await state('unrelated 1 code=P-9', 'snapshot');
+  await judged.pull(other, `${title}, ${REST}`);
+  await withdraw('posted');
+  expect(await breaks(other)).toEqual(['already_assigned m k1']);
+  expect(await judged.waiting(other)).toEqual(['m']);
+  await state('unrelated 1 code=P-9', 'snapshot');
+  expect(await breaks(other)).toEqual(['gone_from_erp! m k1']);
+  await state('k1 #, unrelated 1 code=P-9', 'snapshot');
+  expect(await breaks(other)).toEqual([]);
+});
+
 test('another instalment of the order does not wait for the reversal of the first one', async () => {
   await book(true, 'k1 # order=m');
   await state('k2 800 due=2099-08-30 order=m');
