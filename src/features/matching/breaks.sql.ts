@@ -339,7 +339,9 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
   run AS MATERIALIZED (
     SELECT coalesce(time_zone, 'America/Sao_Paulo') AS time_zone, coalesce(states_paid, false) AS states_paid,
            bookings_from,
-           (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at
+           (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at,
+           (SELECT max(started_at) FROM conciliation.erp_payable_import
+            WHERE kind = 'snapshot' AND is_complete) AS snapshot_at
     FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true
   ), lasting AS NOT MATERIALIZED (
     SELECT * FROM conciliation.title_match WHERE ended_at IS NULL AND ${scope.matches}
@@ -539,6 +541,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                     OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
              // A row that a snapshot lacks states nothing of its settlement any more.
              Prisma.sql`undone.posted_at > CASE WHEN payable.closed_at IS NULL THEN ${STATED_AT} ELSE '-infinity' END`,
+             Prisma.sql`EXISTS (SELECT FROM booking WHERE is_undone AND posted_at > run.snapshot_at
+                                  AND payable.erp_key = ANY(string_to_array(booking.erp_key, ',')))`,
            )} AS situation
     FROM run CROSS JOIN pair
     JOIN paired AS title ON title.id = pair.title_id
@@ -587,10 +591,10 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
           AND standing.erp_key <> ALL(string_to_array(posted.erp_keys, ',')))
   ), claim AS MATERIALIZED (
     -- The other titles of their payables, and the titles that continue a withdrawn one.
-    SELECT standing.*, held.title_id, accepted_date FROM standing JOIN held USING (erp_key)
+    SELECT standing.*, held.title_id, accepted_date, NULL::date AS due FROM standing JOIN held USING (erp_key)
     WHERE held.status = 'current' AND name <> ${identityOf(Prisma.sql`accepted_date`)}
     UNION ALL
-    SELECT follower.*, accepted_date FROM follower
+    SELECT follower.*, accepted_date, anticipated_due_date FROM follower
     JOIN ${titlesOf(Prisma.sql`follower`)} AS title ON title.id = title_id
     WHERE title_id IN (SELECT id FROM unmatched)
       AND CASE WHEN is_refused THEN follower.original_value = title.original_value ELSE follower.erp_key IS NOT NULL END
@@ -598,7 +602,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT DISTINCT ON (title_id) title_id, erp_key, kind, CASE kind WHEN 'already_assigned' THEN 1 ELSE 2 END AS severity
     FROM (
       SELECT title_id, claim.erp_key,
-             CASE WHEN is_refused THEN 'reversal_refused'
+             CASE WHEN is_far THEN CASE WHEN title_id NOT IN (SELECT title_id FROM live WHERE is_own) THEN 'already_assigned' END
+                  WHEN is_refused THEN 'reversal_refused'
                   WHEN owner IS NOT NULL OR is_paid OR 'posted' = ANY(states) AND title_id IN (
                     SELECT title_id FROM asked WHERE is_own AND state = 'posted') THEN 'anticipated_twice'
                   WHEN title_id NOT IN (SELECT title_id FROM live WHERE is_own) THEN 'already_assigned' END AS kind
@@ -609,7 +614,9 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                  AND title_id NOT IN (SELECT title_id FROM live WHERE is_own)
                OR booking IN (
                  SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
-                 WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid
+                 WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid,
+               -- The title is rather another instalment than that of the booking.
+               (payable.instalment IS NOT NULL AND abs(payable.due_date - due) > ${FAR_DUE_DAYS}) IS TRUE AS is_far
       ) AS agent
       WHERE owner IS NOT NULL OR is_paid
          -- A release offers the reversals of its date first, and a line that is offered later is read later.

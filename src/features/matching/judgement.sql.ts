@@ -193,11 +193,13 @@ export const IS_PLAIN: Prisma.Sql = Prisma.sql`
  * @param identities date and identity of the bookings of the payable's titles, see `identityOf`
  * @param isPart whether less is open than its titles still ask for, because a part was paid
  * @param isReversed whether the booking of `settled_by` is reversed, and the ERP stated the key before the reversal
+ * @param isReopened whether a booking on the payable is reversed, and no complete snapshot was stated since
  */
 export const situationOf = (
   identities: Prisma.Sql,
   isPart: Prisma.Sql,
   isReversed: Prisma.Sql,
+  isReopened: Prisma.Sql,
 ): Prisma.Sql => {
   // A payee that is the supplier's own says nothing about who was paid.
   const paidTo = Prisma.sql`coalesce(payable.paid_to, CASE WHEN (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
@@ -222,7 +224,7 @@ export const situationOf = (
                      WHEN ${isAgent(paidTo, TITLE_AGENT)} AND NOT ${isSupplier(paidTo)} THEN 'paid_agent'
                      ELSE 'paid_supplier' END
          WHEN (${PAYEE}) = 'other' THEN 'other_payee'
-         WHEN payable.closed_at IS NOT NULL THEN 'gone'
+         WHEN payable.closed_at IS NOT NULL THEN CASE WHEN ${isReopened} THEN 'settled_here' ELSE 'gone' END
          WHEN ${isPart} THEN CASE WHEN (${PAYEE}) = 'agent' THEN 'part_agent' ELSE 'part' END
          WHEN (${PAYEE}) = 'agent' THEN 'agent_payee'
          ELSE 'open' END`;

@@ -167,6 +167,20 @@ test('a payable on which a current title is booked is not booked for another one
   expect(await judged.waiting(other)).toEqual(['n']);
 });
 
+test('a payable that was gone before the reversal of its booking waits for the next snapshot', async () => {
+  await book();
+  // The ERP states open payables only.
+  await state('unrelated 1 code=P-9', 'snapshot');
+  await judged.pull(other, `${title}, ${REST}`);
+  await withdraw('posted');
+  expect(await breaks(other)).toEqual(['already_assigned m k1']);
+  expect(await judged.waiting(other)).toEqual(['m']);
+  await state('unrelated 1 code=P-9', 'snapshot');
+  expect(await breaks(other)).toEqual(['gone_from_erp! m k1']);
+  await state('k1 #, unrelated 1 code=P-9', 'snapshot');
+  expect(await breaks(other)).toEqual([]);
+});
+
 test('another instalment of the order does not wait for the reversal of the first one', async () => {
   await book(true, 'k1 # order=m');
   await state('k2 800 due=2099-08-30 order=m');
@@ -184,6 +198,27 @@ test('a refused reversal concerns no instalment that has a payable of its own', 
   expect(await breaks()).toEqual(['reversal_refused! m k1']);
   expect(await breaks(other)).toEqual([]);
 });
+
+test.each([
+  ['1/2', 'already_assigned i k1'],
+  ['', 'reversal_refused! i k1'],
+])(
+  'a refused reversal on a far instalment is urgent for no title without a payable: %s',
+  async (instalment, found) => {
+    const part = instalment === '' ? '' : ` instalment=${instalment}`;
+    await judged.pull(date, `i ${value}, ${REST}`);
+    await state(`k1 # order=i${part}, unrelated 1 code=P-9`, 'snapshot');
+    await judged.match();
+    await judged.release(date);
+    await judged.answer(date, 'posted');
+    await state(`k1 0 total=# paid to=${AGENT} order=i${part}`);
+    await judged.pull(other, `i ${value} due=2099-07-30, ${REST}`);
+    await withdraw('failed', true);
+    expect(await breaks()).toEqual(['reversal_refused! i k1']);
+    expect(await breaks(other)).toEqual([found]);
+    expect(await judged.waiting(other)).toEqual(['i']);
+  },
+);
 
 test('a booking that is reversed on another payable concerns no instalment that is posted', async () => {
   // No title of another test has the order.
