@@ -1,24 +1,12 @@
-import type { Page } from 'playwright-core';
 import { afterEach, expect } from 'vitest';
 import type { ConsoleRole } from '../../src/base/values/role.ts';
-import { type ConsoleWorld, openConsole } from '../support/console-client.ts';
+import { openConsole } from '../support/console-client.ts';
 import { forFile } from '../support/for-tests.ts';
-import { openPullWorld, type PullWorld, type PullWorldOptions } from '../support/pull-world.ts';
+import { openPullWorld, type PullWorldOptions } from '../support/pull-world.ts';
 import type { TestBrowser, WindowOptions } from './browser.ts';
 
-/** A pull world and its console, with windows in which users are signed in. */
-export interface BrowserWorld {
-  readonly world: PullWorld;
-  readonly console: ConsoleWorld;
-  /** A window of a user; the name is the role's unless told. */
-  enter(role: ConsoleRole, name?: string, options?: WindowOptions): Promise<Page>;
-}
-
-/** For the tests of a file, after each of which no page may have had a problem. */
-export function browserWorldForFile(
-  browser: TestBrowser,
-  options: PullWorldOptions = {},
-): BrowserWorld {
+/** A pull world and its console for the tests of a file, after each of which no page may have had a problem. */
+export function browserWorldForFile(browser: TestBrowser, options: PullWorldOptions = {}) {
   const world = forFile(() => openPullWorld(options));
   const console = forFile(() => openConsole(world.database));
   afterEach(() => {
@@ -27,7 +15,8 @@ export function browserWorldForFile(
   return {
     world,
     console,
-    async enter(role, name, windowOptions) {
+    /** A window in which a user of the role is signed in; the name is the role's unless told. */
+    async enter(role: ConsoleRole, name?: string, windowOptions?: WindowOptions) {
       const { cookies } = await console.as(role, name);
       const page = await browser.open(console.url, windowOptions);
       const value = cookies.get('conciliation') ?? '';

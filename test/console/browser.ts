@@ -9,13 +9,7 @@ import { findProgram } from '../support/program.ts';
 
 export type WindowOptions = Parameters<Browser['newContext']>[0];
 
-export interface TestBrowser {
-  /** A window of its own, without cookies, for the console at that address. */
-  open(url: string, options?: WindowOptions): Promise<Page>;
-  /** What no page shows since the last call: errors, refused scripts and styles, requests to other hosts. */
-  takeProblems(): string[];
-  close(): Promise<void>;
-}
+export type TestBrowser = Awaited<ReturnType<typeof openBrowser>>;
 
 /** TEST_BROWSER, or a Chromium on the PATH. */
 function findBrowser(): string | null {
@@ -34,14 +28,15 @@ export function describeInBrowser(name: string, addTests: (browser: TestBrowser)
   });
 }
 
-async function openBrowser(executablePath: string): Promise<TestBrowser> {
+async function openBrowser(executablePath: string) {
   const browser = await chromium.launch({
     executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   });
   const problems: string[] = [];
   return {
-    async open(url, options = {}) {
+    /** A window of its own, without cookies, for the console at that address. */
+    async open(url: string, options: WindowOptions = {}): Promise<Page> {
       const context = await browser.newContext({
         ...{ baseURL: url, locale: 'en', viewport: VIEWPORTS.window },
         ...options,
@@ -60,6 +55,7 @@ async function openBrowser(executablePath: string): Promise<TestBrowser> {
       page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
       return page;
     },
+    /** What no page shows since the last call: errors, refused scripts and styles, requests to other hosts. */
     takeProblems: () => problems.splice(0),
     close: () => browser.close(),
   };

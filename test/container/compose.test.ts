@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { addDays, lastClosedDate } from '../../src/base/values/business-day.ts';
+import { IMAGE } from '../support/container-setup.ts';
 import {
   FOR_SUPERUSERS,
   FORBIDDEN,
@@ -10,13 +15,98 @@ import { PATIENCE_MS } from '../support/patience.ts';
 import { outputOf, runProgram } from '../support/program.ts';
 import { READ_RIGHTS, rightsTable } from '../support/rights.ts';
 import { askConsole } from './ask-console.ts';
-import {
-  type ComposeProject,
-  findCompose,
-  type Login,
-  openComposeProject,
-} from './compose-project.ts';
 import { describeContainer } from './describe-container.ts';
+
+/** A login of compose/logins.sql. */
+type Login = 'migrator' | 'worker' | 'finance' | 'erp';
+
+/** The project's docker-compose.yml with one of its profiles, in a separate folder. */
+type ComposeProject = ReturnType<typeof openComposeProject>;
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Compose as a plug-in of the docker command, else the program it was before, else null. */
+async function findCompose(): Promise<readonly string[] | null> {
+  for (const command of [['docker', 'compose'], ['docker-compose']]) {
+    const [program = '', ...args] = command;
+    const found = await runProgram(program, [...args, 'version']).catch(() => null);
+    if (found?.exit === 0) return command;
+  }
+  return null;
+}
+
+/** @param settings what a person would write into `.env` */
+function openComposeProject(
+  command: readonly string[],
+  profile: string,
+  settings: Readonly<Record<string, string>>,
+) {
+  const name = `conciliation-test-${randomBytes(4).toString('hex')}`;
+  const folder = mkdtempSync(join(tmpdir(), 'conciliation-compose-'));
+  for (const part of ['docker-compose.yml', 'compose', 'prisma/advisory-locks.sql']) {
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  }
+  // Port 0 takes any free port.
+  const lines = Object.entries({ CONCILIATION_IMAGE: IMAGE, CONSOLE_PORT: '0', ...settings });
+  writeFileSync(join(folder, '.env'), lines.map(([key, value]) => `${key}=${value}\n`).join(''));
+
+  const [program = '', ...prefix] = command;
+  const args = [...prefix, '--project-name', name, '--profile', profile];
+  const compose = (...rest: readonly string[]) => outputOf(program, [...args, ...rest], { folder });
+  const up = ['up', '--detach', '--no-build'];
+  const idsOf = async (...rest: readonly string[]) =>
+    (await compose('ps', '-q', ...rest)).split('\n').filter(Boolean);
+  const secret = (file: string) => readFileSync(join(folder, 'secrets', file), 'utf8');
+  return {
+    /** Makes the secrets as docs/deployment.md says. */
+    makeSecrets: async () => void (await outputOf('compose/make-secrets', [], { folder })),
+    secret,
+    /** The permission bits of the folder of the secrets. */
+    modeOfSecrets: () => statSync(join(folder, 'secrets')).mode & 0o777,
+    writeToken: (token: string) => writeFileSync(join(folder, 'secrets/platform-token'), token),
+    /** Starts everything; returns before it is healthy. */
+    up: async () => void (await compose(...up)),
+    /** As `up`, for a start that may fail. */
+    tryUp: () => runProgram(program, [...args, ...up], { folder }),
+    /** Stops everything in good order; the data stays. */
+    stop: async () => void (await compose('stop')),
+    /** The containers of a service. */
+    containersOf: (service: string) => idsOf(service),
+    /** All containers, those that have ended as well. */
+    containers: async () =>
+      (
+        await outputOf('docker', [
+          ...['ps', '--all', '--quiet', '--no-trunc'],
+          ...['--filter', `label=com.docker.compose.project=${name}`],
+        ])
+      )
+        .split('\n')
+        .filter(Boolean),
+    /**
+     * The output of psql in one session of a login, which signs in with its password, or of the superuser,
+     * who needs no password on the socket of the container.
+     *
+     * @param commands statements and commands of psql
+     */
+    async psql(postgresService: string, login: Login | 'postgres', commands: readonly string[]) {
+      const [container = ''] = await idsOf(postgresService);
+      const [host, password] =
+        login === 'postgres'
+          ? ['/run/postgresql', '']
+          : [postgresService, secret(`${login}-password`)];
+      return outputOf('docker', [
+        ...['exec', '--env', `PGPASSWORD=${password}`, container],
+        ...['psql', '-h', host, '-U', login, '-d', 'conciliation', '--quiet', '--csv', '-t'],
+        ...commands.flatMap((statement) => ['-c', statement]),
+      ]);
+    },
+    /** Removes everything, the data as well. May be called at any time. */
+    async down() {
+      await compose('down', '--volumes', '--remove-orphans', '-t', '5');
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
 
 const POLL = { timeout: PATIENCE_MS, interval: 500 };
 

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import type { SeededRandom } from '../../src/demo/seeded-random.ts';
 import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
-import { type RedisServer, startRedisServer } from '../support/redis.ts';
-import { type Sandbox, startSandbox } from '../support/sandbox/sandbox.ts';
+import { startRedisServer } from '../support/redis.ts';
+import { startSandbox } from '../support/sandbox/sandbox.ts';
 import { DATABASES, type DatabaseTemplate } from './database-template.ts';
 import type { RunCase } from './fault-names.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
-import { openRunFolder, type RunFolder } from './run-folder.ts';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { openRunFolder } from './run-folder.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 /** Nothing that the sandbox makes up lies after this, so every title is one that the run has made. */
 const SANDBOX_NOW = new Date('2020-01-01T12:00:00Z');
@@ -23,26 +23,14 @@ export const OVERRIDES = {
 } as const;
 
 /** Real servers around one run of the service, each behind a proxy. */
-export interface FaultWorld {
-  readonly postgres: FaultyPostgres;
-  readonly database: string;
-  /** Past the proxy, for the observer. */
-  readonly databaseUrl: string;
-  readonly redis: RedisServer | null;
-  readonly sandbox: Sandbox;
-  readonly links: Readonly<Record<'database' | 'queue' | 'platform', TcpProxy>>;
-  readonly folder: RunFolder;
-  readonly environment: Readonly<Record<string, string>>;
-  /** @param evidence a folder that the files are moved to; null: they go */
-  close(evidence: string | null): Promise<void>;
-}
+export type FaultWorld = Awaited<ReturnType<typeof openFaultWorld>>;
 
 export async function openFaultWorld(
   template: DatabaseTemplate,
   { seed, point, fault, queue }: Pick<RunCase, 'seed' | 'point' | 'fault' | 'queue'>,
   random: SeededRandom,
   settings: { readonly startDate: CivilDate; readonly environment?: Record<string, string> },
-): Promise<FaultWorld> {
+) {
   const name = `${seed}-${point}-${fault}-${queue}-${process.hrtime.bigint()}`;
   const folder = await openRunFolder(template, name, fault === 'disk');
   const [postgres, redis, sandbox] = await Promise.all([
@@ -67,6 +55,7 @@ export async function openFaultWorld(
   return {
     postgres,
     database,
+    /** Past the proxy, for the observer. */
     databaseUrl: postgres.url(database),
     redis,
     sandbox,
@@ -91,7 +80,8 @@ export async function openFaultWorld(
       NODE_COMPILE_CACHE: join(template.folder, 'compiled'),
       ...settings.environment,
     },
-    async close(evidence) {
+    /** @param evidence a folder that the files are moved to; null: they go */
+    async close(evidence: string | null) {
       await Promise.all([...Object.values(links), sandbox].map((part) => part.close()));
       await redis?.stop();
       await postgres.stop();

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from '../../src/base/embedded/embedded-postgres.ts';
 import { type DatabaseTemplate, run } from './database-template.ts';
 
 /** Room for a run on the small filesystem, besides what the template takes. */
@@ -11,24 +10,9 @@ const REMOVAL_TRIES = 10;
 const BALLAST_PIECE = Buffer.alloc(1024 * 1024);
 
 /** The files of one run: its copy of the cluster, on a separate filesystem if the run requires one. */
-export interface RunFolder {
-  readonly path: string;
-  readonly cluster: Cluster;
-  /** Takes what room is left; only on a small filesystem. */
-  fill(): Promise<void>;
-  free(): Promise<void>;
-  /** Replaces a file whole. A concurrent reader reads the old content. */
-  write(name: string, text: string): Promise<string>;
-  remove(): Promise<void>;
-  /** Moves the files to where they stay, and returns the place. */
-  keep(target: string): Promise<string>;
-}
+export type RunFolder = Awaited<ReturnType<typeof openRunFolder>>;
 
-export async function openRunFolder(
-  template: DatabaseTemplate,
-  name: string,
-  isSmall: boolean,
-): Promise<RunFolder> {
+export async function openRunFolder(template: DatabaseTemplate, name: string, isSmall: boolean) {
   const path = join(template.folder, name);
   const dataDir = join(path, 'data');
   await mkdir(dataDir, { recursive: true });
@@ -55,6 +39,7 @@ export async function openRunFolder(
       clusterDir: join(dataDir, 'postgres'),
       logFile: join(dataDir, 'postgres.log'),
     },
+    /** Takes what room is left; only on a small filesystem. */
     async fill() {
       const file = await open(ballast, 'a');
       try {
@@ -66,13 +51,15 @@ export async function openRunFolder(
       }
     },
     free: () => rm(ballast, { force: true }),
-    async write(file, text) {
+    /** Replaces a file whole. A concurrent reader reads the old content. */
+    async write(file: string, text: string) {
       await writeFile(join(path, `${file}.new`), text);
       await rename(join(path, `${file}.new`), join(path, file));
       return join(path, file);
     },
     remove,
-    async keep(target) {
+    /** Moves the files to where they stay, and returns the place. */
+    async keep(target: string) {
       await mkdir(target, { recursive: true });
       await run('cp', ['-a', `${path}/.`, target]);
       await remove();

@@ -9,13 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export type ProxyState = 'pass' | 'refuse' | 'hang' | number;
 
 /** A way to a server on loopback that can be cut, slowed down and mended again. */
-export interface TcpProxy {
-  readonly port: number;
-  set(state: ProxyState): void;
-  close(): Promise<void>;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+export async function startTcpProxy(targetPort: number) {
   const sockets = new Set<Socket>();
   let state: ProxyState = 'pass';
   let passAgain = () => {};
@@ -55,7 +51,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    set(next) {
+    set(next: ProxyState) {
       state = next;
       if (next === 'refuse') for (const socket of sockets) socket.resetAndDestroy();
       passAgain();

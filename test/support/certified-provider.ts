@@ -21,27 +21,7 @@ export interface Account {
 }
 
 /** oidc-provider, which is certified by the OpenID Foundation, on a free port of loopback. The console is registered. */
-export interface CertifiedProvider {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** An account that may sign in at the page of the provider, by its subject. */
-  addAccount(account: Account): void;
-  /** Answers everything with 502. */
-  isDown: boolean;
-  /** What a faulty or forged provider makes of the claims of an ID token. */
-  forge: ((claims: JWTPayload) => JWTPayload) | null;
-  /** Signs what it forges with a key that was never published. */
-  hasForeignKey: boolean;
-  /** Why codes were not exchanged, as `error: detail`. */
-  readonly refusals: string[];
-  /**
-   * Goes to an address of the provider as the person with that account; null: one who says no.
-   * @returns where the provider sends the browser, which is a new one, in the end
-   */
-  visit(url: URL, account: Account | null): Promise<URL>;
-  close(): Promise<void>;
-}
+export type CertifiedProvider = Awaited<ReturnType<typeof startCertifiedProvider>>;
 
 export interface CertifiedOptions {
   /** The address of the console for browsers. */
@@ -62,9 +42,7 @@ const newKey = async (): Promise<JWK> => {
 /** Made once for all providers of a file, because it takes a while. */
 const FIRST_KEY = newKey();
 
-export async function startCertifiedProvider(
-  options: CertifiedOptions,
-): Promise<CertifiedProvider> {
+export async function startCertifiedProvider(options: CertifiedOptions) {
   const { publicUrl, method, hasFullTokens = false } = options;
   const { Provider } = await loadModule();
   const accounts = new Map<string, Account>();
@@ -133,10 +111,10 @@ export async function startCertifiedProvider(
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '/', issuer);
-    if (provider.isDown) response.writeHead(502).end('Bad Gateway');
+    if (faults.isDown) response.writeHead(502).end('Bad Gateway');
     else if (pathname.startsWith('/interaction/')) await interact(request, response);
     else {
-      if (provider.forge !== null && pathname === '/token') forgeAnswer(response, provider.forge);
+      if (faults.forge !== null && pathname === '/token') forgeAnswer(response, faults.forge);
       await current.callback()(request, response);
     }
   }
@@ -146,7 +124,7 @@ export async function startCertifiedProvider(
     const end = response.end.bind(response) as (text: string) => void;
     const forged = async (text: string) => {
       const { id_token: idToken, ...others } = JSON.parse(text);
-      const key = provider.hasForeignKey ? await newKey() : jwk;
+      const key = faults.hasForeignKey ? await newKey() : jwk;
       const { kid } = decodeProtectedHeader(idToken);
       const signed = await new SignJWT(forge(decodeJwt(idToken)))
         .setProtectedHeader({ alg: 'RS256', ...(kid !== undefined && { kid }) })
@@ -179,18 +157,30 @@ export async function startCertifiedProvider(
     );
   }
 
-  const provider: CertifiedProvider = {
+  const faults = {
+    /** Answers everything with 502. */
+    isDown: false,
+    /** What a faulty or forged provider makes of the claims of an ID token. */
+    forge: null as ((claims: JWTPayload) => JWTPayload) | null,
+    /** Signs what it forges with a key that was never published. */
+    hasForeignKey: false,
+  };
+  const addAccount = (account: Account) => void accounts.set(account.sub, account);
+  return Object.assign(faults, {
     issuer,
     clientId: CLIENT_ID,
     clientSecret: CLIENT_SECRET,
-    isDown: false,
-    forge: null,
-    hasForeignKey: false,
+    /** Why codes were not exchanged, as `error: detail`. */
     refusals,
-    addAccount: (account) => void accounts.set(account.sub, account),
-    async visit(url, account) {
+    /** An account that may sign in at the page of the provider, by its subject. */
+    addAccount,
+    /**
+     * Goes to an address of the provider as the person with that account; null: one who says no.
+     * @returns where the provider sends the browser, which is a new one, in the end
+     */
+    async visit(url: URL, account: Account | null): Promise<URL> {
       const browser = createClient(issuer);
-      if (account !== null) provider.addAccount(account);
+      if (account !== null) addAccount(account);
       let at = url;
       while (at.origin === issuer) {
         const path = at.pathname + at.search;
@@ -206,12 +196,11 @@ export async function startCertifiedProvider(
       return at;
     },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-  };
-  return provider;
+  });
 }
 
 /**

@@ -1,11 +1,77 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { collectOutput } from './program.ts';
 import type { PullWorld } from './pull-world.ts';
-import { runWarm } from './warm-commands.ts';
+
+const HOST = join(import.meta.dirname, 'warm-commands.mjs');
+
+let host: ChildProcess | null = null;
+let last: Promise<unknown> = Promise.resolve();
+process.once('exit', () => host?.kill('SIGKILL'));
+
+/** Runs a command after those before it, all in one process. */
+function runWarm(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<ChildResult> {
+  const result = last.then(() => run(args, environment));
+  last = result.catch(() => {});
+  return result;
+}
+
+async function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<ChildResult> {
+  host ??= start();
+  const end = `end of ${randomUUID()} `;
+  const outputs = Promise.all([readUntil(host.stdout, end), readUntil(host.stderr, end)]);
+  host.send({ args, environment, end });
+  const [{ text: stdout, exit }, { text: stderr }] = await outputs;
+  return { exit, signal: null, stdout, stderr };
+}
+
+function start(): ChildProcess {
+  const child = spawn(process.execPath, [HOST], {
+    cwd: tmpdir(),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  child.once('close', () => {
+    host = null;
+  });
+  child.stdout?.setEncoding('utf8');
+  child.stderr?.setEncoding('utf8');
+  return child;
+}
+
+/** Reads what the command writes up to the line with `end` and the exit status. */
+function readUntil(stream: Readable | null, end: string): Promise<{ text: string; exit: number }> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const onData = (part: string) => {
+      text += part;
+      const [own = '', exit] = text.split(end);
+      if (exit === undefined || !exit.endsWith('\n')) return;
+      settle();
+      resolve({ text: own, exit: Number(exit) });
+    };
+    const onClose = () => {
+      settle();
+      reject(new Error(`the process of the commands ended: ${text}`));
+    };
+    const settle = () => {
+      stream?.off('data', onData);
+      stream?.off('close', onClose);
+    };
+    stream?.on('data', onData);
+    stream?.on('close', onClose);
+  });
+}
 
 const BIN = join(import.meta.dirname, '../../bin/conciliation.js');
 
@@ -18,19 +84,12 @@ export interface ChildResult {
 }
 
 /** The command line in a separate process, from the build, so that the process can be killed. */
-export interface ChildCommand {
-  readonly pid: number;
-  kill(signal: NodeJS.Signals): void;
-  /** The output so far. */
-  stdout(): string;
-  /** Once it has ended and everything it said was read. */
-  readonly ended: Promise<ChildResult>;
-}
+export type ChildCommand = ReturnType<typeof startCommand>;
 
 export function startCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-): ChildCommand {
+) {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd: tmpdir(),
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
@@ -39,9 +98,13 @@ export function startCommand(
   const output = collectOutput(child);
   return {
     pid: child.pid ?? 0,
-    kill: (signal) => child.kill(signal),
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** The output so far. */
     stdout: () => output.stdout,
-    ended: once(child, 'close').then(([exit, signal]) => ({ exit, signal, ...output })),
+    /** Once it has ended and everything it said was read. */
+    ended: once(child, 'close').then(
+      ([exit, signal]): ChildResult => ({ exit, signal, ...output }),
+    ),
   };
 }
 

@@ -10,46 +10,24 @@ import { addUser, findLoginUser } from '../../src/console/access/console-users.s
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
 
-export interface ConsoleAnswer {
-  readonly status: number;
-  readonly headers: Record<string, string | string[] | undefined>;
-  readonly location: string | null;
-  readonly text: string;
-  readonly bytes: Buffer;
-  json(): ReturnType<typeof JSON.parse>;
-}
+export type ConsoleAnswer = Awaited<ReturnType<typeof send>>;
 
 /** A browser without a screen: keeps cookies, and sends forms with the token of the page before. */
-export interface ConsoleClient {
-  readonly cookies: Map<string, string>;
-  get(path: string, headers?: Record<string, string>): Promise<ConsoleAnswer>;
-  /** Sends a form. The token is that of this visitor unless another is given; null: none. */
-  post(
-    path: string,
-    fields?: Readonly<Record<string, string | readonly string[]>>,
-    options?: {
-      readonly csrf?: string | null;
-      readonly headers?: Record<string, string>;
-      readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-    },
-  ): Promise<ConsoleAnswer>;
-  /** The token in the forms of a page. */
-  csrf(path?: string): Promise<string>;
-}
+export type ConsoleClient = ReturnType<typeof createClient>;
 
 async function send(
   url: string,
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   headers: Record<string, string>,
   body: string | null,
-): Promise<ConsoleAnswer> {
+) {
   const response = await request(url, { method, headers, body });
   const bytes = Buffer.from(await response.body.arrayBuffer());
   const text = bytes.toString('utf8');
   const { location } = response.headers;
   return {
     status: response.statusCode,
-    headers: response.headers,
+    headers: response.headers as Record<string, string | string[] | undefined>,
     location: typeof location === 'string' ? location : null,
     text,
     bytes,
@@ -57,14 +35,14 @@ async function send(
   };
 }
 
-export function createClient(url: string): ConsoleClient {
+export function createClient(url: string) {
   const cookies = new Map<string, string>();
   const ask = async (
     method: Parameters<typeof send>[1],
     path: string,
     headers: Record<string, string>,
     body: string | null,
-  ): Promise<ConsoleAnswer> => {
+  ) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const sent = { accept: 'text/html', ...(cookie !== '' && { cookie }), ...headers };
     const response = await send(url + path, method, sent, body);
@@ -77,11 +55,26 @@ export function createClient(url: string): ConsoleClient {
     }
     return response;
   };
-  const client: ConsoleClient = {
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    ask('GET', path, headers, null);
+  /** The token in the forms of a page. */
+  const csrfOf = async (path = cookies.has('conciliation') ? '/alerts' : '/login') =>
+    /name="_csrf" value="([^"]+)"/.exec((await get(path)).text)?.[1] ?? '';
+  return {
     cookies,
-    get: (path, headers = {}) => ask('GET', path, headers, null),
-    async post(path, fields = {}, options = {}) {
-      const csrf = options.csrf === undefined ? await client.csrf() : options.csrf;
+    get,
+    csrf: csrfOf,
+    /** Sends a form. The token is that of this visitor unless another is given; null: none. */
+    async post(
+      path: string,
+      fields: Readonly<Record<string, string | readonly string[]>> = {},
+      options: {
+        readonly csrf?: string | null;
+        readonly headers?: Record<string, string>;
+        readonly method?: Exclude<Parameters<typeof send>[1], 'GET'>;
+      } = {},
+    ) {
+      const csrf = options.csrf === undefined ? await csrfOf() : options.csrf;
       const form = new URLSearchParams(
         Object.entries({ ...(csrf !== null && { _csrf: csrf }), ...fields }).flatMap(
           ([name, value]) => [value].flat().map((text) => [name, text]),
@@ -94,28 +87,10 @@ export function createClient(url: string): ConsoleClient {
         form.toString(),
       );
     },
-    async csrf(path) {
-      const signedIn = cookies.has('conciliation');
-      const page = await client.get(path ?? (signedIn ? '/alerts' : '/login'));
-      return /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
-    },
   };
-  return client;
 }
 
-export interface ConsoleWorld {
-  readonly url: string;
-  /** Every route, as `METHOD path`. */
-  readonly routes: readonly string[];
-  /** The pulls that workers were woken for. */
-  readonly woken: readonly bigint[];
-  visitor(): ConsoleClient;
-  /** Somebody of that role, signed in; the name is the role's unless told. */
-  as(role: ConsoleRole, name?: string): Promise<ConsoleClient>;
-  /** A request of a script with its key, as POST if it has a body. */
-  call(key: string, path: string, body?: object | string): Promise<ConsoleAnswer>;
-  close(): Promise<void>;
-}
+export type ConsoleWorld = Awaited<ReturnType<typeof openConsole>>;
 
 /** The console over a database without users. */
 export async function openConsole(
@@ -128,7 +103,7 @@ export async function openConsole(
     ...overrides
   }: Partial<ConsoleParts> &
     Partial<Pick<ConsoleOptions, 'trustedProxies' | 'checks' | 'port'>> = {},
-): Promise<ConsoleWorld> {
+) {
   const woken: bigint[] = [];
   // The tests of a file share a database, and its limits would count the sign-ins of all of them.
   await database.prisma.signInLimit.deleteMany();
@@ -158,10 +133,13 @@ export async function openConsole(
   const { url, routes } = await console.start();
   return {
     url,
+    /** Every route, as `METHOD path`. */
     routes,
+    /** The pulls that workers were woken for. */
     woken,
     visitor: () => createClient(url),
-    async as(role, name = role) {
+    /** Somebody of that role, signed in; the name is the role's unless told. */
+    async as(role: ConsoleRole, name: string = role) {
       if ((await findLoginUser(database, name)) === null) {
         await addUser(database, { name, role, by: 'test' });
       }
@@ -172,7 +150,8 @@ export async function openConsole(
       client.cookies.set('conciliation', token ?? '');
       return client;
     },
-    call(key, path, body) {
+    /** A request of a script with its key, as POST if it has a body. */
+    call(key: string, path: string, body?: object | string) {
       const text = typeof body === 'object' ? JSON.stringify(body) : body;
       const type = text !== undefined && { 'content-type': 'application/json' };
       const headers = { authorization: `Bearer ${key}`, ...type };

@@ -1,5 +1,4 @@
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { migrate } from '../../src/base/database/migrate.ts';
 import { setConsumer } from '../../src/features/bookings/consumers.ts';
@@ -35,49 +34,35 @@ export function worldWithUsers(
 export type FileClient = Pick<Client, 'query'>;
 
 /** A connection of the file, to a database that exists when the tests begin. */
-export function clientOfFile(urlOf: () => string): FileClient {
-  const file = {} as FileClient;
-  let client: Client;
-  beforeAll(async () => {
-    client = new Client({ connectionString: urlOf() });
+export const clientOfFile = (urlOf: () => string): FileClient =>
+  forFile(async () => {
+    const client = new Client({ connectionString: urlOf() });
     await client.connect();
-    file.query = client.query.bind(client) as Client['query'];
+    return { query: client.query.bind(client) as Client['query'], close: () => client.end() };
   });
-  afterAll(() => client.end());
-  return file;
-}
 
 /** The world of all tests of a file. Its platform is another one after each `begin`. */
-export function pushWorldOfFile(options: PushWorldOptions = {}): PushWorld {
-  const world = {} as PushWorld;
-  beforeAll(async () => {
-    const opened = await openPushWorld(options);
-    Object.defineProperties(world, Object.getOwnPropertyDescriptors(opened));
-  });
-  afterAll(() => world.close());
-  return world;
-}
+export const pushWorldOfFile = (options?: PushWorldOptions): PushWorld =>
+  forFile(() => openPushWorld(options));
 
 /** A consumer of bookings in SQL: a user with the role of the ERP, connected for all tests of a file. */
-export interface ErpUser {
-  users: RoleUsers;
-  client: Client;
-}
-
-export function erpOfFile(world: PullWorld, name = 'erp', buyers: readonly string[] = []): ErpUser {
-  const erp = {} as ErpUser;
-  beforeAll(async () => {
+export const erpOfFile = (world: PullWorld, name = 'erp', buyers: readonly string[] = []) =>
+  forFile(async () => {
     const { database, databaseUrl } = world;
-    await migrate({ databaseUrl, logger: pino({ level: 'silent' }), roles: true });
-    erp.users = await createRoleUsers(databaseUrl);
-    erp.client = new Client({ connectionString: erp.users.urlOf('erp') });
-    await erp.client.connect();
-    const databaseRole = erp.users.nameOf('erp');
+    await migrate({ databaseUrl, logger: world.parts.logger, roles: true });
+    const users = await createRoleUsers(databaseUrl);
+    const client = new Client({ connectionString: users.urlOf('erp') });
+    await client.connect();
+    const databaseRole = users.nameOf('erp');
     await setConsumer(database, { name, databaseRole, apiKeyId: null, buyers }, 'test');
+    return {
+      users,
+      client,
+      async close() {
+        await client.end();
+        await users.drop();
+      },
+    };
   });
-  afterAll(async () => {
-    await erp.client.end();
-    await erp.users.drop();
-  });
-  return erp;
-}
+
+export type ErpUser = ReturnType<typeof erpOfFile>;

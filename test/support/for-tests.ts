@@ -8,7 +8,7 @@ type Closable = { close?(): unknown };
 /** What the tests of a file use. It is opened before the first of them and closed after the last. */
 export function forFile<T extends object>(open: () => Promise<T>): T {
   const opened = {} as T & Closable;
-  beforeAll(async () => void Object.assign(opened, await open()));
+  beforeAll(async () => copy(await open(), opened));
   afterAll(() => opened.close?.() as Promise<void>);
   return opened;
 }
@@ -16,10 +16,14 @@ export function forFile<T extends object>(open: () => Promise<T>): T {
 /** The same, opened for each test. */
 export function forTest<T extends object>(open: () => Promise<T>): T {
   const opened = {} as T & Closable;
-  beforeEach(async () => void Object.assign(opened, await open()));
+  beforeEach(async () => copy(await open(), opened));
   afterEach(() => opened.close?.() as Promise<void>);
   return opened;
 }
+
+/** With its getters, which may return another value later. */
+const copy = (from: object, to: object) =>
+  void Object.defineProperties(to, Object.getOwnPropertyDescriptors(from));
 
 /** An empty folder, which is removed in the end. */
 export async function openFolder() {

@@ -1,20 +1,11 @@
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import type { Prisma } from '../../src/generated/prisma/client.ts';
-import { type ConsoleClient, type ConsoleWorld, openConsole } from './console-client.ts';
+import { openConsole } from './console-client.ts';
 import { forFile } from './for-tests.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
 
-/** A pull world, its console, and a user of each role. */
-export interface PagesWorld {
-  readonly world: PullWorld;
-  readonly console: ConsoleWorld;
-  readonly viewer: ConsoleClient;
-  readonly reviewer: ConsoleClient;
-  readonly operator: ConsoleClient;
-}
-
-/** For the tests of a file. */
-export function pagesForFile(parts: Partial<ConsoleParts> = {}): PagesWorld {
+/** For the tests of a file: a pull world, its console, and a user of each role. */
+export function pagesForFile(parts: Partial<ConsoleParts> = {}) {
   const world = forFile(openPullWorld);
   const console = forFile(() => openConsole(world.database, parts));
   return {

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { FEATURES } from '../../src/app/features.ts';
-import type { Database } from '../../src/base/database/database.ts';
 import {
   addDays,
   type CivilDate,
@@ -9,15 +8,11 @@ import {
 } from '../../src/base/values/business-day.ts';
 import { ensureCheckpoint } from '../../src/core/ledger/day-ledger.sql.ts';
 import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
-import type { PullReport } from '../../src/core/merge/merge.sql.ts';
-import {
-  createPlatformClient,
-  type PlatformClient,
-} from '../../src/core/platform/conciliation-client.ts';
+import { createPlatformClient } from '../../src/core/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/core/platform/token.ts';
-import { type AttemptOutcome, type PullParts, runPull } from '../../src/core/work/run-pull.ts';
+import { type PullParts, runPull } from '../../src/core/work/run-pull.ts';
 import { createMigratedDatabase } from './database.ts';
-import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
+import { startSandbox } from './sandbox/sandbox.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
 
@@ -45,29 +40,7 @@ export function pause(): [until: Promise<void>, release: () => void] {
 }
 
 /** A sandbox, a separate migrated database, and an engine between them. All parts are real. */
-export interface PullWorld {
-  readonly sandbox: Sandbox;
-  readonly database: Database;
-  readonly databaseUrl: string;
-  readonly platform: PlatformClient;
-  readonly parts: PullParts;
-  /** A pull that was not attempted yet. */
-  newPull(date: CivilDate): Promise<bigint>;
-  /** One attempt at a pull. */
-  run(pullId: bigint, parts?: Partial<PullParts>): Promise<AttemptOutcome>;
-  /** The platform. `work` is done when an answer has begun, and before any of it is read. */
-  meanwhile(work: () => Promise<unknown>): Pick<PullParts, 'platform'>;
-  /** One attempt at a date, with any outcome. */
-  attempt(
-    date: CivilDate,
-    parts?: Partial<PullParts>,
-  ): Promise<AttemptOutcome & { pullId: bigint }>;
-  /** One attempt that has to end well. */
-  pull(date?: CivilDate, parts?: Partial<PullParts>): Promise<PullReport>;
-  /** The same, with these titles as the answer of the platform from now on. */
-  serve(date: CivilDate, texts: readonly string[], parts?: Partial<PullParts>): Promise<PullReport>;
-  close(): Promise<void>;
-}
+export type PullWorld = Awaited<ReturnType<typeof openPullWorld>>;
 
 export interface PullWorldOptions {
   readonly startDate?: CivilDate;
@@ -76,7 +49,7 @@ export interface PullWorldOptions {
   readonly now?: () => Date;
 }
 
-export async function openPullWorld(options: PullWorldOptions = {}): Promise<PullWorld> {
+export async function openPullWorld(options: PullWorldOptions = {}) {
   const clock = options.now === undefined ? {} : { now: options.now };
   const logger = pino({ level: 'silent' });
   const { url, database, drop } = await createMigratedDatabase();
@@ -102,16 +75,27 @@ export async function openPullWorld(options: PullWorldOptions = {}): Promise<Pul
     random: () => 0,
     ...clock,
   };
-  const world: PullWorld = {
-    sandbox,
-    database,
-    databaseUrl: url,
-    platform,
-    parts,
-    newPull: (date) => createPull(database, { origin: 'manual', date, requestedBy: 'test' }),
-    run: (pullId, overrides) =>
-      runPull({ ...parts, ...overrides }, pullId, new AbortController().signal),
-    meanwhile: (work) => ({
+  /** A pull that was not attempted yet. */
+  const newPull = (date: CivilDate) =>
+    createPull(database, { origin: 'manual', date, requestedBy: 'test' });
+  /** One attempt at a pull. */
+  const run = (pullId: bigint, overrides: Partial<PullParts> = {}) =>
+    runPull({ ...parts, ...overrides }, pullId, new AbortController().signal);
+  /** One attempt at a date, with any outcome. */
+  const attempt = async (date: CivilDate, overrides?: Partial<PullParts>) => {
+    const pullId = await newPull(date);
+    return { ...(await run(pullId, overrides)), pullId };
+  };
+  /** One attempt that has to end well. */
+  const pull = async (date: CivilDate = DAY, overrides?: Partial<PullParts>) => {
+    const outcome = await attempt(date, overrides);
+    if (outcome.kind !== 'done') throw outcome.error;
+    return outcome.report;
+  };
+  return {
+    ...{ sandbox, database, databaseUrl: url, platform, parts, newPull, run, attempt, pull },
+    /** The platform. `work` is done when an answer has begun, and before any of it is read. */
+    meanwhile: (work: () => Promise<unknown>): Pick<PullParts, 'platform'> => ({
       platform: {
         ...platform,
         async fetchTitles(window, signal) {
@@ -121,18 +105,10 @@ export async function openPullWorld(options: PullWorldOptions = {}): Promise<Pul
         },
       },
     }),
-    async attempt(date, overrides) {
-      const pullId = await world.newPull(date);
-      return { ...(await world.run(pullId, overrides)), pullId };
-    },
-    async pull(date = DAY, overrides = {}) {
-      const outcome = await world.attempt(date, overrides);
-      if (outcome.kind !== 'done') throw outcome.error;
-      return outcome.report;
-    },
-    serve(date, texts, overrides) {
+    /** A pull that has to end well, with these titles as the answer of the platform from now on. */
+    serve(date: CivilDate, texts: readonly string[], overrides?: Partial<PullParts>) {
       sandbox.setDayTexts(date, texts);
-      return world.pull(date, overrides);
+      return pull(date, overrides);
     },
     async close() {
       await platform.close();
@@ -140,5 +116,4 @@ export async function openPullWorld(options: PullWorldOptions = {}): Promise<Pul
       await drop();
     },
   };
-  return world;
 }

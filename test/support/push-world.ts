@@ -1,45 +1,24 @@
 import { pino } from 'pino';
-import type { Database } from '../../src/base/database/database.ts';
 import { createPlatformClient } from '../../src/core/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/core/platform/token.ts';
 import {
   type PushCounts,
   type PushParts,
-  type PushReport,
   pushOnce,
 } from '../../src/features/providers/push-providers.ts';
 import { createMigratedDatabase } from './database.ts';
 import { clearProviders } from './provider-rows.ts';
-import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
+import { startSandbox } from './sandbox/sandbox.ts';
 
 /** A separate migrated database, and for each test an empty table and a new platform. */
-export interface PushWorld {
-  readonly database: Database;
-  readonly databaseUrl: string;
-  readonly sandbox: Sandbox;
-  readonly parts: PushParts;
-  /** Ends the platform and starts one without providers; empties the tables. */
-  begin(): Promise<void>;
-  push(
-    parts?: Partial<PushParts>,
-    signal?: AbortSignal,
-    stopping?: AbortSignal,
-  ): Promise<PushReport>;
-  /** As if a minute had passed since the last sign of the process with the newest request. */
-  forgetRequest(): Promise<unknown>;
-  /** Pushes until a batch does nothing more, as the service does, and returns the sums. */
-  pushAll(): Promise<PushCounts>;
-  /** How many requests for providers the platform has received. */
-  requests(): number;
-  close(): Promise<void>;
-}
+export type PushWorld = Awaited<ReturnType<typeof openPushWorld>>;
 
 export interface PushWorldOptions {
   readonly timeoutMs?: number;
   readonly log?: (line: string) => void;
 }
 
-export async function openPushWorld(options: PushWorldOptions = {}): Promise<PushWorld> {
+export async function openPushWorld(options: PushWorldOptions = {}) {
   const { log } = options;
   const logger =
     log === undefined ? pino({ level: 'silent' }) : pino({ level: 'trace' }, { write: log });
@@ -60,46 +39,54 @@ export async function openPushWorld(options: PushWorldOptions = {}): Promise<Pus
     await running.platform.close();
     await running.sandbox.close();
   };
-  const world: PushWorld = {
+  const partsNow = (): PushParts => ({
+    database,
+    platform: running.platform,
+    logger,
+    retry: { attempts: 3, backoffSeconds: 1 },
+    random: () => 0,
+  });
+  const push = (
+    parts: Partial<PushParts> = {},
+    signal = new AbortController().signal,
+    stopping = signal,
+  ) => pushOnce({ ...partsNow(), ...parts }, signal, stopping);
+  return {
     database,
     databaseUrl: url,
     get sandbox() {
       return running.sandbox;
     },
     get parts() {
-      return {
-        database,
-        platform: running.platform,
-        logger,
-        retry: { attempts: 3, backoffSeconds: 1 },
-        random: () => 0,
-      };
+      return partsNow();
     },
+    /** Ends the platform and starts one without providers; empties the tables. */
     async begin() {
       await stop();
       running = await start();
       await clearProviders(database);
     },
-    push: (parts = {}, signal = new AbortController().signal, stopping = signal) =>
-      pushOnce({ ...world.parts, ...parts }, signal, stopping),
+    push,
+    /** As if a minute had passed since the last sign of the process with the newest request. */
     forgetRequest: () => database.prisma.$executeRaw`
       UPDATE conciliation.provider_batch SET next_attempt_at = clock_timestamp()
       WHERE finished_at IS NULL`,
-    async pushAll() {
+    /** Pushes until a batch does nothing more, as the service does, and returns the sums. */
+    async pushAll(): Promise<PushCounts> {
       const total = { requests: 0, synced: 0, rejected: 0, invalid: 0, unchanged: 0, relieved: 0 };
       const counts = Object.keys(total) as (keyof PushCounts)[];
       for (;;) {
-        const report = await world.push();
+        const report = await push();
         if (report.kind !== 'done') throw new Error(`the push ended with ${report.kind}`);
         if (counts.every((count) => report[count] === 0)) return total;
         for (const count of counts) total[count] += report[count];
       }
     },
+    /** How many requests for providers the platform has received. */
     requests: () => running.sandbox.requests.filter(({ path }) => path === '/api/providers').length,
     async close() {
       await stop();
       await drop();
     },
   };
-  return world;
 }

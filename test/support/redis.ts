@@ -8,17 +8,7 @@ import { giveBackPort, takePort } from './own-port.ts';
 import { findProgram } from './program.ts';
 
 /** A Redis of one test file's own, on loopback, that keeps nothing on disk. */
-export interface RedisServer {
-  readonly url: string;
-  readonly port: number;
-  readonly pid: () => number;
-  /** Ends the server like a crash: at once, and with the loss of all data. */
-  kill(): Promise<void>;
-  /** Starts it again, empty, on the same port. */
-  restart(): Promise<void>;
-  /** Kills it and removes its folder. */
-  stop(): Promise<void>;
-}
+export type RedisServer = Awaited<ReturnType<typeof startRedisServer>>;
 
 /** The `redis-server` on the PATH, or null. */
 export function findRedisServer(): string | null {
@@ -31,7 +21,7 @@ process.once('exit', () => {
 });
 
 /** @param settings of redis.conf, such as `['--requirepass', 'secret']` */
-export async function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
+export async function startRedisServer(settings: readonly string[] = []) {
   const program = findRedisServer();
   if (program === null) throw new Error('there is no redis-server on the PATH');
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-redis-'));
@@ -47,10 +37,13 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
     url: `redis://127.0.0.1:${port}`,
     port,
     pid: () => child.pid ?? 0,
+    /** Ends the server like a crash: at once, and with the loss of all data. */
     kill,
+    /** Starts it again, empty, on the same port. */
     async restart() {
       child = await start();
     },
+    /** Kills it and removes its folder. */
     async stop() {
       await kill();
       giveBackPort(port);

@@ -29,20 +29,7 @@ export interface ServiceEnd {
 }
 
 /** `conciliation start` in a separate process, from the build. */
-export interface ServiceProcess {
-  readonly pid: number;
-  /** So far, as the process wrote it. */
-  readonly log: readonly LogLine[];
-  logged(message: string): LogLine[];
-  /** Once every part of it has started; rejects when it ends before. */
-  readonly started: Promise<void>;
-  /** Empty before it started, and without the console. */
-  consoleUrl(): string;
-  send(signal: NodeJS.Signals): void;
-  readonly ended: Promise<ServiceEnd>;
-  /** Ends it as a crash does, and waits for that. */
-  kill(): Promise<void>;
-}
+export type ServiceProcess = ReturnType<typeof spawnService>;
 
 /** Errors and worse; pino's numbers. */
 const ERROR_LEVEL = 50;
@@ -53,7 +40,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-export function spawnService(options: ServiceStart): ServiceProcess {
+export function spawnService(options: ServiceStart) {
   const { roles = ROLES, overrides, clockFile, environment } = options;
   const args =
     overrides === null
@@ -91,12 +78,16 @@ export function spawnService(options: ServiceStart): ServiceProcess {
   started.catch(() => {});
   return {
     pid: child.pid ?? 0,
-    log,
+    /** So far, as the process wrote it. */
+    log: log as readonly LogLine[],
     logged,
+    /** Once every part of it has started; rejects when it ends before. */
     started,
+    /** Empty before it started, and without the console. */
     consoleUrl: () => String(logged('service started')[0]?.['consoleUrl'] ?? ''),
-    send: (signal) => child.kill(signal),
+    send: (signal: NodeJS.Signals) => void child.kill(signal),
     ended,
+    /** Ends it as a crash does, and waits for that. */
     async kill() {
       child.kill('SIGKILL');
       await ended;

@@ -2,14 +2,13 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import type { Database } from '../../src/base/database/database.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { startWebhook, type Webhook } from '../integration/alerts/webhook.ts';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { daysFrom, TODAY } from './pull-world.ts';
-import { type Sandbox, startSandbox } from './sandbox/sandbox.ts';
+import { startSandbox } from './sandbox/sandbox.ts';
 import { type ServiceProcess, type ServiceStart, spawnService } from './service-process.ts';
 
 /** Synthetic titles that never change, few enough for many days. */
@@ -45,19 +44,7 @@ export const FAST = {
 } satisfies ServiceStart['overrides'];
 
 /** A sandbox, a migrated database, which has the queue, and as many processes of the service as a test starts. */
-export interface ServiceWorld {
-  readonly sandbox: Sandbox;
-  readonly database: Database;
-  readonly databaseUrl: string;
-  /** Resolves once the process has started every part. */
-  start(options?: Partial<ServiceStart>): Promise<ServiceProcess>;
-  /** Does not wait for it: for a start that is expected to fail. */
-  spawn(options?: Partial<ServiceStart>): ServiceProcess;
-  /** Puts a whole file in a folder of this world, at once; returns its path. */
-  writeFile(name: string, text: string): Promise<string>;
-  /** Kills every process that still runs. */
-  close(): Promise<void>;
-}
+export type ServiceWorld = Awaited<ReturnType<typeof openServiceWorld>>;
 
 interface ServiceWorldOptions {
   /** The current time of the sandbox and of every process; the real time by default. */
@@ -92,9 +79,10 @@ export async function inAlertingWorld(
   }
 }
 
-export async function openServiceWorld(options: ServiceWorldOptions): Promise<ServiceWorld> {
+export async function openServiceWorld(options: ServiceWorldOptions) {
   const { url, database, drop } = await createMigratedDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-service-'));
+  /** Puts a whole file in a folder of this world, at once; returns its path. */
   const write = async (name: string, text: string) => {
     // A concurrent reader reads the old content.
     await writeFile(join(folder, 'new'), text, { mode: 0o600 });
@@ -114,6 +102,7 @@ export async function openServiceWorld(options: ServiceWorldOptions): Promise<Se
   };
 
   const processes: ServiceProcess[] = [];
+  /** Does not wait for the start, which may be expected to fail. */
   const spawn = (start: Partial<ServiceStart> = {}) => {
     const withToken = 'PLATFORM_TOKEN_FILE' in { ...environment, ...start.environment };
     const process = spawnService({
@@ -134,12 +123,14 @@ export async function openServiceWorld(options: ServiceWorldOptions): Promise<Se
     database,
     databaseUrl: url,
     spawn,
-    async start(start) {
+    /** Resolves once the process has started every part. */
+    async start(start?: Partial<ServiceStart>) {
       const process = spawn(start);
       await process.started;
       return process;
     },
     writeFile: write,
+    /** Kills every process that still runs. */
     async close() {
       await Promise.all(processes.map((process) => process.kill()));
       await sandbox.close();

@@ -32,27 +32,19 @@ export interface AlertRow {
   readonly wait_seconds: number | null;
 }
 
-export interface AlertTable {
-  readonly database: Database;
-  /** A second process's way to the same tables. */
-  readonly other: Database;
-  clear(): Promise<void>;
-  /** Makes all waiting deliveries due now. */
-  bringForward(): Promise<void>;
-  close(): Promise<void>;
-}
-
-export async function openAlertTable(): Promise<AlertTable> {
+export async function openAlertTable() {
   const logger = pino({ level: 'silent' });
   const { url, database, drop } = await createMigratedDatabase();
   const other = openDatabase({ databaseUrl: url, applicationName: 'test', logger });
   return {
     database,
+    /** A second process's way to the same tables. */
     other,
     async clear() {
       await database.prisma.$executeRaw`DELETE FROM conciliation.message_delivery`;
       await database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
     },
+    /** Makes all waiting deliveries due now. */
     async bringForward() {
       await database.prisma.$executeRaw`
         UPDATE conciliation.message_delivery SET next_attempt_at = now()

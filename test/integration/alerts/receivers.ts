@@ -2,30 +2,13 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
-export interface Mail {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly receivers: readonly string[];
-  /** Whether the connection was encrypted. */
-  readonly isEncrypted: boolean;
-}
-
-export interface MailServer {
-  /** With the user and the password that the server requires. */
-  readonly url: URL;
-  readonly mails: Mail[];
-  isRefusing: boolean;
-  close(): Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 export const MAIL_PASSWORD = 'canary-smtp p@ss';
 
 /** @param tls the certificate of the server: it then takes a user's password over TLS only */
-export async function startMailServer(tls?: {
-  readonly key: string;
-  readonly cert: string;
-}): Promise<MailServer> {
-  const mails: Mail[] = [];
+export async function startMailServer(tls?: { readonly key: string; readonly cert: string }) {
+  const mails: ReturnType<typeof readMail>[] = [];
   const server = new SMTPServer({
     ...(tls ?? { disabledCommands: ['STARTTLS'], allowInsecureAuth: true }),
     // No name server is asked for the name of the client.
@@ -42,30 +25,31 @@ export async function startMailServer(tls?: {
       stream.on('end', () => {
         if (mailServer.isRefusing) return callback(new Error('refused'));
         const receivers = session.envelope.rcptTo.map(({ address }) => address);
-        mails.push({ ...parseMail(raw), receivers, isEncrypted: session.secure });
+        mails.push(readMail(raw, receivers, session.secure));
         callback();
       });
     },
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.server.address() as AddressInfo;
-  const mailServer: MailServer = {
+  const mailServer = {
+    /** With the user and the password that the server requires. */
     url: new URL(`smtp://user%40host:${encodeURIComponent(MAIL_PASSWORD)}@127.0.0.1:${port}`),
     mails,
     isRefusing: false,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
   return mailServer;
 }
 
 /** A mail of one part of text, as the service sends it. */
-function parseMail(raw: string): Pick<Mail, 'headers' | 'text'> {
+function readMail(raw: string, receivers: readonly string[], isEncrypted: boolean) {
   const end = raw.indexOf('\r\n\r\n');
   const lines = raw
     .slice(0, end)
     .replace(/\r\n[ \t]+/g, ' ')
     .split('\r\n');
-  const headers = Object.fromEntries(
+  const headers: Readonly<Record<string, string>> = Object.fromEntries(
     lines.map((line) => {
       const [name = '', ...value] = line.split(': ');
       return [name.toLowerCase(), decodeWords(value.join(': '))];
@@ -73,11 +57,13 @@ function parseMail(raw: string): Pick<Mail, 'headers' | 'text'> {
   );
   const body = raw.slice(end + 4);
   const encoding = headers['content-transfer-encoding'];
-  if (encoding === 'base64') {
-    return { headers, text: Buffer.from(body, 'base64').toString('utf8').replaceAll('\r\n', '\n') };
-  }
-  const text = encoding === 'quoted-printable' ? decodeQuoted(body.replaceAll('=\r\n', '')) : body;
-  return { headers, text: text.replaceAll('\r\n', '\n') };
+  const text =
+    encoding === 'base64'
+      ? Buffer.from(body, 'base64').toString('utf8')
+      : encoding === 'quoted-printable'
+        ? decodeQuoted(body.replaceAll('=\r\n', ''))
+        : body;
+  return { headers, text: text.replaceAll('\r\n', '\n'), receivers, isEncrypted };
 }
 
 function decodeQuoted(text: string): string {

@@ -17,21 +17,11 @@ export interface ReceivedAlert {
   };
 }
 
-export interface Webhook {
-  readonly url: URL;
-  readonly received: ReceivedAlert[];
-  /** The bodies that were taken. */
-  readonly bodies: unknown[];
-  /** Of the answers. */
-  status: number;
-  /** How a request is answered once it was read; as an incoming webhook of Slack does, unless told. */
-  answer: (response: ServerResponse, alert: ReceivedAlert) => void | Promise<void>;
-  close(): Promise<void>;
-}
+export type Webhook = Awaited<ReturnType<typeof startWebhook>>;
 
 export const TOKEN = 'canary-webhook-token';
 
-export async function startWebhook(): Promise<Webhook> {
+export async function startWebhook() {
   const received: ReceivedAlert[] = [];
   const server = createServer((request, response) => {
     let text = '';
@@ -46,12 +36,15 @@ export async function startWebhook(): Promise<Webhook> {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  const webhook: Webhook = {
+  const webhook = {
     url: new URL(`http://127.0.0.1:${port}/hooks/${TOKEN}`),
     received,
-    bodies: [],
+    /** The bodies that were taken. */
+    bodies: [] as unknown[],
+    /** Of the answers. */
     status: 200,
-    answer: (response, { body }) => {
+    /** How a request is answered once it was read; as an incoming webhook of Slack does, unless told. */
+    answer(response: ServerResponse, { body }: ReceivedAlert): void | Promise<void> {
       if (webhook.status < 300) webhook.bodies.push(body);
       response.writeHead(webhook.status).end('ok');
     },

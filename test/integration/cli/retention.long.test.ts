@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
@@ -6,6 +5,7 @@ import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts'
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
+import { signedRows } from '../../support/documented-sql.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
@@ -209,11 +209,6 @@ test('pages, alerts, sign-off and pulls continue as before', async () => {
 
   await signDay(world.database, CHANGED, { bookingsFrom: null });
   await pull(CHANGED, titleText({ date: CHANGED, discount: '6' }));
-  const document = await readFile('docs/data-dictionary.md', 'utf8');
-  const query = /```sql\n([^`]*jsonb_populate_record[^`]*);\n```/.exec(document)?.[1] ?? '';
-  const asSigned = query
-    .replaceAll(':date', `'${CHANGED}'`)
-    .replaceAll(':fence', '(SELECT fence FROM conciliation.sign_off)');
-  const { rows } = await administrator.query(asSigned);
+  const { rows } = await administrator.query(await signedRows(CHANGED));
   expect(rows.map((row) => row.platform_discounted_value)).toEqual(['5']);
 });

@@ -1,5 +1,4 @@
 /** The evidence of a month whose titles were altered outside of the program, and then repaired by a pull. */
-import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { ExportRow } from '../../../src/base/export/table.ts';
 import {
@@ -16,6 +15,7 @@ import {
 import { readMonths, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { signDay } from '../../support/days.ts';
+import { documentedSql } from '../../support/documented-sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { TODAY } from '../../support/pull-world.ts';
 import { titlesOf } from '../../support/titles.ts';
@@ -90,8 +90,7 @@ test('so have the evidence, the documented query and the list of what changed wh
   const outside = await database.prisma.$queryRaw<{ value: string }[]>`
     SELECT past.original_value::text AS value ${pastTitles(LAST, fence)}`;
   expect(outside.map(({ value }) => value)).toEqual(values);
-  const document = await readFile('docs/data-dictionary.md', 'utf8');
-  const query = /```sql\n([^`]*jsonb_populate_record[^`]*);\n```/.exec(document)?.[1] ?? '';
+  const query = await documentedSql('docs/data-dictionary.md', 'jsonb_populate_record');
   const { rows } = await database.pool.query<{ original_value: string }>(
     query.replaceAll(':fence', String(fence)).replaceAll(':date', `'${LAST}'`),
   );

@@ -1,47 +1,25 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
-import { createLogger, type Logger } from '../../../src/base/runtime/logger.ts';
+import { createLogger } from '../../../src/base/runtime/logger.ts';
 import type { ReadinessCheck } from '../../../src/console/shell/readiness.ts';
 import { type ConsoleOptions, createConsole } from '../../../src/console/shell/server.ts';
-import { type ConsoleAnswer, createClient } from '../../support/console-client.ts';
+import { createClient } from '../../support/console-client.ts';
+
+export type TestLog = ReturnType<typeof createTestLog>;
 
 /** A logger as the service has it, and what it wrote. */
-export interface TestLog {
-  readonly logger: Logger;
-  readonly text: () => string;
-  readonly lines: () => Record<string, unknown>[];
-}
-
-export function createTestLog(): TestLog {
-  let text = '';
-  const logger = createLogger(
-    { logLevel: 'trace' },
-    {
-      write(line: string) {
-        text += line;
-      },
-    },
-  );
+export function createTestLog() {
+  const written: string[] = [];
   return {
-    logger,
-    text: () => text,
-    lines: () =>
-      text
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line)),
+    logger: createLogger({ logLevel: 'trace' }, { write: (line) => void written.push(line) }),
+    text: () => written.join(''),
+    lines: () => written.map((line): Record<string, unknown> => JSON.parse(line)),
   };
 }
 
-export interface TestConsole {
-  readonly url: string;
-  get(path: string): Promise<ConsoleAnswer>;
-  close(): Promise<void>;
-}
-
 /** A console on a free port of loopback until the end of the test, with nothing behind it unless told. */
-export async function startConsole(options: Partial<ConsoleOptions> = {}): Promise<TestConsole> {
+export async function startConsole(options: Partial<ConsoleOptions> = {}) {
   const console = createConsole({
     host: '127.0.0.1',
     port: 0,
@@ -56,7 +34,7 @@ export async function startConsole(options: Partial<ConsoleOptions> = {}): Promi
   const client = createClient(url);
   return {
     url,
-    get: (path) => client.get(path, { accept: '*/*' }),
+    get: (path: string) => client.get(path, { accept: '*/*' }),
     close: () => console.close(),
   };
 }

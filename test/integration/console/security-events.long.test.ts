@@ -6,13 +6,13 @@ import { type ConsoleClient, makeKey, openConsole } from '../../support/console-
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { PASSWORD, setPassword } from '../../support/second-factor.ts';
-import { createTestLog } from './console-world.ts';
+import { createTestLog, type TestLog } from './console-world.ts';
 
 const ADDRESS = '192.0.2.1';
 const FROM = { 'x-forwarded-for': ADDRESS };
 
 const world = forFile(openPullWorld);
-let log: ReturnType<typeof createTestLog>;
+let log: TestLog;
 const console = forTest(() => {
   log = createTestLog();
   return openConsole(world.database, { logger: log.logger, trustedProxies: ['127.0.0.0/8'] });

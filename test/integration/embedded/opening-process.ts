@@ -10,23 +10,10 @@ const run = promisify(execFile);
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** A separate process that opens, or fails to open, the embedded database of `dataDir`. */
-export interface OpeningProcess {
-  readonly pid: number;
-  /** The answer of the process to the opening: `{ url }`, or `{ error, message }`. */
-  readonly opened: Answer;
-  readonly nextAnswer: () => Promise<Answer>;
-  /** Closes the database in an orderly way and ends. */
-  close(): Promise<void>;
-  kill(): Promise<void>;
-}
-
 const running = new Set<ChildProcess>();
 
-export async function openInProcess(options: {
-  dataDir: string;
-  exclusive?: boolean;
-}): Promise<OpeningProcess> {
+/** A separate process that opens, or fails to open, the embedded database of `dataDir`. */
+export async function openInProcess(options: { dataDir: string; exclusive?: boolean }) {
   const script = join(import.meta.dirname, 'opening-process.mjs');
   const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -44,8 +31,10 @@ export async function openInProcess(options: {
   const opened = await nextAnswer();
   return {
     pid: child.pid ?? 0,
+    /** The answer of the process to the opening: `{ url }`, or `{ error, message }`. */
     opened,
     nextAnswer,
+    /** Closes the database in an orderly way and ends. */
     async close() {
       child.stdin.end();
       await exited;

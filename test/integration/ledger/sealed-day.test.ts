@@ -2,13 +2,13 @@
  * A day as it was signed off, by the query of docs/data-dictionary.md: taken from the document, run against
  * a day that was sealed and then restated by real pulls, and compared with what the seal says.
  */
-import { readFile } from 'node:fs/promises';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { signDay } from '../../support/days.ts';
+import { documentedSql } from '../../support/documented-sql.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { freshDays } from '../../support/pull-world.ts';
@@ -20,9 +20,7 @@ const blocker = clientOfFile(() => world.databaseUrl);
 let documented: string;
 
 beforeAll(async () => {
-  const document = await readFile('docs/data-dictionary.md', 'utf8');
-  const examples = [...document.matchAll(/```sql\n(.*?);?\n```/gs)].map((match) => match[1] ?? '');
-  documented = examples.find((sql) => sql.includes('jsonb_populate_record')) ?? '';
+  documented = await documentedSql('docs/data-dictionary.md', 'jsonb_populate_record');
 });
 
 const nextDay = freshDays();

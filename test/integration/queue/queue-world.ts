@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type Logger, pino } from 'pino';
 import { expect, vi } from 'vitest';
-import { type JobQueue, openQueues } from '../../../src/core/work/job-queue.ts';
+import { openQueues } from '../../../src/core/work/job-queue.ts';
 import {
   type JobWorker,
   type JobWorkerOptions,
   startJobWorker,
 } from '../../../src/core/work/job-worker.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import type { QueueServer, QueueServerKind } from './queue-servers.ts';
+import type { QueueServerKind } from './queue-servers.ts';
 
 /** Short, so that a test may wait for it to expire. */
 const LOCK_MS = 1_000;
@@ -22,30 +22,12 @@ export async function aborted(signal: AbortSignal): Promise<undefined> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** A queue on a separate server, and the workers that a test starts. */
-export interface QueueWorld {
-  readonly server: QueueServer;
-  readonly queue: JobQueue;
-  /** Beside it, on the same server. */
-  readonly pushQueue: JobQueue;
-  closeQueues(): Promise<void>;
-  /** Every line logged so far. */
-  readonly log: readonly Readonly<Record<string, unknown>>[];
-  logged(message: string): readonly Readonly<Record<string, unknown>>[];
-  /** Until no job of either queue waits, is delayed, or is in a worker's hands. */
-  idle(): Promise<void>;
-  startWorker(
-    handle: JobWorkerOptions['handle'],
-    options?: Partial<JobWorkerOptions>,
-  ): Promise<JobWorker>;
-  startPushWorker(
-    handle: JobWorkerOptions['handle'],
-    options?: Partial<JobWorkerOptions>,
-  ): Promise<JobWorker>;
-  close(): Promise<void>;
-}
+type Handle = JobWorkerOptions['handle'];
 
-export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld> {
+/** A queue on a separate server, and the workers that a test starts. */
+export type QueueWorld = Awaited<ReturnType<typeof openQueueWorld>>;
+
+export async function openQueueWorld(kind: QueueServerKind) {
   const server = await kind.start();
   const { redisUrl, databaseUrl } = server;
   const log: Record<string, unknown>[] = [];
@@ -66,18 +48,23 @@ export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld>
   return {
     server,
     queue,
+    /** Beside it, on the same server. */
     pushQueue,
     closeQueues: () => queues.close(),
+    /** Every line logged so far. */
     log,
-    logged: (message) => log.filter((line) => line['msg'] === message),
+    logged: (message: string) => log.filter((line) => line['msg'] === message),
+    /** Until no job of either queue waits, is delayed, or is in a worker's hands. */
     idle: () =>
       eventually(async () => {
         for (const { counts } of [queue, pushQueue]) {
           expect(await counts()).toMatchObject({ waiting: 0, active: 0, delayed: 0 });
         }
       }),
-    startWorker: (handle, options = {}) => start({ queue, handle, ...options }),
-    startPushWorker: (handle, options = {}) => start({ queue: pushQueue, handle, ...options }),
+    startWorker: (handle: Handle, options: Partial<JobWorkerOptions> = {}) =>
+      start({ queue, handle, ...options }),
+    startPushWorker: (handle: Handle, options: Partial<JobWorkerOptions> = {}) =>
+      start({ queue: pushQueue, handle, ...options }),
     async close() {
       await Promise.all(workers.map((worker) => worker.close(0)));
       await queues.close();

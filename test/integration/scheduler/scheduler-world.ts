@@ -5,7 +5,6 @@ import { type Database, openDatabase } from '../../../src/base/database/database
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   createPlanner,
-  type Planner,
   type PlannerConfig,
   type PlannerParts,
   type WakeUpQueue,
@@ -49,42 +48,29 @@ export interface PullLine {
 }
 
 /** A separate migrated database and a queue, without workers: the tests decide the outcome of pulls. */
-export interface SchedulerWorld {
-  readonly database: Database;
-  readonly queue: QueueInMemory;
-  readonly sweepQueue: QueueInMemory;
-  readonly pushQueue: QueueInMemory;
-  /** The queues that a test gives replace those of the world. */
-  planner(
-    parts?: Partial<PlannerParts> & {
-      readonly queue?: WakeUpQueue;
-      readonly pushQueue?: WakeUpQueue;
-    },
-  ): Planner;
-  /** Another pool on the same database, as another process has it; closed with the world. */
-  otherDatabase(): Database;
-  pulls(): Promise<PullLine[]>;
-  outline(): Promise<string[]>;
-  /** Ends pulls as a worker would have. */
-  end(state: 'merged' | 'failed', where?: { readonly from: CivilDate }): Promise<void>;
-  /** Forgets everything, the checkpoint too. */
-  reset(): Promise<void>;
-  close(): Promise<void>;
-}
+export type SchedulerWorld = Awaited<ReturnType<typeof openSchedulerWorld>>;
 
-export async function openSchedulerWorld(): Promise<SchedulerWorld> {
+export async function openSchedulerWorld() {
   const logger = pino({ level: 'silent' });
   const { url, database, drop } = await createMigratedDatabase();
   const others: Database[] = [];
   const queue = new QueueInMemory();
   const sweepQueue = new QueueInMemory();
   const pushQueue = new QueueInMemory();
-  const world: SchedulerWorld = {
+  const pulls = () => database.prisma.$queryRaw<PullLine[]>`
+    SELECT id, origin, date::text AS "from", state, slot_at AS "slotAt"
+    FROM conciliation.pull ORDER BY id`;
+  return {
     database,
     queue,
     sweepQueue,
     pushQueue,
-    planner: ({ queue: pull = queue, pushQueue: push = pushQueue, ...parts } = {}) =>
+    /** The queues that a test gives replace those of the world. */
+    planner: ({
+      queue: pull = queue,
+      pushQueue: push = pushQueue,
+      ...parts
+    }: Partial<PlannerParts> & Partial<Record<'queue' | 'pushQueue', WakeUpQueue>> = {}) =>
       createPlanner({
         database,
         features: FEATURES,
@@ -95,16 +81,16 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
         now: () => SLOT,
         ...parts,
       }),
+    /** Another pool on the same database, as another process has it; closed with the world. */
     otherDatabase() {
       const other = openDatabase({ databaseUrl: url, applicationName: 'test', logger });
       others.push(other);
       return other;
     },
-    pulls: () => database.prisma.$queryRaw<PullLine[]>`
-      SELECT id, origin, date::text AS "from", state, slot_at AS "slotAt"
-      FROM conciliation.pull ORDER BY id`,
-    outline: async () => (await world.pulls()).map(({ origin, from }) => `${origin} ${from}`),
-    async end(state, where) {
+    pulls,
+    outline: async () => (await pulls()).map(({ origin, from }) => `${origin} ${from}`),
+    /** Ends pulls as a worker would have. */
+    async end(state: 'merged' | 'failed', where?: { readonly from: CivilDate }) {
       const ended = await database.prisma.$queryRaw<{ id: bigint }[]>`
         UPDATE conciliation.pull
         SET state = ${state}, fetch_started_at = ${SLOT}, finished_at = now()
@@ -113,6 +99,7 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
         RETURNING id`;
       for (const { id } of ended) queue.jobs.delete(id);
     },
+    /** Forgets everything, the checkpoint too. */
     async reset() {
       await database.prisma.$executeRaw`
         TRUNCATE conciliation.pull, conciliation.sweep, conciliation.day, conciliation.checkpoint, conciliation.backfill CASCADE`;
@@ -126,5 +113,4 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
       await drop();
     },
   };
-  return world;
 }

@@ -31,26 +31,7 @@ export interface SandboxOptions {
   readonly now?: () => Date;
 }
 
-export interface Sandbox {
-  /** `http://127.0.0.1:<port>`, without a slash at the end. */
-  readonly baseUrl: string;
-  readonly faults: FaultPlan;
-  /** By external id; tax identifiers without their mask. */
-  readonly providers: ReadonlyMap<string, RegisteredProvider>;
-  /** The latest 10,000 requests. */
-  readonly requests: readonly LoggedRequest[];
-  issueToken(options?: { readonly isExpired?: boolean }): string;
-  /** What a batch with an invalid provider does; the answer is 400 in both cases. Default: the batch is refused. */
-  setProviderRules(rules: { readonly onInvalid: 'refuse-batch' | 'apply-valid' }): void;
-  /** Sets the titles of the day as JSON texts, which are sent unchanged; null: synthetic titles. */
-  setDayTexts(date: CivilDate, titles: readonly string[] | null): void;
-  /** Sets the number of synthetic titles, before withdrawals with age; null: the usual number. */
-  setDaySize(date: CivilDate, titleCount: number | null): void;
-  /** Sets the complete answer to requests with the date, in either parameter; null: the regular answer. */
-  setRawBody(date: CivilDate, raw: RawBody | null): void;
-  /** Ends every connection immediately. */
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 export interface LoggedRequest {
   readonly method: string;
@@ -74,7 +55,7 @@ export interface RawBody {
 const MAX_LOGGED_REQUESTS = 10_000;
 
 /** Resolves when the sandbox listens. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const tokens = new Set<string>();
   const synthetic = new SyntheticTitles({
     seed: String(options.seed ?? 'sandbox'),
@@ -125,21 +106,31 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const baseUrl = await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
 
   return {
+    /** `http://127.0.0.1:<port>`, without a slash at the end. */
     baseUrl,
     faults,
-    providers: providers.byExternalId,
-    requests,
+    /** By external id; tax identifiers without their mask. */
+    providers: providers.byExternalId as ReadonlyMap<string, RegisteredProvider>,
+    /** The latest 10,000 requests. */
+    requests: requests as readonly LoggedRequest[],
     issueToken({ isExpired = false } = {}) {
       const token = randomBytes(32).toString('base64url');
       if (!isExpired) tokens.add(token);
       return token;
     },
-    setProviderRules({ onInvalid }) {
+    /** What a batch with an invalid provider does; the answer is 400 in both cases. Default: the batch is refused. */
+    setProviderRules({ onInvalid }: { readonly onInvalid: 'refuse-batch' | 'apply-valid' }) {
       providers.appliesValid = onInvalid === 'apply-valid';
     },
-    setDayTexts: (date, titles) => set(days.overrides, date, titles && [...titles]),
-    setDaySize: (date, titleCount) => set(days.overrides, date, titleCount),
-    setRawBody: (date, raw) => set(rawBodies, date, raw),
+    /** Sets the titles of the day as JSON texts, which are sent unchanged; null: synthetic titles. */
+    setDayTexts: (date: CivilDate, titles: readonly string[] | null) =>
+      set(days.overrides, date, titles && [...titles]),
+    /** Sets the number of synthetic titles, before withdrawals with age; null: the usual number. */
+    setDaySize: (date: CivilDate, titleCount: number | null) =>
+      set(days.overrides, date, titleCount),
+    /** Sets the complete answer to requests with the date, in either parameter; null: the regular answer. */
+    setRawBody: (date: CivilDate, raw: RawBody | null) => set(rawBodies, date, raw),
+    /** Ends every connection immediately. */
     close: () => app.close(),
   };
 }
