@@ -5,11 +5,11 @@ import { type Database, openDatabase } from '#dist/base/database/database.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
 import { startSession } from '#dist/console/access/console-sessions.sql.js';
 import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.js';
-import { type Console, createConsole } from '#dist/console/shell/server.js';
+import { createConsole } from '#dist/console/shell/server.js';
 import { answerParent } from './child.ts';
 
 const logger = createLogger({ logLevel: 'error' });
-let opened: { web: Console; database: Database } | null = null;
+let opened: { web: ReturnType<typeof createConsole>; database: Database } | null = null;
 
 const handlers = {
   async open({ databaseUrl }: { databaseUrl: string }): Promise<{ url: string; cookie: string }> {

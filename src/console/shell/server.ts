@@ -54,8 +54,6 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** How often Node looks for requests beyond the timeout; its default is 30 seconds. */
 const TIMEOUT_CHECK_MS = 1_000;
 
-export type Console = ReturnType<typeof createConsole>;
-
 export function createConsole(options: ConsoleOptions) {
   const { host, port, logger, trustedProxies = [] } = options;
   const server = fastify({
