@@ -27,7 +27,6 @@ import { contentHash } from '../../core/title/title.ts';
 import { TitleFolds } from '../../core/title/title-fold.ts';
 import { type PullParts, toKnownError } from '../../core/work/run-pull.ts';
 import {
-  readFirstDate,
   readPromotedOf,
   recordSweep,
   recordSweepFailure,
@@ -92,7 +91,6 @@ async function compare(
   signal: AbortSignal,
 ): Promise<SweepReport & SweepRead> {
   const { from } = request;
-  const first = await readFirstDate(database, from);
   const promoted = await readPromotedOf(database, from);
   reachFaultPoint('before-request');
   // The time of the request, not the end of the answer, decides which dates are closed.
@@ -101,11 +99,11 @@ async function compare(
   reachFaultPoint('headers');
   request.httpStatus = response.httpStatus;
   const today = () => dateIn(timeZone, now());
-  const read = await readFolds(response, { from, promoted }, today).finally(() => {
+  const read = await readFolds(response, from, promoted, today).finally(() => {
     request.responseBytes = response.bytesReceived();
   });
   reachFaultPoint('verify');
-  const report = await recordSweep(database, request, { first, last }, read);
+  const report = await recordSweep(database, request, last, read);
   return { ...read, ...report };
 }
 
@@ -121,10 +119,8 @@ const ANY_DATE: PullWindow = sweepWindow(toCivilDate('0001-01-01'));
  */
 async function readFolds(
   response: ConciliationResponse,
-  {
-    from,
-    promoted,
-  }: { readonly from: CivilDate; readonly promoted: Awaited<ReturnType<typeof readPromotedOf>> },
+  from: CivilDate,
+  promoted: Awaited<ReturnType<typeof readPromotedOf>>,
   today: () => CivilDate,
 ): Promise<SweepRead> {
   const folds = new TitleFolds();
