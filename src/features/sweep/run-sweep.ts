@@ -26,7 +26,6 @@ import { contentHash, TitleFolds } from '../../core/title/title.ts';
 import { type PullWindow, sweepWindow } from '../../core/title/title-contract.ts';
 import { type PullParts, toKnownError } from '../../core/work/run-pull.ts';
 import {
-  readFirstDate,
   readPromotedOf,
   recordSweep,
   recordSweepFailure,
@@ -91,7 +90,6 @@ async function compare(
   signal: AbortSignal,
 ): Promise<SweepReport & SweepRead> {
   const { from } = request;
-  const first = await readFirstDate(database, from);
   const promoted = await readPromotedOf(database, from);
   reachFaultPoint('before-request');
   // The time of the request, not the end of the answer, decides which dates are closed.
@@ -100,11 +98,11 @@ async function compare(
   reachFaultPoint('headers');
   request.httpStatus = response.httpStatus;
   const today = () => dateIn(timeZone, now());
-  const read = await readFolds(response, { from, promoted }, today).finally(() => {
+  const read = await readFolds(response, from, promoted, today).finally(() => {
     request.responseBytes = response.bytesReceived();
   });
   reachFaultPoint('verify');
-  const report = await recordSweep(database, request, { first, last }, read);
+  const report = await recordSweep(database, request, last, read);
   return { ...read, ...report };
 }
 
@@ -120,10 +118,8 @@ const ANY_DATE: PullWindow = sweepWindow(toCivilDate('0001-01-01'));
  */
 async function readFolds(
   response: ConciliationResponse,
-  {
-    from,
-    promoted,
-  }: { readonly from: CivilDate; readonly promoted: Awaited<ReturnType<typeof readPromotedOf>> },
+  from: CivilDate,
+  promoted: Awaited<ReturnType<typeof readPromotedOf>>,
   today: () => CivilDate,
 ): Promise<SweepRead> {
   const folds = new TitleFolds();

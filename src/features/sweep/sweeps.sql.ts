@@ -50,12 +50,6 @@ export async function readDueSweep({ prisma }: Database, slotAt: Date, timeZone:
   return due === undefined ? null : { ...due, slotAt };
 }
 
-/** Returns the first date that a sweep from `from` on compares. */
-export async function readFirstDate(database: Database, from: CivilDate): Promise<CivilDate> {
-  const checkpoint = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
-  return checkpoint && checkpoint.startDate > from ? checkpoint.startDate : from;
-}
-
 /** The result of reading a complete answer. */
 export interface SweepRead {
   readonly folds: TitleFolds;
@@ -92,12 +86,12 @@ export type SweepReport = Awaited<ReturnType<typeof recordSweep>>;
 /**
  * Compares the answer with the newest complete answer for each date, in one statement and therefore
  * in one snapshot, and records the sweep. Writes a row for each date that differs.
- * @param dates the first and the last date to compare; none if the last is before the first
+ * @param last the last date to compare; the first one is in the ledger
  */
 export function recordSweep(
   database: Database,
   request: SweepRequest,
-  dates: { readonly first: CivilDate; readonly last: CivilDate },
+  last: CivilDate,
   read: SweepRead,
 ) {
   return database.prisma.$transaction(async (tx) => {
@@ -105,7 +99,8 @@ export function recordSweep(
       { date: CivilDate; ledgerTitles: number | null; ledgerSum: string | null }[]
     >`
       SELECT wanted.date::date::text AS date, fold_count AS "ledgerTitles", fold_sum AS "ledgerSum"
-      FROM generate_series(${dates.first}::date, ${dates.last}::date, '1 day') AS wanted (date)
+      FROM generate_series(
+        greatest(${request.from}::date, (SELECT start_date FROM conciliation.checkpoint)), ${last}::date, '1 day') AS wanted (date)
       LEFT JOIN conciliation.day ON day.date = wanted.date`;
     const differences = compared
       .map((ledger) => {
