@@ -1,5 +1,6 @@
 /** A Redis with TLS: who vouches for it, and under which name, is checked. */
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
@@ -9,21 +10,20 @@ import {
   SERVER_CERTIFICATE,
   SERVER_KEY,
 } from '../../support/certificates.ts';
-import { forFile, openFolder } from '../../support/for-tests.ts';
-import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
-import { dueSince, eventually, openServiceWorld } from '../../support/service-world.ts';
+import { eventually } from '../../support/service-world.ts';
+import { killWorkerProcesses, startWorkerProcess } from './worker-process.ts';
 
 describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-server)', () => {
-  const folder = forFile(openFolder);
-  const world = forFile(() => openServiceWorld({ environment: dueSince(daysFrom(-1, TODAY)) }));
+  let folder: string;
   let port: number;
   let server: RedisServer;
 
   beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conciliation-redis-tls-'));
     const write = async (name: string, text: string) => {
-      await writeFile(join(folder.path, name), text);
-      return join(folder.path, name);
+      await writeFile(join(folder, name), text);
+      return join(folder, name);
     };
     await write('authority.pem', AUTHORITY);
     await write('other.pem', OTHER_AUTHORITY);
@@ -35,30 +35,35 @@ describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-
     ]);
   });
 
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await killWorkerProcesses();
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
 
   const start = (host: string, authority: string, scheme = 'rediss') =>
-    world.spawn({
-      roles: ['scheduler', 'worker'],
-      environment: {
-        REDIS_URL: `${scheme}://${host}:${port}`,
-        NODE_EXTRA_CA_CERTS: join(folder.path, authority),
+    startWorkerProcess(
+      {
+        redisUrl: `${scheme}://${host}:${port}`,
+        databaseUrl: '',
+        enqueue: '7',
       },
-    });
+      { NODE_EXTRA_CA_CERTS: join(folder, authority) },
+    );
 
   test('REDISS: with the right authority and name, queue and worker work', async () => {
-    const service = start('localhost', 'authority.pem', 'REDISS');
-    await eventually(() => expect(service.logged('pull ended')).toHaveLength(1));
+    const worker = await start('localhost', 'authority.pem', 'REDISS');
+    await eventually(() => expect(worker.answers).toContainEqual({ handled: '7' }));
+    expect(await worker.close()).toBe(0);
   });
 
   test.each([
     ['of another authority', 'localhost', 'other.pem', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('a server %s is refused', async (_, host, authority, code) => {
-    const { started } = start(host, authority);
-    await expect(started).rejects.toThrow('the service ended with 2');
-    await expect(started).rejects.toThrow(
-      `REDIS_URL: the server at ${host}:${port} cannot be spoken to (${code})`,
-    );
+    const { answers } = await start(host, authority);
+    expect(answers).toEqual([
+      { refused: [`REDIS_URL: the server at ${host}:${port} cannot be spoken to (${code})`] },
+    ]);
   });
 });
