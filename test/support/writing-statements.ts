@@ -20,7 +20,7 @@ const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${lette
 /** The columns of assignments that the source assembles, by the expression that stands in their place. */
 const ASSEMBLED: Readonly<Record<string, readonly string[]>> = {
   ended: ['ended_at', 'ended_by'],
-  '...fold': ['fold_count', 'fold_sum'],
+  '...ofFold': ['fold_count', 'fold_sum'],
   settled: [
     ...['state', 'last_pull_id', 'held_pull_id', 'verified_at', 'rejected_count'],
     ...['fold_count', 'fold_sum'],

@@ -58,8 +58,7 @@ export async function endMerge(
   }
   if (state === 'held') {
     const ofFold = fold && { foldCount: fold.count, foldSum: fold.toText() };
-    const data = { state, heldPullId: pullId, ...ofFold };
-    await tx.day.updateMany({ where: { date }, data });
+    await tx.day.updateMany({ where: { date }, data: { state, heldPullId: pullId, ...ofFold } });
     await discardPlan(tx, fence);
   } else {
     if (state !== 'superseded') isNewlyReconciled = await mergeOwnDate(tx, features, merge);

@@ -243,6 +243,9 @@ export const isSignable = (
     AND ${hasObstacle(Prisma.sql`day.date`, rules, codes)} = ${wanted === 'kept'}`;
 };
 
+export const isOneOf = (dates: readonly CivilDate[]) =>
+  Prisma.sql`date = ANY(${dates}::text[]::date[])`;
+
 export async function readDayTotals(
   db: QueryClient,
   condition: Prisma.Sql,

@@ -226,7 +226,10 @@ function TitleSide({ title, payable }: SidesProps) {
 }
 
 /** The fields of a payable. Without a title, nothing is marked as different. */
-export function PayableSide({ title, payable }: SidesProps) {
+export function PayableSide({
+  title = null,
+  payable,
+}: Partial<SidesProps> & Pick<SidesProps, 'payable'>) {
   const { text } = usePage();
   const { titleDue, payableDue, titleValue, payableValue } = useSides(title, payable);
   if (payable === null) return <p class="quiet">{text('matching.noPayable')}</p>;

@@ -46,7 +46,7 @@ export function TitleMatches(props: {
       ) : (
         <div class="stack">
           {payables.map(({ payable }) => (
-            <PayableSide key={payable.erpKey} payable={payable} title={null} />
+            <PayableSide key={payable.erpKey} payable={payable} />
           ))}
           {present.otherTitles.length > 0 && (
             <p>

@@ -11,12 +11,12 @@ import { textParameter, usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.tsx';
-import { Prisma } from '../../../generated/prisma/client.ts';
 import { Released } from '../../bookings/pages/booking-page.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import type { LedgerDay } from '../ledger-days.sql.ts';
 import {
   isKept,
+  isOneOf,
   isSignable,
   JudgedDay,
   readDays,
@@ -171,9 +171,8 @@ export const SIGN_DAYS = declareAction({
     const by = actorOf(request);
     const outcomes = await signOffDays(database, day.map(parseSeenDay), { ...parts, by, reason });
     const dates = outcomes.flatMap(({ date, refusal }) => (refusal === null ? date : []));
-    const isSigned = Prisma.sql`date = ANY(${dates}::text[]::date[])`;
     const [signed, { days: remaining }, bookings] = await Promise.all([
-      readDays(database.prisma, isSigned, { offset: 0, limit: dates.length }),
+      readDays(database.prisma, isOneOf(dates), { offset: 0, limit: dates.length }),
       readDayTotals(database.prisma, isSignable(todayOf(parts), obstacleRules(parts, by), 'all')),
       (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, dates, parts),
     ]);
