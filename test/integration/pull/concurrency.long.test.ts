@@ -81,6 +81,21 @@ async function terminate(pid: number) {
   await administrator.query('SELECT pg_terminate_backend($1)', [pid]);
 }
 
+test('no session sees titles of a pull that waits for the closing phase', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, textsOf(date, '1.25'));
+  const id = await world.newPull(date);
+  await administrator.query(
+    "BEGIN; SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
+  );
+  const ending = pullToEnd(world.parts, id, endless(), () => undefined);
+  await backendThat(`wait_event_type = 'Lock'`);
+  expect([await rowsOf(date), (await readPull(id))['state']]).toEqual([[], 'running']);
+  await administrator.query('ROLLBACK');
+  expect(await ending).toMatchObject({ kind: 'done', report: { state: 'merged', inserted: 20 } });
+  expect(await rowsOf(date)).toEqual(contentOf('1.25'));
+});
+
 describe('one date, pulled twice at once', () => {
   test('by two engines, twenty times over, has its titles once', async () => {
     const database = openDatabase({
