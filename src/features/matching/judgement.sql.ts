@@ -211,7 +211,7 @@ export const situationOf = (
                      WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
                           AND NOT ${isPostedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
                      WHEN (${PAYEE}) = 'other' THEN 'other_payee'
-                     WHEN (${isNamed}) IS NOT TRUE AND payable.closed_at IS NOT NULL THEN 'gone'
+                     WHEN (${isNamed}) IS NOT TRUE AND payable.closed_at IS NOT NULL AND NOT ${isReopened} THEN 'gone'
                      ELSE 'settled_here' END
          WHEN payable.settled_as = 'assignment' THEN 'assigned'
          WHEN payable.settled_as = 'offset' THEN 'offset'

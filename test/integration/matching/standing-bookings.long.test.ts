@@ -181,6 +181,21 @@ test('a payable that was gone before the reversal of its booking waits for the n
   expect(await breaks(other)).toEqual([]);
 });
 
+test('a payable that named its booking before it was gone waits too, for a title with another due date', async () => {
+  title = `m ${value} due=2099-08-01`;
+  const payable = 'k1 # order=m due=2099-08-01';
+  await book(true, payable);
+  const key = await judged.keyOf('m', date);
+  await state(`${payable.replace('#', '0 paid as=assignment')} by=${key}`);
+  await state('unrelated 1 code=P-9', 'snapshot');
+  await judged.pull(other, `m ${value} due=2099-08-08, ${REST}`);
+  await withdraw('posted');
+  expect(await breaks(other)).toEqual(['already_assigned m k1']);
+  expect(await judged.waiting(other)).toEqual(['m']);
+  await state('unrelated 1 code=P-9', 'snapshot');
+  expect(await breaks(other)).toEqual(['gone_from_erp! m k1']);
+});
+
 test('another instalment of the order does not wait for the reversal of the first one', async () => {
   await book(true, 'k1 # order=m');
   await state('k2 800 due=2099-08-30 order=m');
