@@ -1,28 +1,24 @@
 import fc from 'fast-check';
-import { Pool } from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import type { Database } from '../../../src/base/database/database.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { parseDecimal } from '../../../src/base/values/decimal.ts';
 import { copyRows, insertRejects } from '../../../src/core/merge/stage-response.sql.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { COPY_START, encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { contentHash, identityHash, type Title } from '../../../src/core/title/title.ts';
-import { createMigratedDatabase, type MigratedDatabase } from '../../support/database.ts';
+import { createMigratedDatabase } from '../../support/database.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { titleText } from '../../support/titles.ts';
 import { WINDOW } from '../../unit/reader/read-both-ways.ts';
 
-let testDatabase: MigratedDatabase;
-let pool: Pool;
-
+let database: Database;
+let pool: Database['pool'];
 beforeAll(async () => {
-  testDatabase = await createMigratedDatabase();
-  pool = new Pool({ connectionString: testDatabase.url });
-});
-
-afterAll(async () => {
-  await pool?.end();
-  await testDatabase?.drop();
+  const created = await createMigratedDatabase();
+  database = created.database;
+  pool = database.pool;
+  return created.drop;
 });
 
 const { signal } = new AbortController();
@@ -162,7 +158,7 @@ test('rejects', async () => {
     { ordinal: 0, orderUid: null, reasons: ['a "quoted" \\ reason', '', 'NULL'], raw: '{}' },
     { ordinal: 1, orderUid: 'uid', reasons: [], raw: 'ção'.repeat(5000) },
   ].map((reject) => ({ ...reject, rawBytes: 2 ** 40, rawHash: RAW }));
-  expect(await insertRejects(testDatabase.database, 9n, rejects)).toBe(2);
+  expect(await insertRejects(database, 9n, rejects)).toBe(2);
   const found = await pool.query(
     `SELECT ordinal, order_uid AS "orderUid", reasons, raw, raw_bytes::float8 AS "rawBytes",
             replace(raw_hash::text, '-', '') AS "rawHash"
