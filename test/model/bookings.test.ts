@@ -217,7 +217,9 @@ class History {
     const { prisma } = world.database;
     const open = { state: { in: ['released', 'failed'] } };
     expect(await prisma.bookingLine.count({ where: open })).toBe(0);
-    const questions = { outcome: { in: ['unknown_key', 'other_content', 'other_document'] } };
+    const questions = {
+      outcome: { in: ['unknown_key', 'other_content', 'other_document', 'after_refusal'] },
+    };
     expect(await prisma.bookingReceipt.count({ where: questions })).toBe(0);
   }
 }

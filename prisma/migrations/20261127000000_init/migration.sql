@@ -3193,7 +3193,7 @@ CREATE TABLE conciliation.booking_receipt (
   settled_by      text,
 
   CONSTRAINT booking_receipt_outcome_check
-    CHECK (outcome IN ('accepted', 'unknown_key', 'other_content', 'other_document', 'other_consumer', 'recorded', 'set_aside')
+    CHECK (outcome IN ('accepted', 'unknown_key', 'other_content', 'other_document', 'after_refusal', 'other_consumer', 'recorded', 'set_aside')
            AND (outcome IS NULL) = (settled_at IS NULL))
 ) WITH (
   -- Grows with every title.
@@ -3207,7 +3207,7 @@ CREATE INDEX booking_receipt_line_idx
   ON conciliation.booking_receipt (date, identity_hash, occurrence, version);
 CREATE INDEX booking_receipt_unsettled_idx ON conciliation.booking_receipt (id) WHERE outcome IS NULL;
 CREATE INDEX booking_receipt_question_idx
-  ON conciliation.booking_receipt (date) WHERE outcome IN ('unknown_key', 'other_content', 'other_document');
+  ON conciliation.booking_receipt (date) WHERE outcome IN ('unknown_key', 'other_content', 'other_document', 'after_refusal');
 
 COMMENT ON TABLE conciliation.booking_receipt IS
   'What a consumer says about a line. A consumer inserts rows with its own name only, and reads those. The program compares each receipt with the lines within a minute, and sets outcome, settled_at and settled_by; the other columns never change.';
@@ -3242,7 +3242,7 @@ COMMENT ON COLUMN conciliation.booking_receipt.is_final IS
 COMMENT ON COLUMN conciliation.booking_receipt.received_at IS
   'When the receipt was inserted.';
 COMMENT ON COLUMN conciliation.booking_receipt.outcome IS
-  'accepted: the line has the key, the content and the consumer. unknown_key: no line has the key. other_content: the line has another content. other_document: the line is posted with another document. These block the date until a person answers: recorded, if the ERP has posted it, or set_aside. other_consumer: the line belongs to another consumer; the receipt counts for nothing. Null: not compared yet.';
+  'accepted: the line has the key, the content and the consumer. unknown_key: no line has the key. other_content: the line has another content. other_document: the line is posted with another document. after_refusal: posted, although the ERP had refused the line for good. These block the date until a person answers: recorded, if the ERP has posted it, or set_aside. other_consumer: the line belongs to another consumer; the receipt counts for nothing. Null: not compared yet.';
 COMMENT ON COLUMN conciliation.booking_receipt.settled_at IS
   'When outcome was set. Null: not compared yet.';
 COMMENT ON COLUMN conciliation.booking_receipt.settled_by IS

@@ -109,7 +109,7 @@ async function recordPosted(
     ORDER BY identity_hash, occurrence, version, id DESC`;
   await tx.$executeRaw`
     UPDATE conciliation.booking_line AS line
-    SET posted_hash = CASE WHEN receipt.outcome = 'other_document' THEN line.posted_hash ELSE receipt.content_hash END, state = 'posted', state_at = now(), failure = NULL,
+    SET posted_hash = CASE WHEN receipt.outcome = 'other_content' THEN receipt.content_hash ELSE line.posted_hash END, state = 'posted', state_at = now(), failure = NULL,
         failure_kind = NULL, document = receipt.document
     FROM (${posted}) AS receipt
     WHERE (line.date, line.identity_hash, line.occurrence, line.version)

@@ -5,12 +5,14 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Of a receipt: it does not fit, and a person has to answer. */
-export const DOES_NOT_FIT = Prisma.sql`outcome IN ('unknown_key', 'other_content', 'other_document')`;
+export const DOES_NOT_FIT = Prisma.sql`outcome IN ('unknown_key', 'other_content', 'other_document', 'after_refusal')`;
 
 /**
  * Compares the receipts that are new with the lines, and applies the newest accepted one of each line. A line
  * that failed is offered again, at the end of the feed, unless the receipt is final. A line whose booking has a later posted version is
- * superseded. A posted line keeps its document: until the line fails, a receipt with another one does not fit.
+ * superseded. A posted line keeps its document: until the line fails, a receipt with another one does not fit. Nor does
+ * `posted` after a final receipt: an ERP that refused a line because the agent was paid, and posts it later, has usually
+ * lost that payment.
  * @param date only the receipts of this date; null: all
  * @returns the number of receipts
  */
@@ -34,7 +36,7 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
                   WHEN receipt.content_hash <> coalesce(line.posted_hash, line.content_hash)
                     THEN 'other_content'
                   ELSE 'accepted' END AS outcome,
-             CASE WHEN line.state = 'posted' THEN line.document END AS posted_document
+             line.state AS line_state, CASE WHEN line.state = 'posted' THEN line.document END AS posted_document
       FROM conciliation.booking_receipt AS receipt
       LEFT JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence, version)
       WHERE receipt.outcome IS NULL AND (${date}::date IS NULL OR receipt.date = ${date}::date)
@@ -42,7 +44,11 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
       SELECT *, count(reason) OVER (PARTITION BY line_id, outcome ORDER BY id) AS failures FROM known
     ), compared AS MATERIALIZED (
       SELECT id, line_id, document, reason, failure_kind, accounting_date, state,
-             CASE WHEN outcome = 'accepted' AND document <> coalesce(
+             CASE WHEN outcome = 'accepted' AND state = 'posted' AND 'refused' =
+                    CASE WHEN failures = 0 THEN line_state
+                         ELSE first_value(state) OVER (PARTITION BY line_id, outcome, failures ORDER BY id) END
+                  THEN 'after_refusal'
+                  WHEN outcome = 'accepted' AND document <> coalesce(
                     CASE WHEN failures = 0 THEN posted_document END,
                     first_value(document) OVER (PARTITION BY line_id, outcome, failures ORDER BY document IS NULL, id))
                   THEN 'other_document' ELSE outcome END AS outcome

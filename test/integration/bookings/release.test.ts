@@ -381,6 +381,42 @@ test('a second document for a posted line does not fit, until the line has faile
   expect([await open(), await present()]).toEqual([undefined, posted('fourth')]);
 });
 
+test('posted after a final refusal does not fit until a person answers, and after a failure does', async () => {
+  await pull({ uid: 'a' });
+  await sign();
+  const line = await offeredLine();
+  let sent = 0;
+  const take = (...given: ('posted' | 'failed' | 'final')[]) =>
+    takeReceipts(
+      world.database,
+      'erp',
+      given.map((status) => {
+        sent += 1;
+        const failed = { status: 'failed' as const, document: null, reason: 'the agent was paid' };
+        const more = status === 'posted' ? {} : { ...failed, final: status === 'final' };
+        return receipt(line, { idempotencyKey: `${date} ${sent}`, ...more });
+      }),
+    );
+  const state = async () => {
+    const questions = await readReceiptQuestions(world.database.prisma);
+    const present = await world.database.prisma.bookingLine.findFirstOrThrow({ where: { date } });
+    return [present.state, questions.find((day) => day.date === date)?.receipts ?? 0];
+  };
+  await take('final');
+  expect(await state()).toEqual(['refused', 0]);
+  await take('posted');
+  expect(await state()).toEqual(['refused', 1]);
+  await answer('set_aside');
+  expect(await state()).toEqual(['refused', 0]);
+  await take('failed', 'posted');
+  expect(await state()).toEqual(['posted', 0]);
+  // An ERP sends all receipts again, in the order of their creation.
+  await take('failed', 'final', 'posted', 'posted');
+  expect(await state()).toEqual(['refused', 2]);
+  await answer('recorded');
+  expect(await state()).toEqual(['posted', 0]);
+});
+
 test('a receipt that is set aside counts for nothing, and the day that waited is released', async () => {
   await pull({ uid: 'a' });
   await take(receipt(foreign()));

@@ -246,6 +246,8 @@ test('payables are to be blocked from the match until a line is posted', async (
   };
   await answer(-1, 'failed', true);
   expect(await blocked()).toMatchObject([{ state: 'refused' }]);
+  await answer(-1, 'failed');
+  expect(await blocked()).toMatchObject([{ state: 'failed' }]);
   await answer(-1, 'posted');
   expect(await blocked()).toEqual([]);
   // A restatement that is not answered yet: the version before is posted.

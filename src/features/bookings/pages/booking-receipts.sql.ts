@@ -25,6 +25,7 @@ const OUTCOMES = [
   'unknown_key',
   'other_content',
   'other_document',
+  'after_refusal',
   'other_consumer',
   ...RECEIPT_ANSWERS,
 ] as const;
