@@ -456,7 +456,10 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT DISTINCT title_id, named, 1, 0, 0, NULL, NULL::numeric
     FROM asked CROSS JOIN LATERAL unnest(string_to_array(erp_keys, ',')) AS named
     WHERE is_own AND (title_id IN (SELECT id FROM unmatched) AND state <> 'reversed'
-                      OR state = 'withdrawn' AND named NOT IN (SELECT erp_key FROM held))
+                      -- The payable is that of another title, or a later booking is still to be reversed on it.
+                      OR state = 'withdrawn' AND named NOT IN (
+                        SELECT erp_key FROM held UNION ALL
+                        SELECT unnest(string_to_array(erp_key, ',')) FROM booking WHERE NOT is_undone))
     UNION ALL
     -- The ERP has settled the payable that the title had before the payable changed, or that of the withdrawn title
     -- that the title continues.
@@ -537,8 +540,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
              Prisma.sql`named.identities`,
              Prisma.sql`least(coalesce(demand.value, 0), greatest(payable.total_value, erp_value)) > payable.open_value
                -- Of a sum, the difference may be a line that the ERP has posted and not yet answered.
-               AND (payable.total_value > payable.open_value
-                    OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
+               AND CASE WHEN payable.total_value IS NOT NULL THEN payable.total_value > payable.open_value
+                        ELSE erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE) END`,
              // A row that a snapshot lacks states nothing of its settlement any more.
              Prisma.sql`undone.posted_at > CASE WHEN payable.closed_at IS NULL THEN ${STATED_AT} ELSE '-infinity' END`,
              // Does not depend on the row, so that it is hashed once.

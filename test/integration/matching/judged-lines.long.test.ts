@@ -154,6 +154,30 @@ test('after the release: less is open, paid without an answer, paid in part', as
   await expectBreaks('', 'paid_to_supplier! c k3, paid_to_supplier! b k2, paid_in_part! a k1');
 });
 
+test('a payable whose whole value is smaller was changed, and no part of it was paid', async () => {
+  await release('w 1730', 'k1 1730 order=w total=1730', false);
+  await expectBreaks('k1 1720 order=w total=1720', '');
+  await expectBreaks('k1 1710 order=w total=1720', 'paid_in_part! w k1');
+});
+
+test('the payee of a later booking says nothing of an earlier booking that was reversed', async () => {
+  await release('v 1740', 'k1 1740 order=v');
+  await judged.pull(date, 'v 1741, rest 9999');
+  await expectBreaks('k1 1741 order=v', '');
+  await judged.release(date);
+  await judged.answer(date, 'posted');
+  await expectBreaks(`k1 1741 order=v payee=${AGENT}`, '');
+  // The second title is withdrawn, too. Its reversal is not released yet.
+  await judged.pull(date, 'rest 9999');
+  await expectBreaks('', 'withdrawn_open v k1');
+  await judged.release(date);
+  await judged.answer(date, 'posted');
+  await expectBreaks(
+    `k1 1741 order=v payee=${AGENT}`,
+    'payee_changed! v k1, payee_changed! v k1, withdrawn_open v k1',
+  );
+});
+
 test('a posting on a payable of several titles makes no other title of it differ, and a part that was paid does', async () => {
   const due = 'due=2098-01-31';
   await release(`s 100 ${due}, s 200 ${due}`, `k1 300 order=s ${due} total=300`, false);
