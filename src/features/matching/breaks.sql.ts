@@ -16,7 +16,7 @@ import {
   TITLE_GROUND,
   TITLE_TAX_ID,
 } from './candidates.sql.ts';
-import { IS_PLAIN, SEVERITY, situationOf, VERDICTS } from './judgement.sql.ts';
+import { IS_PLAIN, isSettledBy, SEVERITY, situationOf, VERDICTS } from './judgement.sql.ts';
 
 /** The kinds of breaks, in the order of a list. An unmatched title is in one break. */
 export const BREAK_KINDS = [
@@ -535,7 +535,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
            ${IS_BOOKED} AS is_booked, title.business_day AS title_due_date,
            payable.settled_on, payable.changed_at,
            source = 2 AND place IN (3, 4) AND pair.days > ${FAR_DUE_DAYS} AND payable.instalment IS NOT NULL AS is_far,
-           ${STATED_AT} AS stated_at,
+           ${STATED_AT} AS stated_at, ${isSettledBy(Prisma.sql`named.identities`)} AS is_named,
            ${situationOf(
              Prisma.sql`named.identities`,
              Prisma.sql`least(coalesce(demand.value, 0), greatest(payable.total_value, erp_value)) > payable.open_value
@@ -557,7 +557,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     LEFT JOIN booking AS undone ON undone.is_undone AND undone.booking_name = ${SETTLING_BOOKING}
   ), judged AS MATERIALIZED (
     -- Where several results are possible, the least severe one counts.
-    SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,
+    SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current, is_named,
            -- Without an answer, a booking that no title has any more explains a payment of which the ERP does not state
            -- the receiver only so far that the payment is not urgent: the ERP may have paid the supplier. Where the ERP
            -- has no line to answer but a reversal, the booking explains nothing.
@@ -577,7 +577,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     JOIN ${VERDICTS} USING (is_early, situation, state)
     -- A booking that no title has any more explains its own payables only.
     WHERE (only_keys IS NULL OR erp_key = ANY(only_keys))
-    GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current
+    GROUP BY title_id, erp_key, source, place, days, situation, kind, rule, is_current, is_named
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
     SELECT date, name, booking_name AS booking, kind, state, states, booking.original_value, key AS erp_key,
@@ -632,7 +632,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT DISTINCT ON (title_id) * FROM judged
     WHERE source > 0 AND title_id IN (SELECT id FROM unmatched)
       AND (severity > 0 OR situation = 'open' AND place > 0 OR title_id IN (SELECT title_id FROM live))
-    ORDER BY title_id, source, place, days, severity DESC, erp_key
+    -- The payable that the ERP says a booking of the title has settled is that of the title.
+    ORDER BY title_id, source, is_named DESC, place, days, severity DESC, erp_key
   ), doubt AS MATERIALIZED (
     SELECT title_id,
            min(erp_key) FILTER (WHERE fits) AS fit,

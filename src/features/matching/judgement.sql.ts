@@ -162,31 +162,35 @@ const isSupplier = (party: Prisma.Sql) => Prisma.sql`
   (${isAgent(party, Prisma.sql`payable.supplier_tax_id`)} OR ${isAgent(party, TITLE_TAX_ID)})`;
 
 /**
- * Whether the newest posted line of a title `title` asks that `party` be paid: the agent of a title that was restated
- * since.
+ * Whether the newest posted line of a title `title`, or a line after it without an answer, asks that `party` be paid:
+ * the agent of a title that was restated since.
  */
-const isPostedAgent = (party: Prisma.Sql) => Prisma.sql`
+const isAskedAgent = (party: Prisma.Sql) => Prisma.sql`
   EXISTS (
     SELECT FROM (
-      SELECT kind, ${taxIdOf('line.financial_agent_identification')} AS agent
+      SELECT kind, version, max(version) FILTER (WHERE state = 'posted') OVER () AS posted,
+             ${taxIdOf('line.financial_agent_identification')} AS agent
       FROM conciliation.booking_line AS line
       WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
-        AND line.title_id = title.id AND line.state = 'posted'
-      ORDER BY version DESC LIMIT 1
-    ) AS posted WHERE kind <> 'reverse' AND ${isAgent(party, Prisma.sql`posted.agent`)})`;
+        AND line.title_id = title.id AND line.state IN ('released', 'posted')
+    ) AS asked WHERE kind <> 'reverse' AND (version >= posted) IS NOT FALSE AND ${isAgent(party, Prisma.sql`asked.agent`)})`;
 
 /** Who is to be paid, of a pair `title`, `payable`: supplier, agent, other. Null: the ERP states no payee. */
 export const PAYEE: Prisma.Sql = Prisma.sql`
   CASE WHEN payable.payee IS NULL THEN NULL
        WHEN ${isSupplier(Prisma.sql`payable.payee`)} THEN 'supplier'
        WHEN ${isAgent(Prisma.sql`payable.payee`, TITLE_AGENT)} THEN 'agent'
-       WHEN ${isPostedAgent(Prisma.sql`payable.payee`)} THEN 'agent' ELSE 'other' END`;
+       WHEN ${isAskedAgent(Prisma.sql`payable.payee`)} THEN 'agent' ELSE 'other' END`;
 
 /** True for a row `payable` that is to be paid to the supplier as the ERP entered it. */
 export const IS_PLAIN: Prisma.Sql = Prisma.sql`
   (payable.status = 'open' AND payable.closed_at IS NULL AND payable.payee IS NULL AND payable.open_value <> 0
    AND payable.settled_as IS NULL AND payable.settled_by IS NULL
    AND (payable.total_value = payable.open_value) IS NOT FALSE)`;
+
+/** Whether `settled_by` of a row `payable` names one of these bookings, as `identityOf` has them. */
+export const isSettledBy = (identities: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities})) IS TRUE`;
 
 /**
  * The situation of a pair `title`, `payable`.
@@ -203,15 +207,15 @@ export const situationOf = (
 ): Prisma.Sql => {
   // A payee that is the supplier's own says nothing about who was paid.
   const paidTo = Prisma.sql`coalesce(payable.paid_to, CASE WHEN (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
-  const isNamed = Prisma.sql`regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities})`;
+  const isNamed = isSettledBy(identities);
   return Prisma.sql`
     CASE WHEN payable.settled_by IS NOT NULL
-           THEN CASE WHEN (${isNamed}) IS NOT TRUE AND (${isReversed}) IS NOT TRUE THEN 'settled_elsewhere'
+           THEN CASE WHEN NOT ${isNamed} AND (${isReversed}) IS NOT TRUE THEN 'settled_elsewhere'
                      -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
                      WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
-                          AND NOT ${isPostedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
+                          AND NOT ${isAskedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
                      WHEN (${PAYEE}) = 'other' THEN 'other_payee'
-                     WHEN (${isNamed}) IS NOT TRUE AND payable.closed_at IS NOT NULL AND NOT ${isReopened} THEN 'gone'
+                     WHEN NOT ${isNamed} AND payable.closed_at IS NOT NULL AND NOT ${isReopened} THEN 'gone'
                      ELSE 'settled_here' END
          WHEN payable.settled_as = 'assignment' THEN 'assigned'
          WHEN payable.settled_as = 'offset' THEN 'offset'

@@ -178,6 +178,13 @@ test('the payee of a later booking says nothing of an earlier booking that was r
   );
 });
 
+test('of two equal payables, the payable that names the booking of a title is that of the title', async () => {
+  await judged.pull(date, 'x 1750, y 1750, rest 9999');
+  const [x, y] = [await judged.keyOf('x', date), await judged.keyOf('y', date)];
+  const settled = `k1 1750 paid as=assignment by=${y}, k2 1750 paid as=assignment by=${x}`;
+  await expectBreaks(settled, 'already_assigned x k2, already_assigned y k1', 'snapshot');
+});
+
 test('a posting on a payable of several titles makes no other title of it differ, and a part that was paid does', async () => {
   const due = 'due=2098-01-31';
   await release(`s 100 ${due}, s 200 ${due}`, `k1 300 order=s ${due} total=300`, false);
@@ -254,17 +261,23 @@ test('a reversal that the ERP refuses for good is urgent, and what was posted st
   await expectBreaks('k2 1508 paid', 'paid_to_supplier! r k2');
 });
 
-test('a restated agent: the payee that the posted line asked for is expected until another line is posted', async () => {
-  await release('a 1509', 'k1 1509');
-  await expectBreaks(`k1 1509 payee=${AGENT}`, '');
-  await judged.pull(date, `a 1509 agent=${THIRD_PARTY}, rest 9999`);
-  await expectBreaks('', '');
-  await judged.release(date);
-  await expectBreaks('', '');
-  await judged.answer(date, 'posted');
-  await expectBreaks('', 'payee_changed! a k1');
-  await expectBreaks(`k1 1509 payee=${THIRD_PARTY}`, '');
-});
+test.each([
+  ['r', 'answered', true],
+  ['q', 'not answered', false],
+])(
+  'a restated agent: the payee that a line asked for is expected until another line is posted: %s %s',
+  async (uid, _, isPosted) => {
+    await release(`${uid} 1509`, `k1 1509 order=${uid}`, isPosted);
+    await expectBreaks(`k1 1509 order=${uid} payee=${AGENT}`, '');
+    await judged.pull(date, `${uid} 1509 agent=${THIRD_PARTY}, rest 9999`);
+    await expectBreaks('', '');
+    await judged.release(date);
+    await expectBreaks('', '');
+    await judged.answer(date, 'posted');
+    await expectBreaks('', `payee_changed! ${uid} k1`);
+    await expectBreaks(`k1 1509 order=${uid} payee=${THIRD_PARTY}`, '');
+  },
+);
 
 test('a break that a person has resolved does not keep the title any more, and the payable that changes does again', async () => {
   await judged.pull(date, 'a 1506');
