@@ -540,8 +540,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
              Prisma.sql`named.identities`,
              Prisma.sql`least(coalesce(demand.value, 0), greatest(payable.total_value, erp_value)) > payable.open_value
                -- Of a sum, the difference may be a line that the ERP has posted and not yet answered.
-               AND CASE WHEN payable.total_value IS NOT NULL THEN payable.total_value > payable.open_value
-                        ELSE erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE) END`,
+               AND (payable.total_value > payable.open_value
+                    OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
              // A row that a snapshot lacks states nothing of its settlement any more.
              Prisma.sql`undone.posted_at > CASE WHEN payable.closed_at IS NULL THEN ${STATED_AT} ELSE '-infinity' END`,
              // Does not depend on the row, so that it is hashed once.

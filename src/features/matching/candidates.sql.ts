@@ -60,12 +60,9 @@ export const PAYABLE_VALUE = Prisma.sql`coalesce(payable.total_value, payable.op
  */
 export const PAYABLE_GROUND = groundWith(PAYABLE_VALUE);
 
-/**
- * Of a match `match` and its payable: less is open than at the time of the match, and nothing else has changed. Where
- * the ERP states the whole value, the whole value decides.
- */
+/** Of a match `match` and its payable: less is open than at the time of the match, and nothing else has changed. */
 export const IS_REDUCED = Prisma.sql`
-  (payable.total_value IS NULL AND ${PAYABLE_VALUE} < match.erp_value
+  (${PAYABLE_VALUE} < match.erp_value
    AND ${groundWith(Prisma.sql`match.erp_value`)} = match.erp_ground)`;
 
 /** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */
