@@ -3252,17 +3252,29 @@ COMMENT ON COLUMN conciliation.booking_receipt.settled_by IS
 CREATE FUNCTION conciliation.check_booking_receipt() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+  -- With the blanks of Unicode, which a locale may not know.
+  blank CONSTANT text := '^[[:space:]\u00A0\u2000-\u200D\u202F\u3000\uFEFF]*$';
+  -- The columns that the program writes.
+  program CONSTANT text[] := '{id,received_at,outcome,settled_at,settled_by}';
   fault text := CASE
-    WHEN length(NEW.idempotency_key) NOT BETWEEN 1 AND 200 THEN 'idempotency_key: expected 1 to 200 characters'
+    WHEN length(NEW.idempotency_key) > 200 OR NEW.idempotency_key ~ blank
+      THEN 'idempotency_key: expected 1 to 200 characters, not only blanks'
+    -- ON CONFLICT DO NOTHING would drop it. Of an erased receipt, the text is not there to compare.
+    WHEN EXISTS (
+      SELECT FROM conciliation.booking_receipt AS given
+      WHERE (given.consumer, given.idempotency_key) = (NEW.consumer, NEW.idempotency_key)
+        AND (to_jsonb(given) - program) <> (to_jsonb(NEW) - program)
+        AND coalesce(given.document, given.reason) !~ '^erased-[0-9]+$')
+      THEN 'idempotency_key: expected a key that no other receipt has'
     WHEN NEW.date NOT BETWEEN '0001-01-01' AND '9999-12-31' THEN 'date: expected a date from 0001-01-01 to 9999-12-31'
     WHEN NEW.occurrence < 1 THEN 'occurrence: expected at least 1'
     WHEN NEW.version NOT BETWEEN 1 AND 1000000000 THEN 'version: expected 1 to 1000000000'
     WHEN NEW.status NOT IN ('posted', 'failed') THEN 'status: expected posted or failed'
-    WHEN NEW.status = 'posted' AND length(coalesce(NEW.document, '')) NOT BETWEEN 1 AND 200
-      THEN 'document: expected 1 to 200 characters with the status posted'
+    WHEN NEW.status = 'posted' AND (length(NEW.document) <= 200 AND NEW.document !~ blank) IS NOT TRUE
+      THEN 'document: expected 1 to 200 characters, not only blanks, with the status posted'
     WHEN NEW.status = 'failed' AND NEW.document IS NOT NULL THEN 'document: expected null with the status failed'
-    WHEN NEW.status = 'failed' AND length(coalesce(NEW.reason, '')) NOT BETWEEN 1 AND 2000
-      THEN 'reason: expected 1 to 2000 characters with the status failed'
+    WHEN NEW.status = 'failed' AND (length(NEW.reason) <= 2000 AND NEW.reason !~ blank) IS NOT TRUE
+      THEN 'reason: expected 1 to 2000 characters, not only blanks, with the status failed'
     WHEN NEW.status = 'posted' AND NEW.reason IS NOT NULL THEN 'reason: expected null with the status posted'
     WHEN NEW.is_final AND NEW.status <> 'failed' THEN 'is_final: expected true only with the status failed'
     WHEN NEW.failure_kind NOT IN ('period_closed', 'supplier_unknown', 'payable_unknown', 'other')

@@ -37,7 +37,7 @@ export interface SeenReceipts {
  * Gives receipts of a date an answer. If the date has a seal that is not restated, and no other receipt of the date
  * waits for an answer, this transaction releases it.
  * @param decision.fourEyes whether the person who signed the day off may not answer. Absent: no.
- * @throws InputError if other receipts wait by now, the person may not answer, or if the date is before BOOKINGS_FROM and has no lines to correct
+ * @throws InputError if other receipts wait by now, the person may not answer, or if no release would correct the posting: the date is before BOOKINGS_FROM, or was never pulled
  */
 export function answerReceipts(
   database: Database,
@@ -67,15 +67,15 @@ export function answerReceipts(
     }
     if (answer === 'recorded') {
       await beginBookings(tx, date, decision.bookingsFrom, decision.by);
-      const [{ isBooked }] = await tx.$queryRaw<[{ isBooked: boolean }]>`
-        SELECT (${date}::date >= ${BOOKINGS_FROM}) IS TRUE AS "isBooked"`;
-      if (!isBooked) {
-        throw new InputError(
-          `${date}: is before BOOKINGS_FROM, so no release would correct the posting`,
-          {
-            context: { fault: 'before_bookings', date },
-          },
-        );
+      const [{ fault }] = await tx.$queryRaw<[{ fault: string | null }]>`
+        SELECT CASE WHEN (${date}::date >= ${BOOKINGS_FROM}) IS NOT TRUE THEN 'before_bookings'
+                    WHEN NOT EXISTS (SELECT FROM conciliation.day WHERE date = ${date}::date) THEN 'no_day'
+               END AS fault`;
+      if (fault !== null) {
+        const reason = fault === 'no_day' ? 'was never pulled' : 'is before BOOKINGS_FROM';
+        throw new InputError(`${date}: ${reason}, so no release would correct the posting`, {
+          context: { fault, date },
+        });
       }
       await recordPosted(tx, date, decision, chosen);
     }

@@ -62,12 +62,6 @@ export function takeReceipts(
 ): Promise<number> {
   const rows = receipts.map(toRow);
   return database.prisma.$transaction(async (tx) => {
-    const stored = await tx.$executeRaw`
-      INSERT INTO conciliation.booking_receipt
-        (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document, reason,
-         failure_kind, accounting_date, is_final)
-      SELECT ${consumer}, given.* FROM ${given(rows)}
-      ON CONFLICT (consumer, idempotency_key) DO NOTHING`;
     const [conflict] = await tx.$queryRaw<[{ key: string }?]>`
       SELECT given.idempotency_key AS key
       FROM ${given(rows)} JOIN conciliation.booking_receipt AS receipt
@@ -82,6 +76,12 @@ export function takeReceipts(
         { context: { fault: 'idempotency_key' } },
       );
     }
+    const stored = await tx.$executeRaw`
+      INSERT INTO conciliation.booking_receipt
+        (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document, reason,
+         failure_kind, accounting_date, is_final)
+      SELECT ${consumer}, given.* FROM ${given(rows)}
+      ON CONFLICT (consumer, idempotency_key) DO NOTHING`;
     await settleReceipts(tx, null);
     return stored;
   }, RELEASE_TRANSACTION);
@@ -89,6 +89,8 @@ export function takeReceipts(
 
 const KEY = /^(\d{4}-\d{2}-\d{2}):([0-9a-f]{32}):([1-9]\d{0,8}):([1-9]\d{0,8})$/;
 const HASH = /^[0-9a-f]{32}$/;
+/** With the blanks without a width. */
+const BLANK = /^[\s\u200B-\u200D]*$/;
 
 /**
  * Returns the columns of `booking_receipt`.
@@ -108,11 +110,19 @@ function toRow(receipt: Receipt, index: number) {
       throw fail(field, 'text without U+0000 and lone surrogates');
     }
   }
-  if (status === 'posted' && (!document || reason !== null)) {
-    throw fail('document', '1 to 200 characters, and no reason, with the status posted');
+  const isBlank = (text: string | null) => text === null || BLANK.test(text);
+  if (isBlank(idempotencyKey)) throw fail('idempotencyKey', 'a text that is not blank');
+  if (status === 'posted' && (isBlank(document) || reason !== null)) {
+    throw fail(
+      'document',
+      '1 to 200 characters, not only blanks, and no reason, with the status posted',
+    );
   }
-  if (status === 'failed' && (!reason || document !== null)) {
-    throw fail('reason', '1 to 2,000 characters, and no document, with the status failed');
+  if (status === 'failed' && (isBlank(reason) || document !== null)) {
+    throw fail(
+      'reason',
+      '1 to 2,000 characters, not only blanks, and no document, with the status failed',
+    );
   }
   const { failureKind = null, accountingDate = null } = receipt;
   if (

@@ -10,7 +10,7 @@ import { actorOf } from '../../console/shell/guard.ts';
 import { maskBankAccount, maskTaxId } from '../../console/shell/masking.ts';
 import { usePage, wordsOf } from '../../console/shell/page-context.ts';
 import { sendFile } from '../../console/shell/send-file.ts';
-import { accountText } from '../accounts/pages/account-text.tsx';
+import { accountText, destinationText } from '../accounts/pages/account-text.tsx';
 import { providerHref } from '../providers/pages/provider-address.ts';
 import {
   type DueRange,
@@ -177,6 +177,7 @@ export const groupColumns = (titlesHref: (titleId: number) => string): readonly 
   ofPayee('agency_digit', 'scheduleFile.agencyDigit', ({ account }) => account.agencyDigit),
   ofPayee('account', 'scheduleFile.account', ({ account }) => account.account),
   ofPayee('account_digit', 'scheduleFile.accountDigit', ({ account }) => account.accountDigit),
+  ofPayee('destination', 'scheduleFile.destination', ({ account }) => destinationText(account)),
   {
     name: 'account_text',
     head: 'schedule.account',

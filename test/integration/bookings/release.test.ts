@@ -446,6 +446,14 @@ test('a receipt for a date before BOOKINGS_FROM is not recorded', async () => {
   await answer('set_aside');
 });
 
+test('a receipt for a date that was never pulled is not recorded', async () => {
+  const never = daysFrom(50_000);
+  await take(receipt({ key: `${never}:${'0'.repeat(32)}:1:2`, contentHash: OTHER_CONTENT }));
+  date = never;
+  await expect(answer('recorded')).rejects.toThrow('was never pulled');
+  await answer('set_aside');
+});
+
 test('each receipt has an answer of its own, and an older one does not replace a newer one of its key', async () => {
   await pull({ uid: 'a' });
   await sign();

@@ -63,7 +63,13 @@ test('a receipt has the name of its author, and counts for a line of its author 
 test.each([
   ['occurrence', '0', 'occurrence: expected at least 1'],
   ['status', `'done'`, 'status: expected posted or failed'],
-  ['document', 'NULL', 'document: expected 1 to 200 characters with the status posted'],
+  [
+    'document',
+    'NULL',
+    'document: expected 1 to 200 characters, not only blanks, with the status posted',
+  ],
+  ['document', `E' \\u00a0\\u200b\\t'`, 'document: expected 1 to 200 characters, not only blanks'],
+  ['idempotency_key', `'  '`, 'idempotency_key: expected 1 to 200 characters, not only blanks'],
   ['reason', `'x'`, 'reason: expected null with the status posted'],
   ['is_final', 'true', 'is_final: expected true only with the status failed'],
   ['failure_kind', `'other'`, 'failure_kind: expected period_closed, supplier_unknown'],
@@ -91,6 +97,22 @@ test.each([
     await expect(read(own, insertion)).rejects.toThrow(fault);
   },
 );
+
+test('another receipt with a used key is refused, and a repeated one is dropped', async () => {
+  const repeat = (document: string) =>
+    own.client.query(
+      `INSERT INTO conciliation.booking_receipt
+         (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
+       VALUES ('north', 'used', $1, $2, 1, 1, $2, 'posted', $3) ON CONFLICT DO NOTHING`,
+      // The receipt of no line keeps its date from being released.
+      ['2001-01-01', '0'.repeat(32), document],
+    );
+  expect((await repeat('D-1')).rowCount).toBe(1);
+  expect((await repeat('D-1')).rowCount).toBe(0);
+  await expect(repeat('D-2')).rejects.toThrow(
+    'idempotency_key: expected a key that no other receipt has',
+  );
+});
 
 test('a consumer moves its own position, and changes nothing else', async () => {
   const move = 'UPDATE conciliation.booking_position SET last_seq = 1';

@@ -8,8 +8,16 @@ export function accountNumber(number: string | null, digit: string | null): stri
   return digit === null || digit === '' || digit === MASKED ? number : `${number}-${digit}`;
 }
 
+/** The members of an account beside its number, such as a Pix key; null: none. */
+export const destinationText = ({ destination }: BankAccount): string | null =>
+  destination &&
+  Object.entries(destination)
+    .map(([member, value]) => `${member} ${value}`)
+    .join(', ');
+
 export function accountText(stated: BankAccount, { text }: Pick<Words, 'text'>): string {
-  const { bank, agency, agencyDigit, account, accountDigit, destination } = stated;
+  const { bank, agency, agencyDigit, account, accountDigit } = stated;
+  const destination = destinationText(stated);
   const isStated = [bank, agency, agencyDigit, account, accountDigit].some(
     (value) => value !== null,
   );
@@ -19,6 +27,5 @@ export function accountText(stated: BankAccount, { text }: Pick<Words, 'text'>):
     `${text('providers.agency')} ${accountNumber(agency, agencyDigit)}`,
     `${text('providers.account')} ${accountNumber(account, accountDigit)}`,
   ];
-  const members = Object.entries(destination ?? {}).map(([member, value]) => `${member} ${value}`);
-  return [...(isStated ? numbers : []), ...members].join(', ');
+  return [...(isStated ? numbers : []), ...(destination ? [destination] : [])].join(', ');
 }
