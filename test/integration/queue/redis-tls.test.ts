@@ -59,9 +59,9 @@ describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-
     ['of another authority', 'localhost', 'other.pem', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('a server %s is refused', async (_, host, authority, code) => {
-    const { exit, text } = await spawn(host, authority).ended;
-    expect(exit).toBe(2);
-    expect(text).toContain(
+    const service = spawn(host, authority);
+    await expect(service.started).rejects.toThrow('the service ended with 2');
+    expect((await service.ended).text).toContain(
       `REDIS_URL: the server at ${host}:${port} cannot be spoken to (${code})`,
     );
   });
