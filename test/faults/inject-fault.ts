@@ -34,14 +34,14 @@ const COMMIT_LIMIT_MS = 2_000;
 
 const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
   async kill(_targets, { process }) {
-    process.kill('SIGKILL');
+    process.send('SIGKILL');
     return 'SIGKILL';
   },
 
   async stop({ takeOver }, { process, release }) {
-    process.kill('SIGSTOP');
+    process.send('SIGSTOP');
     release();
-    await takeOver().finally(() => process.kill('SIGCONT'));
+    await takeOver().finally(() => process.send('SIGCONT'));
     return 'SIGSTOP, and another process took over';
   },
 

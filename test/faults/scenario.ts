@@ -208,8 +208,8 @@ export class Scenario {
     const before = sandbox.requests.length;
     await until(() => sandbox.requests.length > before, LIVENESS_LIMIT_MS);
     await sleep(this.#parts.random(40));
-    service.child?.kill('SIGTERM');
-    await until(() => this.story !== null || service.restarts > 0, LIVENESS_LIMIT_MS);
+    service.send('SIGTERM');
+    await until(() => this.story !== null || service.ends.length > 0, LIVENESS_LIMIT_MS);
   }
 
   async #untilDone(what: string): Promise<void> {

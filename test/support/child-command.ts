@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
-import { collectOutput } from './program.ts';
+import { collectOutput, endWithThisProcess } from './program.ts';
 import type { PullWorld } from './pull-world.ts';
 
 const HOST = join(import.meta.dirname, 'warm-commands.mjs');
 
 let host: ChildProcess | null = null;
 let last: Promise<unknown> = Promise.resolve();
-process.once('exit', () => host?.kill('SIGKILL'));
 
 /** Runs a command after those before it, all in one process. */
 function runWarm(
@@ -41,6 +40,7 @@ function start(): ChildProcess {
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+  endWithThisProcess(child);
   child.once('close', () => {
     host = null;
   });

@@ -61,20 +61,19 @@ async function stopAt(point: FaultPoint): Promise<FaultyService> {
       tickMs: 1_000,
       planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },
     },
-    clockFile: '',
     onFired: fire,
   });
   await world.newPull(date);
   service.start({ point, hit: 1, armFile });
   const { process, release } = await fired;
-  process.kill('SIGSTOP');
+  process.send('SIGSTOP');
   release();
   return service;
 }
 
 /** Goes on with the stopped process, which ends what it had begun. */
 async function resume(service: FaultyService, titles: number, discount: string): Promise<void> {
-  service.child?.kill('SIGCONT');
+  service.send('SIGCONT');
   await eventually(async () => {
     const { rows } = await world.database.pool.query(
       `SELECT pull.state, count(title.id)::int AS titles FROM conciliation.pull
