@@ -133,3 +133,18 @@ export function environmentOf(world: PullWorld): Record<string, string> {
     ...ANY_DAY_ENVIRONMENT,
   };
 }
+
+const REPORT_PEAK_MEMORY = `--import ${join(import.meta.dirname, 'report-peak-memory.mjs')}`;
+
+/** Runs a command that has to succeed; returns its output and the most memory that it had resident. */
+export async function runMeasured(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+) {
+  const { exit, stdout, stderr } = await runCommand(args, {
+    ...environment,
+    NODE_OPTIONS: REPORT_PEAK_MEMORY,
+  });
+  if (exit !== 0) throw new Error(stderr);
+  return { stdout, peakMegabytes: Number(/^peak (\d+) MB$/m.exec(stderr)?.[1]) };
+}
