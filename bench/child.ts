@@ -35,7 +35,6 @@ export async function startChild<P extends Program>(name: string, argument: Para
   };
 }
 
-/** Runs a program to its end. */
 export async function runChild<P extends Program>(name: string, argument: Parameters<P>[0]) {
   const { result, stop } = await startChild<P>(name, argument);
   await stop();

@@ -44,7 +44,6 @@ await withServer(async (server) => {
   if (values.verify) await verifyAll(databaseUrl);
 });
 
-/** Pulls the titles of the dates. */
 async function pullLedger(server: Server, dates: readonly CivilDate[], today: CivilDate) {
   const platform = await startPlatform();
   const lastDate = itemAt(dates, -1);

@@ -16,7 +16,6 @@ import { synthetic } from './platform.ts';
 /** The titles as first sent, or with another discount for one title in a hundred. */
 export type Variant = 'base' | 'changed';
 
-/** The answer to the request of one date. */
 export interface Answer {
   readonly date: CivilDate;
   readonly titles: number;

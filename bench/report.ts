@@ -1,4 +1,3 @@
-/** The figures for people. */
 import type { CaseResult } from './bench.ts';
 import { median } from './numbers.ts';
 

@@ -17,7 +17,6 @@ export interface ProgramOptions {
   /** Where it runs; default: the working folder of this process. */
   readonly folder?: string;
   readonly timeoutMs?: number;
-  /** Its standard input. */
   readonly input?: string;
 }
 

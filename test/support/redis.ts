@@ -10,7 +10,6 @@ import { endWithThisProcess, findProgram } from './program.ts';
 /** A Redis of one test file's own, on loopback, that keeps nothing on disk. */
 export type RedisServer = Awaited<ReturnType<typeof startRedisServer>>;
 
-/** The `redis-server` on the PATH, or null. */
 export function findRedisServer(): string | null {
   return findProgram('redis-server');
 }
@@ -38,7 +37,6 @@ export async function startRedisServer(settings: readonly string[] = []) {
     async restart() {
       child = await start();
     },
-    /** Kills it and removes its folder. */
     async stop() {
       await kill();
       giveBackPort(port);

@@ -52,7 +52,6 @@ interface ServiceWorldOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A world for `use`, which is closed afterwards. */
 export async function inServiceWorld(
   options: ServiceWorldOptions,
   use: (world: ServiceWorld) => Promise<void>,
@@ -123,14 +122,12 @@ export async function openServiceWorld(options: ServiceWorldOptions) {
     database,
     databaseUrl: url,
     spawn,
-    /** Resolves once the process has started every part. */
     async start(start?: Partial<ServiceStart>) {
       const process = spawn(start);
       await process.started;
       return process;
     },
     writeFile: write,
-    /** Kills every process that still runs. */
     async close() {
       await Promise.all(processes.map((process) => process.kill()));
       await sandbox.close();
@@ -140,7 +137,6 @@ export async function openServiceWorld(options: ServiceWorldOptions) {
   };
 }
 
-/** The pulls in the order of their dates. */
 export function readPulls(world: ServiceWorld) {
   return world.database.prisma.$queryRaw<{ date: string; state: string; attempts: number }[]>`
     SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;

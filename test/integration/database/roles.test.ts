@@ -1,13 +1,11 @@
-import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/base/database/migrate.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { FORBIDDEN, INSUFFICIENT_PRIVILEGE } from '../../support/forbidden-statements.ts';
+import { logger } from '../../support/logger.ts';
 import { readWritingStatements } from '../../support/writing-statements.ts';
-
-const logger = pino({ level: 'silent' });
 
 const world = worldWithUsers();
 const { users } = world;

@@ -2,9 +2,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TokenUnusableError } from '../../../src/base/runtime/errors.ts';
-import { createPlatformClient } from '../../../src/core/platform/conciliation-client.ts';
 import { fileToken } from '../../../src/core/platform/token.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { openPlatform } from '../../support/platform-client.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
@@ -24,13 +24,8 @@ test.each([
 });
 
 test('a token that cannot be read spends none', async () => {
-  const platform = createPlatformClient({
-    baseUrl: new URL('http://127.0.0.1:1'),
-    token: fileToken(join(tmpdir(), 'conciliation-no-token')),
-    concurrency: 1,
-    timeoutMs: 10_000,
-    userAgent: 'test',
-  });
+  const token = fileToken(join(tmpdir(), 'conciliation-no-token'));
+  const platform = openPlatform('http://127.0.0.1:1', token);
   try {
     const { pullId, ...outcome } = await world.attempt(DAY, { platform });
     expect(outcome).toMatchObject({

@@ -1,8 +1,8 @@
 /** A service with nothing configured but the platform: the database is its own to stop. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openFolder } from '../../support/for-tests.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { startSandbox } from '../../support/sandbox/sandbox.ts';
 import { errorsOf, type ServiceProcess, spawnService } from '../../support/service-process.ts';
@@ -11,7 +11,7 @@ import { dueSince, eventually, SANDBOX } from '../../support/service-world.ts';
 const DUE = 3;
 
 test('has its data folder for itself, and stops the database last and in good order', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'conciliation-embedded-'));
+  const { path: dataDir, close: removeFolder } = await openFolder();
   const sandbox = await startSandbox(SANDBOX);
   const processes: ServiceProcess[] = [];
   const spawn = () => {
@@ -60,6 +60,6 @@ test('has its data folder for itself, and stops the database last and in good or
   } finally {
     await Promise.all(processes.map((process) => process.kill()));
     await sandbox.close();
-    await rm(dataDir, { recursive: true, force: true });
+    await removeFolder();
   }
 });

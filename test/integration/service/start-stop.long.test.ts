@@ -1,9 +1,9 @@
 /** The end of the service, and the recovery of the work that it left. */
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { openQueues, type QueueCounts } from '../../../src/core/work/job-queue.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
+import { logger } from '../../support/logger.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import {
@@ -104,7 +104,7 @@ async function countJobs({ databaseUrl }: ServiceWorld): Promise<QueueCounts> {
   const queues = await openQueues({
     redisUrl: null,
     databaseUrl,
-    logger: pino({ level: 'silent' }),
+    logger,
   });
   try {
     return await queues.pull.counts();
