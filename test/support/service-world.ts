@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import { startWebhook, type Webhook } from '../integration/alerts/webhook.ts';
+import { startWebhook } from '../integration/alerts/webhook.ts';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
 import { PATIENCE_MS } from './patience.ts';
@@ -52,30 +52,16 @@ interface ServiceWorldOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-export async function inServiceWorld(
-  options: ServiceWorldOptions,
-  use: (world: ServiceWorld) => Promise<void>,
-): Promise<void> {
-  const world = await openServiceWorld(options);
-  try {
-    await use(world);
-  } finally {
-    await world.close();
-  }
-}
-
-/** The same, with a receiver of its alerts. */
-export async function inAlertingWorld(
-  options: ServiceWorldOptions,
-  use: (world: ServiceWorld, webhook: Webhook) => Promise<void>,
-): Promise<void> {
+/** With a receiver of the alerts. */
+export async function openAlertingWorld(options: ServiceWorldOptions) {
   const webhook = await startWebhook();
   const environment = { ALERT_WEBHOOK_URL: webhook.url.href, ...options.environment };
-  try {
-    await inServiceWorld({ ...options, environment }, (world) => use(world, webhook));
-  } finally {
+  const world = await openServiceWorld({ ...options, environment });
+  const close = async () => {
+    await world.close();
     await webhook.close();
-  }
+  };
+  return { ...world, webhook, close };
 }
 
 export async function openServiceWorld(options: ServiceWorldOptions) {
