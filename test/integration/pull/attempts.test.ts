@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { TokenUnusableError } from '../../../src/base/runtime/errors.ts';
 import { fileToken } from '../../../src/core/platform/token.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -26,15 +26,12 @@ test.each([
 test('a token that cannot be read spends none', async () => {
   const token = fileToken(join(tmpdir(), 'conciliation-no-token'));
   const platform = openPlatform('http://127.0.0.1:1', token);
-  try {
-    const { pullId, ...outcome } = await world.attempt(DAY, { platform });
-    expect(outcome).toMatchObject({
-      kind: 'unauthorized',
-      error: { name: TokenUnusableError.name },
-    });
-    const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
-    expect(pull).toMatchObject({ state: 'queued', attempts: 0 });
-  } finally {
-    await platform.close();
-  }
+  onTestFinished(() => platform.close());
+  const { pullId, ...outcome } = await world.attempt(DAY, { platform });
+  expect(outcome).toMatchObject({
+    kind: 'unauthorized',
+    error: { name: TokenUnusableError.name },
+  });
+  const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
+  expect(pull).toMatchObject({ state: 'queued', attempts: 0 });
 });

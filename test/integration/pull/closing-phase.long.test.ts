@@ -1,7 +1,7 @@
 /** A process that is stopped in the middle of its pull, and the pulls of other dates meanwhile. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FaultPoint } from '../../../src/base/runtime/fault-points.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { FaultyService, type FiredFault } from '../../faults/faulty-service.ts';
@@ -111,14 +111,11 @@ test.each([
     await world.pull(date);
     setTitles(date, titles, '2');
     const service = await stopAt(point);
-    try {
-      expect(await sessionsThat(condition)).toBeGreaterThan(0);
-      await pullOther();
-      // PostgreSQL has ended a session in its closing phase, and no other session that waits for its process.
-      if (point === 'closing') expect(await sessionsThat(condition)).toBe(0);
-      await resume(service, titles, '2');
-    } finally {
-      await service.kill();
-    }
+    onTestFinished(() => service.kill());
+    expect(await sessionsThat(condition)).toBeGreaterThan(0);
+    await pullOther();
+    // PostgreSQL has ended a session in its closing phase, and no other session that waits for its process.
+    if (point === 'closing') expect(await sessionsThat(condition)).toBe(0);
+    await resume(service, titles, '2');
   },
 );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { pendingMigrations } from '../../../src/base/database/migrate.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
@@ -31,29 +31,25 @@ test('PostgreSQL accepts the password in an address of DATABASE_URL_FILE with an
   await withClient(serverUrl, (client) =>
     client.query(`CREATE ROLE ${user} LOGIN PASSWORD ${literal}`),
   );
-  try {
-    const url = new URL(serverUrl);
-    url.username = user;
-    url.password = '';
-    const { databaseUrl } = await read('DATABASE_URL_FILE', url);
-    expect(await pendingMigrations(databaseUrl ?? '')).not.toEqual([]);
-    await expect(pendingMigrations(url.href)).rejects.toThrow();
-  } finally {
+  onTestFinished(async () => {
     await withClient(serverUrl, (client) => client.query(`DROP ROLE ${user}`));
-  }
+  });
+  const url = new URL(serverUrl);
+  url.username = user;
+  url.password = '';
+  const { databaseUrl } = await read('DATABASE_URL_FILE', url);
+  expect(await pendingMigrations(databaseUrl ?? '')).not.toEqual([]);
+  await expect(pendingMigrations(url.href)).rejects.toThrow();
 });
 
 test.skipIf(findRedisServer() === null)(
   'Redis takes the password in an address of REDIS_URL_FILE, whatever its characters (skipped without a redis-server)',
   async () => {
     const server = await startRedisServer(['--requirepass', PASSWORD]);
-    try {
-      const open = (redisUrl: string | null) => openQueues({ redisUrl, databaseUrl: '', logger });
-      const queue = await open((await read('REDIS_URL_FILE', new URL(server.url))).redisUrl);
-      await queue.close();
-      await expect(open(server.url)).rejects.toThrow('refuses its user or password');
-    } finally {
-      await server.stop();
-    }
+    onTestFinished(() => server.stop());
+    const open = (redisUrl: string | null) => openQueues({ redisUrl, databaseUrl: '', logger });
+    const queue = await open((await read('REDIS_URL_FILE', new URL(server.url))).redisUrl);
+    await queue.close();
+    await expect(open(server.url)).rejects.toThrow('refuses its user or password');
   },
 );
