@@ -44,7 +44,7 @@ export const FAST = {
 } satisfies ServiceStart['overrides'];
 
 /** A sandbox, a migrated database, which has the queue, and as many processes of the service as a test starts. */
-export type ServiceWorld = Awaited<ReturnType<typeof openServiceWorld>>;
+type ServiceWorld = Awaited<ReturnType<typeof openServiceWorld>>;
 
 interface ServiceWorldOptions {
   /** The current time of the sandbox and of every process; the real time by default. */
