@@ -3,7 +3,7 @@
  * Both run against the same embedded server, in processes of their own, in turns, each from a clean database.
  */
 import { rm } from 'node:fs/promises';
-import { cpus, loadavg } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '#dist/base/config/config.js';
@@ -11,12 +11,12 @@ import { openDatabase } from '#dist/base/database/database.js';
 import { toCivilDate } from '#dist/base/values/business-day.js';
 import { checkDays } from '#dist/features/checks/check-day.sql.js';
 import { CASES, type Case, DAY_TITLES } from './cases.ts';
-import { startChild } from './child.ts';
+import { runChild } from './child.ts';
 import { type Bench, type Measured, measure, type Side, verify, WARM_UP_DATE } from './measure.ts';
 import { toCount } from './numbers.ts';
-import type { Answer, RenderPlan, RenderProgram } from './render-process.ts';
-import { renderTable, summarise } from './report.ts';
-import type { SandboxProgram } from './sandbox-process.ts';
+import { startPlatform } from './platform.ts';
+import type { Answer, RenderProgram, Variant } from './render-process.ts';
+import { renderTable } from './report.ts';
 import { logger, type Server, withServer } from './server.ts';
 
 const USAGE = `npm run bench -- [options]
@@ -25,7 +25,6 @@ const USAGE = `npm run bench -- [options]
   --case <list>         ${CASES.map(({ name }) => name).join(', ')}: all of them unless told
   --rounds <number>     5 unless told; each measures both sides once, in turns
   --backfill-days <n>   365 unless told; days of 1,000 titles
-  --json                one JSON document on standard output
 `;
 
 export interface CaseResult {
@@ -55,7 +54,6 @@ function parseOptions(args: string[]) {
       case: { type: 'string', default: CASES.map(({ name }) => name).join() },
       rounds: { type: 'string', default: '5' },
       'backfill-days': { type: 'string', default: '365' },
-      json: { type: 'boolean', default: false },
     },
   });
   return {
@@ -63,7 +61,6 @@ function parseOptions(args: string[]) {
     cases: values.case.split(',').map(toCase),
     rounds: toCount(values.rounds),
     backfillDays: toCount(values['backfill-days']),
-    json: values.json,
   };
 }
 
@@ -75,17 +72,19 @@ function toCase(name: string): Case {
 
 /** Data sets one after the other; for each the databases that hold its titles already; then its cases. */
 async function runSuite(server: Server, options: BenchOptions, directory: string) {
-  const sandbox = startChild<SandboxProgram>('sandbox-process');
-  await sandbox.call('setDays', { dates: [WARM_UP_DATE], titles: WARM_UP_TITLES });
-  const bench = { server, sandbox, address: await sandbox.call('address') };
+  const platform = await startPlatform();
+  platform.answers.set(WARM_UP_DATE, WARM_UP_TITLES);
+  const bench = { server, platform };
   const results: CaseResult[] = [];
   for (const { cases, days, titlesPerDay } of planDataSets(options)) {
     const folder = join(directory, `${days}-${titlesPerDay}`);
     tell(`rendering ${days * titlesPerDay} titles`);
     const plan = { directory: folder, lastDate: LAST_DATE, days, titlesPerDay };
-    const base = await render({ ...plan, variant: 'base' });
+    const render = (variant: Variant) =>
+      runChild<RenderProgram>('render-process', { ...plan, variant });
+    const base = await render('base');
     const isChanged = cases.some(({ answer }) => answer === 'changed');
-    const changed = isChanged ? await render({ ...plan, variant: 'changed' }) : [];
+    const changed = isChanged ? await render('changed') : [];
     if (cases.some(({ before }) => before === 'base')) await loadTemplates(bench, base);
     for (const spec of cases) {
       const answers = spec.answer === 'base' ? base : changed;
@@ -95,7 +94,7 @@ async function runSuite(server: Server, options: BenchOptions, directory: string
     for (const name of [...Object.values(LOADED), MEASURED]) await server.dropDatabase(name);
     await rm(folder, { recursive: true });
   }
-  await sandbox.stop();
+  await platform.close();
   return results;
 }
 
@@ -105,15 +104,6 @@ function planDataSets({ cases, sizes, backfillDays }: BenchOptions) {
   const many = { cases: of('many'), days: backfillDays, titlesPerDay: DAY_TITLES };
   const ones = sizes.map((titlesPerDay) => ({ cases: of('one'), days: 1, titlesPerDay }));
   return [...ones, many].filter((dataSet) => dataSet.cases.length > 0);
-}
-
-async function render(plan: RenderPlan): Promise<Answer[]> {
-  const child = startChild<RenderProgram>('render-process');
-  try {
-    return await child.call('render', plan);
-  } finally {
-    await child.stop();
-  }
 }
 
 /**
@@ -168,21 +158,8 @@ async function runCase(
 try {
   const asked = parseOptions(process.argv.slice(2));
   await withServer(async (server, directory) => {
-    const machine = {
-      cpus: cpus().length,
-      cpu: cpus()[0]?.model ?? 'unknown',
-      loadAverage: loadavg(),
-      node: process.version,
-      postgres: await server.version(),
-    };
-    tell(`${machine.cpus} × ${machine.cpu}, Node ${machine.node}, PostgreSQL ${machine.postgres}`);
-    const results = (await runSuite(server, asked, directory)).map((result) => ({
-      ...result,
-      summary: summarise(result),
-    }));
-    process.stdout.write(
-      asked.json ? `${JSON.stringify({ machine, results }, null, 2)}\n` : renderTable(results),
-    );
+    tell(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`);
+    process.stdout.write(renderTable(await runSuite(server, asked, directory)));
   });
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);

@@ -1,7 +1,7 @@
 /** The console in a process of its own, so that the measured memory is that of the console alone. */
 import { Registry } from 'prom-client';
 import { FEATURES } from '#dist/app/features.js';
-import { type Database, openDatabase } from '#dist/base/database/database.js';
+import { openDatabase } from '#dist/base/database/database.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
 import { startSession } from '#dist/console/access/console-sessions.sql.js';
 import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.js';
@@ -9,44 +9,34 @@ import { createConsole } from '#dist/console/shell/server.js';
 import { answerParent } from './child.ts';
 
 const logger = createLogger({ logLevel: 'error' });
-let opened: { web: ReturnType<typeof createConsole>; database: Database } | null = null;
+async function open({ databaseUrl }: { readonly databaseUrl: string }) {
+  const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
+  const web = createConsole({
+    host: '127.0.0.1',
+    port: 0,
+    checks: [],
+    registry: new Registry(),
+    logger,
+    parts: {
+      database,
+      features: FEATURES,
+      version: 'bench',
+      timeZone: 'America/Sao_Paulo',
+      fourEyes: true,
+      requiresSecondFactor: false,
+      publicUrl: null,
+      oidc: null,
+      wake: async () => {},
+      plan: () => {},
+    },
+  });
+  const { url } = await web.start();
+  await addUser(database, { name: 'bench', role: 'admin', by: 'bench' });
+  const user = await findLoginUser(database, 'bench');
+  if (user === null) throw new Error('the user that was added is missing');
+  const token = await startSession(database, user, null, 'link');
+  return { url, cookie: `conciliation=${token}` };
+}
+export type ConsoleProgram = typeof open;
 
-const handlers = {
-  async open({ databaseUrl }: { databaseUrl: string }): Promise<{ url: string; cookie: string }> {
-    const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
-    const web = createConsole({
-      host: '127.0.0.1',
-      port: 0,
-      checks: [],
-      registry: new Registry(),
-      logger,
-      parts: {
-        database,
-        features: FEATURES,
-        version: 'bench',
-        timeZone: 'America/Sao_Paulo',
-        fourEyes: true,
-        requiresSecondFactor: false,
-        publicUrl: null,
-        oidc: null,
-        wake: async () => {},
-        plan: () => {},
-      },
-    });
-    opened = { web, database };
-    const { url } = await web.start();
-    if ((await findLoginUser(database, 'bench')) === null) {
-      await addUser(database, { name: 'bench', role: 'admin', by: 'bench' });
-    }
-    const user = await findLoginUser(database, 'bench');
-    if (user === null) throw new Error('the user that was added is missing');
-    const token = await startSession(database, user, null, 'link');
-    return { url, cookie: `conciliation=${token}` };
-  },
-};
-export type ConsoleProgram = typeof handlers;
-
-answerParent(handlers, async () => {
-  await opened?.web.close();
-  await opened?.database.close();
-});
+answerParent(open);

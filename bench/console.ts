@@ -1,17 +1,21 @@
 /**
- * npm run bench:console -- [--days 1000] [--titles-per-day 10000] [--large-day 100000] [--rounds 40]: the time of the
- * console's pages over ten million titles.
+ * npm run bench:console -- [--days 1000] [--titles-per-day 10000] [--large-day 100000] [--rounds 40] [--verify]: the
+ * time of the console's pages over ten million titles, and of `verify`.
  *
  * Pulls the titles into an embedded PostgreSQL (minutes, about 10 GB). Exits with 1 where a median is over its limit.
  * `bench:matching` has the pages about payables.
  */
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
-import { addDays, dateIn, datesBetween } from '#dist/base/values/business-day.js';
-import { pullLedger } from './ledger.ts';
+import { openDatabase } from '#dist/base/database/database.js';
+import { addDays, type CivilDate, dateIn, datesBetween } from '#dist/base/values/business-day.js';
+import { readDates, verifyDate } from '#dist/features/verify/verify.sql.js';
+import { runChild } from './child.ts';
+import type { EngineProgram } from './engine-process.ts';
 import { itemAt, toCount } from './numbers.ts';
 import { measurePages, type Page } from './pages.ts';
-import { withServer } from './server.ts';
+import { startPlatform } from './platform.ts';
+import { logger, type Server, withServer } from './server.ts';
 
 const PAGE_LIMIT_MS = 100;
 const LIST_LIMIT_MS = 200;
@@ -23,6 +27,7 @@ const { values } = parseArgs({
     'titles-per-day': { type: 'string', default: '10000' },
     'large-day': { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '40' },
+    verify: { type: 'boolean', default: false },
   },
 });
 const days = toCount(values.days);
@@ -33,10 +38,42 @@ const rounds = toCount(values.rounds);
 await withServer(async (server) => {
   const today = dateIn('America/Sao_Paulo', new Date());
   const dates = datesBetween(addDays(today, -days), addDays(today, -1));
-  const { databaseUrl } = await pullLedger(server, DATABASE, dates, titlesPerDay, largeDay);
+  const databaseUrl = await pullLedger(server, dates, today);
   const pages = await server.inDatabase(DATABASE, planPages);
   await measurePages(databaseUrl, pages, rounds);
+  if (values.verify) await verifyAll(databaseUrl);
 });
+
+async function pullLedger(server: Server, dates: readonly CivilDate[], today: CivilDate) {
+  const platform = await startPlatform();
+  const lastDate = itemAt(dates, -1);
+  for (const date of dates) platform.answers.set(date, date === lastDate ? largeDay : titlesPerDay);
+  const databaseUrl = await server.createDatabase(DATABASE);
+  const engine = { baseUrl: platform.baseUrl, databaseUrl, startDate: itemAt(dates, 0), today };
+  const pull = (of: readonly CivilDate[], pullsAtOnce: number) =>
+    runChild<EngineProgram>('engine-process', { ...engine, dates: of, pullsAtOnce });
+  // The last date first: a day of many times the usual number of titles would be held.
+  await pull([lastDate], 1);
+  await pull(dates.slice(0, -1), 4);
+  await platform.close();
+  await server.inDatabase(DATABASE, (client) => client.query('VACUUM (ANALYZE)'));
+  return databaseUrl;
+}
+
+/** Makes the daily check of every date, which has no finding. */
+async function verifyAll(databaseUrl: string): Promise<void> {
+  const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
+  const startedMs = performance.now();
+  let titles = 0;
+  for (const date of await readDates(database)) {
+    const verified = await verifyDate(database, date, new AbortController().signal);
+    if (verified.alterations.length > 0) throw new Error(`${date} differs`);
+    titles += verified.titles;
+  }
+  const seconds = (performance.now() - startedMs) / 1000;
+  process.stdout.write(`verify of ${titles} titles: ${seconds.toFixed(1)} s\n`);
+  await database.close();
+}
 
 async function planPages(client: pg.Client): Promise<Page[]> {
   const { rows: dates } = await client.query<Record<'large' | 'usual' | 'from', string>>(

@@ -45,37 +45,34 @@ const MERGE_INCOMING = `
       last_change_pull_id = excluded.last_change_pull_id, changed_at = now()
   WHERE title.content_hash IS DISTINCT FROM excluded.content_hash`;
 
-let client: pg.Client | null = null;
+async function load({
+  databaseUrl,
+  answers,
+}: {
+  readonly databaseUrl: string;
+  readonly answers: readonly Answer[];
+}): Promise<MeterReading & { titles: number }> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  // As every session of the product has it.
+  await client.query('SET TimeZone TO UTC');
+  await client.query(CREATE_LIMIT_TABLE);
+  await client.query(CREATE_INCOMING);
+  await client.query('CHECKPOINT');
+  const readMeter = startMeter();
+  let titles = 0;
+  for (const { rows } of answers) {
+    await client.query('BEGIN');
+    const copy = client.query(copyFrom(COPY_INCOMING));
+    await pipeline(createReadStream(rows, { highWaterMark: CHUNK_BYTES }), copy);
+    titles += copy.rowCount;
+    await client.query(MERGE_INCOMING);
+    await client.query('COMMIT');
+  }
+  const measured = readMeter();
+  await client.end();
+  return { ...measured, titles };
+}
+export type LimitProgram = typeof load;
 
-const handlers = {
-  async open({ databaseUrl }: { databaseUrl: string }): Promise<void> {
-    client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    // As every session of the product has it.
-    await client.query('SET TimeZone TO UTC');
-    await client.query(CREATE_LIMIT_TABLE);
-    await client.query(CREATE_INCOMING);
-  },
-
-  async load({
-    answers,
-  }: {
-    answers: readonly Answer[];
-  }): Promise<MeterReading & { titles: number }> {
-    if (client === null) throw new Error('load before open');
-    const readMeter = startMeter();
-    let titles = 0;
-    for (const { rows } of answers) {
-      await client.query('BEGIN');
-      const copy = client.query(copyFrom(COPY_INCOMING));
-      await pipeline(createReadStream(rows, { highWaterMark: CHUNK_BYTES }), copy);
-      titles += copy.rowCount;
-      await client.query(MERGE_INCOMING);
-      await client.query('COMMIT');
-    }
-    return { ...readMeter(), titles };
-  },
-};
-export type LimitProgram = typeof handlers;
-
-answerParent(handlers, async () => client?.end());
+answerParent(load);

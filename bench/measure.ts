@@ -4,16 +4,16 @@ import type { Client } from 'pg';
 import { addDays, type CivilDate, toCivilDate } from '#dist/base/values/business-day.js';
 import { AMOUNT_COLUMNS } from '#dist/core/title/title.js';
 import type { Case } from './cases.ts';
-import { type Child, startChild } from './child.ts';
+import { runChild } from './child.ts';
 import type { EngineProgram, PullCounts } from './engine-process.ts';
 import type { LimitProgram } from './limit-process.ts';
 import type { MeterReading } from './meter.ts';
 import { itemAt } from './numbers.ts';
+import type { Platform } from './platform.ts';
 import type { Answer } from './render-process.ts';
-import type { PlatformAddress, SandboxProgram } from './sandbox-process.ts';
 import type { Server } from './server.ts';
 
-/** Of a pull before the clock starts, as `setDays` sets it. */
+/** Of a pull before the clock starts. */
 export const WARM_UP_DATE = toCivilDate('2021-03-01');
 
 export type Side = 'ours' | 'limit';
@@ -21,8 +21,7 @@ export type Side = 'ours' | 'limit';
 /** What all runs have in common. */
 export interface Bench {
   readonly server: Server;
-  readonly sandbox: Child<SandboxProgram>;
-  readonly address: PlatformAddress;
+  readonly platform: Platform;
 }
 
 export interface Run {
@@ -42,46 +41,35 @@ export interface Measured extends Reading {
 }
 
 export async function measure(bench: Bench, run: Run): Promise<Measured> {
-  const { server } = bench;
   const { answers, database, side } = run;
-  await bench.sandbox.call('serve', { answers });
-  const program = side === 'ours' ? await openOurs(bench, run) : await openLimit(bench, run);
-  try {
-    await server.settle();
-    const reading: Reading = await program.run();
-    await program.stop();
-    const dates = answers.map(({ date }) => date);
-    const tables = await server.inDatabase(database, (client) =>
-      describeTables(client, side, dates),
-    );
-    return {
-      ...reading,
-      titlesPerSecond: (1000 * reading.titles) / reading.elapsedMs,
-      workerCpuMsPerPull: (1000 * reading.workerCpuSeconds) / answers.length,
-      tables,
-    };
-  } finally {
-    await program.stop();
-  }
-}
-
-async function openLimit({ server }: Bench, { database, answers }: Run) {
-  const child = startChild<LimitProgram>('limit-process');
-  await child.call('open', { databaseUrl: server.urlOf(database) });
-  return { run: () => child.call('load', { answers }), stop: child.stop };
-}
-
-async function openOurs({ server, address }: Bench, { database, answers, pullsAtOnce }: Run) {
+  for (const { date, body } of answers) bench.platform.answers.set(date, body);
+  const reading: Reading = side === 'ours' ? await runOurs(bench, run) : await runLimit(bench, run);
   const dates = answers.map(({ date }) => date);
-  const child = startChild<EngineProgram>('engine-process');
-  await child.call('open', {
-    address,
+  const tables = await bench.server.inDatabase(database, (client) =>
+    describeTables(client, side, dates),
+  );
+  return {
+    ...reading,
+    titlesPerSecond: (1000 * reading.titles) / reading.elapsedMs,
+    workerCpuMsPerPull: (1000 * reading.workerCpuSeconds) / answers.length,
+    tables,
+  };
+}
+
+const runLimit = ({ server }: Bench, { database, answers }: Run) =>
+  runChild<LimitProgram>('limit-process', { databaseUrl: server.urlOf(database), answers });
+
+async function runOurs({ server, platform }: Bench, { database, answers, pullsAtOnce }: Run) {
+  const dates = answers.map(({ date }) => date);
+  return runChild<EngineProgram>('engine-process', {
+    baseUrl: platform.baseUrl,
     databaseUrl: server.urlOf(database),
     startDate: itemAt(dates, 0),
     today: addDays(itemAt(dates, -1), 1),
     warmUp: { databaseUrl: await server.createDatabase('bench_warm_up'), date: WARM_UP_DATE },
+    dates,
+    pullsAtOnce,
   });
-  return { run: () => child.call('pull', { dates, pullsAtOnce }), stop: child.stop };
 }
 
 const sums = AMOUNT_COLUMNS.map((name) => `'${name}', sum(${name})::text`).join(', ');

@@ -15,8 +15,8 @@ export async function measurePages(
   rounds: number,
 ): Promise<void> {
   const tell = (line: string) => process.stdout.write(`${line}\n`);
-  const web = startChild<ConsoleProgram>('console-process');
-  const { url, cookie } = await web.call('open', { databaseUrl });
+  const { result, stop } = await startChild<ConsoleProgram>('console-process', { databaseUrl });
+  const { url, cookie } = result;
   tell(`${'page'.padEnd(36)} median ms   p95 ms   limit`);
   for (const [name, path, limitMs] of pages) {
     const times: number[] = [];
@@ -35,5 +35,5 @@ export async function measurePages(
     const end = `${String(limitMs).padStart(7)}${isOver ? '  OVER' : ''}`;
     tell(`${name.padEnd(36)} ${cells.join(' ')} ${end}`);
   }
-  await web.stop();
+  await stop();
 }

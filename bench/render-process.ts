@@ -10,13 +10,12 @@ import { parseTitle } from '#dist/core/reader/exact-title.js';
 import { rawHash } from '#dist/core/reader/known-texts.js';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '#dist/core/title/title.js';
 import { checkTitle } from '#dist/core/title/title-contract.js';
-import { SyntheticTitles } from '#dist/demo/synthetic-titles.js';
 import { answerParent } from './child.ts';
+import { synthetic } from './platform.ts';
 
 /** The titles as first sent, or with another discount for one title in a hundred. */
 export type Variant = 'base' | 'changed';
 
-/** The answer to the request of one date. */
 export interface Answer {
   readonly date: CivilDate;
   readonly titles: number;
@@ -38,19 +37,15 @@ export interface RenderPlan {
 const TITLES_AT_ONCE = 1000;
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-const synthetic = new SyntheticTitles({ seed: 'bench', titlesPerDay: 1, restate: false });
+function render({ directory, lastDate, days, titlesPerDay, variant }: RenderPlan): Answer[] {
+  mkdirSync(directory, { recursive: true });
+  return datesBetween(addDays(lastDate, 1 - days), lastDate).map((date) =>
+    renderAnswer(join(directory, `${variant}-${date}`), date, titlesPerDay, variant),
+  );
+}
+export type RenderProgram = typeof render;
 
-const handlers = {
-  render({ directory, lastDate, days, titlesPerDay, variant }: RenderPlan): Answer[] {
-    mkdirSync(directory, { recursive: true });
-    return datesBetween(addDays(lastDate, 1 - days), lastDate).map((date) =>
-      renderAnswer(join(directory, `${variant}-${date}`), date, titlesPerDay, variant),
-    );
-  },
-};
-export type RenderProgram = typeof handlers;
-
-answerParent(handlers);
+answerParent(render);
 
 function renderAnswer(path: string, date: CivilDate, titles: number, variant: Variant): Answer {
   const answer = { date, titles, body: `${path}.json`, rows: `${path}.rows` };

@@ -34,7 +34,7 @@ export async function withServer(
     process.stderr.write(`${(error instanceof Error && error.stack) || error}\n`);
     process.exitCode = 1;
   } finally {
-    await killChildren();
+    killChildren();
     await server?.close();
     await rm(directory, { recursive: true, force: true });
   }
@@ -73,10 +73,6 @@ async function startServer(dataDir: string) {
       return url.href;
     },
 
-    async version(): Promise<string> {
-      return (await admin.query('SHOW server_version')).rows[0].server_version;
-    },
-
     /** An exact copy of the template, which has no connections. Returns its URL. */
     async createDatabase(name: string, template = MIGRATED): Promise<string> {
       await server.dropDatabase(name);
@@ -99,11 +95,6 @@ async function startServer(dataDir: string) {
       } finally {
         await client.end();
       }
-    },
-
-    /** Writes what earlier work left to be written, so that later work does not pay for it. */
-    async settle(): Promise<void> {
-      await admin.query('CHECKPOINT');
     },
 
     async close(): Promise<void> {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { migrate } from '../../src/base/database/migrate.ts';
 import { type Cluster, ensureCluster } from '../../src/base/embedded/embedded-postgres.ts';
 import { openQueues } from '../../src/core/work/job-queue.ts';
+import { logger } from '../support/logger.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
 
 export const run = promisify(execFile);
@@ -33,7 +33,6 @@ export async function createTemplate(): Promise<DatabaseTemplate> {
   process.once('exit', remove);
   // The server may run as another user, who needs access to the folder.
   await run('chmod', ['711', folder]);
-  const logger = pino({ level: 'silent' });
   const cluster = await ensureCluster(join(folder, 'template'));
   const server = await FaultyPostgres.start(cluster);
   try {

@@ -1,13 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Duplex } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import type { FaultPoint } from '../../src/base/runtime/fault-points.ts';
+import {
+  type ServiceProcess,
+  type ServiceStart,
+  spawnService,
+} from '../support/service-process.ts';
 
-const PROGRAM = join(import.meta.dirname, '../support/service-process.mjs');
 const HOOK = pathToFileURL(join(import.meta.dirname, 'fault-hook.mjs')).href;
 
 /** Long enough for a container platform to start the next one, and short enough for a test. */
@@ -28,84 +28,54 @@ export interface FiredFault {
   readonly point: FaultPoint;
   /** Of the session whose COMMIT is on its way. */
   readonly sessionPid: number | null;
-  readonly process: ChildProcess;
+  readonly process: ServiceProcess;
   release(): void;
 }
 
-export interface ServiceSettings {
-  readonly environment: Readonly<Record<string, string>>;
-  /** Times of the service, see `ServiceOverrides`. */
-  readonly overrides: object;
-  readonly clockFile: string;
+export interface ServiceSettings extends ServiceStart {
   readonly onFired: (fired: FiredFault) => void;
 }
-
-const living = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of living) child.kill('SIGKILL');
-});
 
 /** The service as a container platform runs it: whenever it ends, it is started again. */
 export class FaultyService {
   readonly reached = new Set<FaultPoint>();
-  /** Everything that any process of it wrote to standard error. */
-  readonly lines: string[] = [];
   /** How the processes ended that were not asked to. */
   readonly ends: string[] = [];
-  restarts = 0;
   #settings: ServiceSettings;
-  #child: ChildProcess | null = null;
+  readonly #processes: ServiceProcess[] = [];
+  /** Null between two processes. */
+  #current: ServiceProcess | null = null;
   #isStopping = false;
-  #consoleUrl = '';
-  #hasStopped = false;
-  #lastEnded: Promise<unknown> = Promise.resolve();
 
   constructor(settings: ServiceSettings) {
     this.#settings = settings;
   }
 
-  /** Null between two processes. */
-  get child(): ChildProcess | null {
-    return this.#child;
-  }
-
-  /** Empty before the process has started all its parts. */
-  get consoleUrl(): string {
-    return this.#consoleUrl;
+  /** Everything that any process of it wrote to standard error. */
+  get lines(): readonly string[] {
+    return this.#processes.flatMap(({ written }) => written);
   }
 
   get hasGivenUp(): boolean {
-    return this.restarts > MAX_RESTARTS;
+    return this.ends.length > MAX_RESTARTS;
+  }
+
+  send(signal: NodeJS.Signals): void {
+    this.#current?.send(signal);
   }
 
   /** @param plan of the first process; later processes only report the points that they reach */
   start(plan: FaultPlan | null): void {
-    const { environment, overrides, clockFile } = this.#settings;
-    const options = { roles: ['scheduler', 'worker', 'console'], clockFile, overrides };
-    const child = spawn(process.execPath, ['--import', HOOK, PROGRAM, JSON.stringify(options)], {
-      cwd: tmpdir(),
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        FAULT_PLAN: JSON.stringify(plan),
-        ...environment,
-      },
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    });
-    living.add(child);
-    this.#child = child;
-    this.#consoleUrl = '';
-    this.#hasStopped = false;
-    if (child.stderr !== null) {
-      createInterface({ input: child.stderr }).on('line', (line) => this.#hear(line));
-    }
-    this.#listen(child, child.stdio[3] as Duplex);
-    this.#lastEnded = once(child, 'close').then(([exit, signal]) => {
-      living.delete(child);
-      this.#child = null;
+    const { onFired, ...settings } = this.#settings;
+    const environment = { FAULT_PLAN: JSON.stringify(plan), ...settings.environment };
+    const process = spawnService({ ...settings, environment, hook: HOOK });
+    this.#processes.push(process);
+    this.#current = process;
+    this.#listen(process, onFired);
+    void process.ended.then(({ exit, signal }) => {
+      this.#current = null;
       if (this.#isStopping) return;
       this.ends.push(String(signal ?? exit));
-      this.restarts += 1;
       if (!this.hasGivenUp) setTimeout(() => this.#restart(), RESTART_DELAY_MS);
     });
   }
@@ -116,37 +86,29 @@ export class FaultyService {
    */
   async stop(): Promise<string> {
     this.#isStopping = true;
-    const child = this.#child;
-    if (child === null) return 'none';
-    const isStarting = this.#consoleUrl === '';
-    const ended = once(child, 'close');
-    child.kill('SIGCONT');
+    const process = this.#current;
+    if (process === null) return 'none';
+    const isStarting = process.consoleUrl() === '';
+    process.send('SIGCONT');
     // A second signal would end the process at once, in any order.
-    if (!this.#hasStopped) child.kill('SIGTERM');
-    const killer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-    const [exit, signal] = await ended;
+    if (process.logged('service stopped').length === 0) process.send('SIGTERM');
+    const killer = setTimeout(() => process.send('SIGKILL'), STOP_LIMIT_MS);
+    const { exit, signal } = await process.ended;
     clearTimeout(killer);
     return isStarting && signal === 'SIGTERM' ? 'none' : String(signal ?? exit);
   }
 
   async kill(): Promise<void> {
     this.#isStopping = true;
-    this.#child?.kill('SIGKILL');
-    await this.#lastEnded;
+    await Promise.all(this.#processes.map((process) => process.kill()));
   }
 
   #restart(): void {
     if (!this.#isStopping) this.start(null);
   }
 
-  #hear(line: string): void {
-    this.lines.push(line);
-    if (line.includes('"service stopped"')) this.#hasStopped = true;
-    if (!line.includes('"service started"')) return;
-    this.#consoleUrl = String(JSON.parse(line).consoleUrl ?? '');
-  }
-
-  #listen(child: ChildProcess, channel: Duplex): void {
+  #listen(process: ServiceProcess, onFired: ServiceSettings['onFired']): void {
+    const { channel } = process;
     // A process that is killed leaves what it was sent unread, which resets the pipe.
     channel.on('error', () => {});
     const lines = createInterface({ input: channel }).on('error', () => {});
@@ -154,10 +116,10 @@ export class FaultyService {
       const event = JSON.parse(line);
       this.reached.add(event.point);
       if (event.fired !== true) return;
-      this.#settings.onFired({
+      onFired({
         point: event.point,
         sessionPid: event.sessionPid ?? null,
-        process: child,
+        process,
         release: () => channel.write('.'),
       });
     });

@@ -3,13 +3,9 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endWithThisProcess } from '../support/program.ts';
 
 const POLL_MS = 20;
-
-const living = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of living) child.kill('SIGKILL');
-});
 
 export interface FeedProcessSettings {
   readonly name: string;
@@ -87,13 +83,12 @@ export class FeedProcess {
       stdio: ['ignore', log, log, 'ipc'],
     });
     closeSync(log);
-    living.add(child);
+    endWithThisProcess(child);
     child.on('error', () => {});
     child.on('message', (message: { isDone?: boolean }) => {
       if (child === this.#child) onMessage?.(message);
     });
     child.once('exit', (status, signal) => {
-      living.delete(child);
       if (signal !== 'SIGKILL') onEnd(String(signal ?? status));
     });
     return child;

@@ -9,11 +9,9 @@ import type { FiredFault } from './faulty-service.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { ProxyState, TcpProxy } from './tcp-proxy.ts';
 
-/** The targets of a fault. */
 export interface FaultTargets {
   readonly random: SeededRandom;
   readonly postgres: FaultyPostgres;
-  /** The database that the service uses. */
   readonly database: string;
   /** Null where the queue is in the database. */
   readonly redis: RedisServer | null;
@@ -23,7 +21,6 @@ export interface FaultTargets {
   readonly takeOver: () => Promise<void>;
 }
 
-/** Describes one fault, for the report of the run. */
 export type FaultStory = string;
 
 type Injection = (targets: FaultTargets, fired: FiredFault) => Promise<FaultStory>;
@@ -34,14 +31,14 @@ const COMMIT_LIMIT_MS = 2_000;
 
 const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
   async kill(_targets, { process }) {
-    process.kill('SIGKILL');
+    process.send('SIGKILL');
     return 'SIGKILL';
   },
 
   async stop({ takeOver }, { process, release }) {
-    process.kill('SIGSTOP');
+    process.send('SIGSTOP');
     release();
-    await takeOver().finally(() => process.kill('SIGCONT'));
+    await takeOver().finally(() => process.send('SIGCONT'));
     return 'SIGSTOP, and another process took over';
   },
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { pino } from 'pino';
 import { type Database, openDatabase } from '../../src/base/database/database.ts';
 import { FAULT_POINTS, type FaultPoint } from '../../src/base/runtime/fault-points.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
@@ -10,6 +9,7 @@ import type { SignOffRefusal } from '../../src/features/review/sign-off.sql.ts';
 import { signOffDays } from '../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../support/account-decisions.ts';
 import { withClient } from '../support/client.ts';
+import { logger } from '../support/logger.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays, checkSeals, checkUnchanged, readContents, readDay } from './check-end.ts';
@@ -45,7 +45,6 @@ const UNFINISHED = `
   WHERE NOT EXISTS (SELECT FROM conciliation.pull
                     WHERE date = wanted AND slot_at >= $2::date AT TIME ZONE 'UTC')`;
 
-/** Asks until it is so, or until the time is over. */
 async function until(isSo: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await isSo()) && Date.now() < deadline) await sleep(POLL_MS);
@@ -60,7 +59,6 @@ const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1 };
  * fault meets it.
  */
 export class Scenario {
-  /** The fault that was applied to the service. */
   story: string | null = null;
   readonly #parts: ScenarioParts;
   readonly #settings: ServiceSettings;
@@ -208,8 +206,8 @@ export class Scenario {
     const before = sandbox.requests.length;
     await until(() => sandbox.requests.length > before, LIVENESS_LIMIT_MS);
     await sleep(this.#parts.random(40));
-    service.child?.kill('SIGTERM');
-    await until(() => this.story !== null || service.restarts > 0, LIVENESS_LIMIT_MS);
+    service.send('SIGTERM');
+    await until(() => this.story !== null || service.ends.length > 0, LIVENESS_LIMIT_MS);
   }
 
   async #untilDone(what: string): Promise<void> {
@@ -316,7 +314,7 @@ export class Scenario {
       databaseUrl: this.#parts.world.databaseUrl,
       applicationName: 'checker',
       maxConnections: 2,
-      logger: pino({ level: 'silent' }),
+      logger,
     });
     return this.#staging;
   }

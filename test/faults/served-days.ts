@@ -3,7 +3,6 @@ import type { SeededRandom } from '../../src/demo/seeded-random.ts';
 import type { Sandbox } from '../support/sandbox/sandbox.ts';
 import { createTitle, digestOf, type PlatformTitle, restate } from './platform-titles.ts';
 
-/** One answer of the platform for one date. */
 interface DayVersion {
   readonly titles: readonly PlatformTitle[];
   readonly digest: string;

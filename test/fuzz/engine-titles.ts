@@ -9,7 +9,6 @@ import {
   TITLE_COLUMNS,
   type Title,
   type TitleColumn,
-  type TitleFold,
   TitleFolds,
 } from '../../src/core/title/title.ts';
 import type { PullWindow } from '../../src/core/title/title-contract.ts';
@@ -50,7 +49,7 @@ export function readBothWays(
   };
   const ordinary = readRows(chunks, null, readOnce);
   const folds = new TitleFolds();
-  const known = nothingKnown(folds.at(window.from));
+  const known = new KnownTexts(new KnownTitles(0), folds.at(window.from));
   const fast = new FastReader({ fence: FENCE, known }, window, folds);
   return { fast: readRows(chunks, fast, readOnce), ordinary };
 }
@@ -91,10 +90,6 @@ function readOrdinary({ ordinal, bytes, truncated }: RawTitle, window: PullWindo
     encodeTitle(FENCE, ordinal, check.title, rawHash(bytes).toString('hex')),
   );
   return { bytes, row, drifted: check.drift.length > 0 ? check.title : null };
-}
-
-function nothingKnown(fold: TitleFold): KnownTexts {
-  return new KnownTexts(new KnownTitles(0), fold);
 }
 
 /** The values that PostgreSQL reads from a row, as it shows them. */

@@ -41,7 +41,6 @@ export class DatabaseBackup {
     }
   }
 
-  /** Empties the tables. */
   clear(): Promise<void> {
     return this.#run(TABLES.map((table) => `DELETE FROM conciliation.${table}`));
   }

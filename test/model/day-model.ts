@@ -14,7 +14,6 @@ export interface Kind {
  */
 export type Reject = 'a' | 'other' | 'unreadable';
 
-/** The platform's answer for a date. */
 export interface Answer {
   readonly kinds: readonly Kind[];
   readonly reject: Reject | null;
@@ -112,7 +111,6 @@ function mayBe(identity: string, reject: Reject | null): boolean {
   return reject === 'unreadable' || (reject !== null && identity.split('|')[0] === reject);
 }
 
-/** The effect of a fetch on its date. */
 export interface FetchOutcome {
   readonly state: 'merged' | 'unchanged' | 'held';
   /** Titles that stay although the answer lacks them. */

@@ -34,7 +34,6 @@ interface State {
   cursor: string;
   /** By the key without its version. */
   bookings: Record<string, Booking>;
-  /** Every receipt that was ever written. */
   receipts: ErpReceipt[];
   /** The number of receipts that were sent. */
   sent: number;

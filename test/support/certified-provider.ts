@@ -11,7 +11,7 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
-import type { Adapter, AdapterPayload, Configuration } from 'oidc-provider';
+import type { Configuration } from 'oidc-provider';
 import { createClient } from './console-client.ts';
 
 export interface Account {
@@ -44,9 +44,7 @@ const FIRST_KEY = newKey();
 
 export async function startCertifiedProvider(options: CertifiedOptions) {
   const { publicUrl, method, hasFullTokens = false } = options;
-  const { Provider } = await loadModule();
   const accounts = new Map<string, Account>();
-  const stored = new Map<string, AdapterPayload>();
   const refusals: string[] = [];
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.writeHead(500).end());
@@ -56,7 +54,6 @@ export async function startCertifiedProvider(options: CertifiedOptions) {
 
   const jwk = await FIRST_KEY;
   const configuration: Configuration = {
-    adapter: (kind) => adapterOf(stored, kind),
     clients: [
       {
         client_id: CLIENT_ID,
@@ -104,7 +101,12 @@ export async function startCertifiedProvider(options: CertifiedOptions) {
     },
   };
 
+  // It warns of Node 20, on which the tests run without a difference, and of its storage in memory.
+  const { warn } = console;
+  console.warn = () => {};
+  const { Provider } = await import('oidc-provider');
   const current = new Provider(issuer, configuration);
+  console.warn = warn;
   current.on('grant.error', (_context, error) =>
     refusals.push(`${error.error}: ${error.error_detail ?? error.error_description ?? ''}`),
   );
@@ -201,42 +203,6 @@ export async function startCertifiedProvider(options: CertifiedOptions) {
         server.closeAllConnections();
       }),
   });
-}
-
-/**
- * On Node 20, which its authors support no more, the module writes one warning when it is loaded. The
- * tests run there without a difference.
- */
-async function loadModule(): Promise<typeof import('oidc-provider')> {
-  const { warn } = console;
-  console.warn = (...words: unknown[]) => {
-    if (!/Unsupported runtime/.test(String(words[0]))) warn(...words);
-  };
-  try {
-    return await import('oidc-provider');
-  } finally {
-    console.warn = warn;
-  }
-}
-
-/** Keeps what a provider stores. Nothing expires; the models check that. */
-function adapterOf(stored: Map<string, AdapterPayload>, kind: string): Adapter {
-  const find = (isIt: (payload: AdapterPayload) => boolean) =>
-    [...stored].find(([key, payload]) => key.startsWith(`${kind} `) && isIt(payload))?.[1];
-  return {
-    upsert: async (id, payload) => void stored.set(`${kind} ${id}`, payload),
-    find: async (id) => stored.get(`${kind} ${id}`),
-    findByUid: async (uid) => find((payload) => payload.uid === uid),
-    findByUserCode: async (userCode) => find((payload) => payload.userCode === userCode),
-    destroy: async (id) => void stored.delete(`${kind} ${id}`),
-    async consume(id) {
-      const payload = stored.get(`${kind} ${id}`);
-      if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1000);
-    },
-    async revokeByGrantId(grantId) {
-      for (const [key, payload] of stored) if (payload.grantId === grantId) stored.delete(key);
-    },
-  };
 }
 
 const page = (body: string) =>

@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
-import { collectOutput } from './program.ts';
+import { collectOutput, endWithThisProcess } from './program.ts';
 import type { PullWorld } from './pull-world.ts';
 
 const HOST = join(import.meta.dirname, 'warm-commands.mjs');
 
 let host: ChildProcess | null = null;
 let last: Promise<unknown> = Promise.resolve();
-process.once('exit', () => host?.kill('SIGKILL'));
 
 /** Runs a command after those before it, all in one process. */
 function runWarm(
@@ -41,6 +40,7 @@ function start(): ChildProcess {
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+  endWithThisProcess(child);
   child.once('close', () => {
     host = null;
   });
@@ -132,4 +132,19 @@ export function environmentOf(world: PullWorld): Record<string, string> {
     PULL_BACKOFF_SECONDS: '1',
     ...ANY_DAY_ENVIRONMENT,
   };
+}
+
+const REPORT_PEAK_MEMORY = `--import ${join(import.meta.dirname, 'report-peak-memory.mjs')}`;
+
+/** Runs a command that has to succeed; returns its output and the most memory that it had resident. */
+export async function runMeasured(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+) {
+  const { exit, stdout, stderr } = await runCommand(args, {
+    ...environment,
+    NODE_OPTIONS: REPORT_PEAK_MEMORY,
+  });
+  if (exit !== 0) throw new Error(stderr);
+  return { stdout, peakMegabytes: Number(/^peak (\d+) MB$/m.exec(stderr)?.[1]) };
 }

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
 import { FEATURES } from '../../src/app/features.ts';
@@ -9,6 +8,7 @@ import { startSession } from '../../src/console/access/console-sessions.sql.ts';
 import { addUser, findLoginUser } from '../../src/console/access/console-users.sql.ts';
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
+import { logger as silent } from './logger.ts';
 
 export type ConsoleAnswer = Awaited<ReturnType<typeof send>>;
 
@@ -97,7 +97,7 @@ export async function openConsole(
   database: Database,
   {
     trustedProxies = [],
-    logger = pino({ level: 'silent' }),
+    logger = silent,
     checks = [],
     port = 0,
     ...overrides

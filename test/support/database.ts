@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { pino } from 'pino';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../src/base/database/database.ts';
 import { withClient } from './client.ts';
+import { logger } from './logger.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -51,7 +51,7 @@ export async function createMigratedDatabase(): Promise<MigratedDatabase> {
     applicationName: 'test',
     // As patient as the service's: a busy machine may take its time over 100,000 revisions.
     statementTimeoutMs: 900_000,
-    logger: pino({ level: 'silent' }),
+    logger,
   });
   const migrated: MigratedDatabase = {
     url,

@@ -1,5 +1,6 @@
 import type { Database } from '../../src/base/database/database.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
+import type { PullParts } from '../../src/core/work/run-pull.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { readObstacles } from '../../src/features/review/obstacles.sql.ts';
 import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
@@ -46,3 +47,12 @@ export async function fourEyesFault({ prisma }: Database, date: CivilDate, signe
 /** What a check of the date finds that something outside of the program has changed. */
 export const findAlterations = async (database: Database, date: CivilDate) =>
   (await verifyDate(database, date, new AbortController().signal)).alterations;
+
+/** Checks a date, and makes the pull that the check requests. Returns what the check has found. */
+export async function repairDay(world: PullWorld, date: CivilDate, overrides?: Partial<PullParts>) {
+  const verified = await verifyDate(world.database, date, new AbortController().signal);
+  const { repairPullId } = verified;
+  const outcome = repairPullId === null ? null : await world.run(repairPullId, overrides);
+  if (outcome !== null && outcome.kind !== 'done') throw outcome.error;
+  return verified;
+}

@@ -8,7 +8,6 @@ import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/base/database/migrate.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from '../../src/base/embedded/embedded-postgres.ts';
 import { withClient } from './client.ts';
 import { readTemplateState, type TemplateState } from './database.ts';
+import { logger } from './logger.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -31,8 +31,6 @@ interface TestServer {
   readonly dataDir: string;
   readonly database: EmbeddedPostgres;
 }
-
-const logger = pino({ level: 'silent' });
 
 let server: TestServer | undefined;
 let template: { readonly name: string; readonly serverUrl: string } | undefined;

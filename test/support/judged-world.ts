@@ -140,7 +140,6 @@ function judgedWorld(world: PullWorld) {
       );
     },
 
-    /** A person resolves the break of a payable. */
     async resolve(kind: BreakKind, erpKey: string, date: CivilDate): Promise<void> {
       const { breaks } = await listBreaks(database, {
         ...{ kind, date, supplier: null, offset: 0, limit: 1000 },
@@ -168,7 +167,6 @@ function judgedWorld(world: PullWorld) {
   return self;
 }
 
-/** The world of all tests of a file. */
 export function judgedWorldOfFile(options?: PullWorldOptions) {
   const world = worldOfFile(options);
   const judged = {} as ReturnType<typeof judgedWorld>;

@@ -17,7 +17,6 @@ export type DayTitle = NonNullable<Parameters<typeof titleText>[0]>;
 /** A title of words has at least these. */
 type TitleInWords = DayTitle & { readonly uid: string; readonly value: string };
 
-/** Makes these titles the titles of the day. */
 export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]): Promise<void> {
   world.sandbox.setDayTexts(
     DAY,
@@ -141,9 +140,7 @@ export interface Step {
   readonly person?: string;
   /** All fields of a row that no import states. */
   readonly set?: { readonly erpKey: string; readonly [field: string]: string | null };
-  /** The matches that last after a run. */
   readonly matches?: string;
-  /** The breaks after a run. */
   readonly breaks?: string;
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -17,8 +17,18 @@ export interface ProgramOptions {
   /** Where it runs; default: the working folder of this process. */
   readonly folder?: string;
   readonly timeoutMs?: number;
-  /** Its standard input. */
   readonly input?: string;
+}
+
+const living = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
+/** A test that runs out of time never gets to its own cleaning up. */
+export function endWithThisProcess(child: ChildProcess): void {
+  living.add(child);
+  child.once('exit', () => living.delete(child));
 }
 
 /** Runs a program of the machine to its end. Rejects where there is no such program. */

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { FEATURES } from '../../src/app/features.ts';
 import {
   addDays,
@@ -8,10 +7,10 @@ import {
 } from '../../src/base/values/business-day.ts';
 import { ensureCheckpoint } from '../../src/core/ledger/day-ledger.sql.ts';
 import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
-import { createPlatformClient } from '../../src/core/platform/conciliation-client.ts';
-import { fixedToken } from '../../src/core/platform/token.ts';
 import { type PullParts, runPull } from '../../src/core/work/run-pull.ts';
 import { createMigratedDatabase } from './database.ts';
+import { logger } from './logger.ts';
+import { openPlatform } from './platform-client.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -51,16 +50,10 @@ export interface PullWorldOptions {
 
 export async function openPullWorld(options: PullWorldOptions = {}) {
   const clock = options.now === undefined ? {} : { now: options.now };
-  const logger = pino({ level: 'silent' });
   const { url, database, drop } = await createMigratedDatabase();
   const sandbox = await startSandbox(clock);
-  const platform = createPlatformClient({
-    baseUrl: new URL(sandbox.baseUrl),
-    token: fixedToken(sandbox.issueToken()),
-    concurrency: 4,
-    timeoutMs: options.timeoutMs ?? 10_000,
-    userAgent: 'test',
-  });
+  const { timeoutMs = 10_000 } = options;
+  const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken(), { timeoutMs });
   await ensureCheckpoint(database.prisma, options.startDate ?? DAY);
   const parts: PullParts = {
     database,

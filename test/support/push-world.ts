@@ -1,12 +1,12 @@
 import { pino } from 'pino';
-import { createPlatformClient } from '../../src/core/platform/conciliation-client.ts';
-import { fixedToken } from '../../src/core/platform/token.ts';
 import {
   type PushCounts,
   type PushParts,
   pushOnce,
 } from '../../src/features/providers/push-providers.ts';
 import { createMigratedDatabase } from './database.ts';
+import { logger as silent } from './logger.ts';
+import { openPlatform } from './platform-client.ts';
 import { clearProviders } from './provider-rows.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 
@@ -20,18 +20,12 @@ export interface PushWorldOptions {
 
 export async function openPushWorld(options: PushWorldOptions = {}) {
   const { log } = options;
-  const logger =
-    log === undefined ? pino({ level: 'silent' }) : pino({ level: 'trace' }, { write: log });
+  const logger = log === undefined ? silent : pino({ level: 'trace' }, { write: log });
   const { url, database, drop } = await createMigratedDatabase();
   const start = async () => {
     const sandbox = await startSandbox();
-    const platform = createPlatformClient({
-      baseUrl: new URL(sandbox.baseUrl),
-      token: fixedToken(sandbox.issueToken()),
-      concurrency: 4,
-      timeoutMs: options.timeoutMs ?? 10_000,
-      userAgent: 'test',
-    });
+    const { timeoutMs = 10_000 } = options;
+    const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken(), { timeoutMs });
     return { sandbox, platform };
   };
   let running = await start();

@@ -5,20 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { giveBackPort, takePort } from './own-port.ts';
-import { findProgram } from './program.ts';
+import { endWithThisProcess, findProgram } from './program.ts';
 
 /** A Redis of one test file's own, on loopback, that keeps nothing on disk. */
 export type RedisServer = Awaited<ReturnType<typeof startRedisServer>>;
 
-/** The `redis-server` on the PATH, or null. */
 export function findRedisServer(): string | null {
   return findProgram('redis-server');
 }
-
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 /** @param settings of redis.conf, such as `['--requirepass', 'secret']` */
 export async function startRedisServer(settings: readonly string[] = []) {
@@ -43,7 +37,6 @@ export async function startRedisServer(settings: readonly string[] = []) {
     async restart() {
       child = await start();
     },
-    /** Kills it and removes its folder. */
     async stop() {
       await kill();
       giveBackPort(port);
@@ -63,8 +56,7 @@ async function spawnServer(
     ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  running.add(child);
-  child.once('exit', () => running.delete(child));
+  endWithThisProcess(child);
   const said: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     said.push(line);

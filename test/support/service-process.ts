@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Duplex, Readable } from 'node:stream';
 import { ROLES, type Role, type ServiceOverrides } from '../../src/app/service.ts';
+import { endWithThisProcess } from './program.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/conciliation.js');
 const COMMAND_WITH_OVERRIDES = join(import.meta.dirname, 'service-process.mjs');
@@ -16,6 +18,8 @@ export interface ServiceStart {
   readonly overrides: Omit<ServiceOverrides, 'clock'> | null;
   /** Holds the instant that the process takes for now. */
   readonly clockFile?: string;
+  /** Loaded before the program. Its end of `hook` is the file descriptor 3. */
+  readonly hook?: string;
 }
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
@@ -34,29 +38,26 @@ export type ServiceProcess = ReturnType<typeof spawnService>;
 /** Errors and worse; pino's numbers. */
 const ERROR_LEVEL = 50;
 
-const running = new Set<ChildProcess>();
-// A test that runs out of time never gets to its own cleaning up.
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
 export function spawnService(options: ServiceStart) {
-  const { roles = ROLES, overrides, clockFile, environment } = options;
-  const args =
-    overrides === null
+  const { roles = ROLES, overrides, clockFile, environment, hook } = options;
+  const args = [
+    ...(hook === undefined ? [] : ['--import', hook]),
+    ...(overrides === null
       ? [COMMAND, 'start', '--roles', roles.join(',')]
-      : [COMMAND_WITH_OVERRIDES, JSON.stringify({ roles, clockFile, overrides })];
+      : [COMMAND_WITH_OVERRIDES, JSON.stringify({ roles, clockFile, overrides })]),
+  ];
   const child = spawn(process.execPath, args, {
     cwd: tmpdir(),
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', ...(hook === undefined ? [] : ['pipe' as const])],
   });
-  running.add(child);
-  child.once('close', () => running.delete(child));
+  endWithThisProcess(child);
   const log: LogLine[] = [];
   const text: string[] = [];
-  const lines = createInterface({ input: child.stderr });
+  const written: string[] = [];
+  const lines = createInterface({ input: child.stderr as Readable });
   lines.on('line', (line) => {
+    written.push(line);
     // The last line of a process that was killed may be half a line.
     if (/^\{.*\}$/.test(line)) log.push(JSON.parse(line));
     else text.push(line);
@@ -78,6 +79,10 @@ export function spawnService(options: ServiceStart) {
   started.catch(() => {});
   return {
     pid: child.pid ?? 0,
+    /** This end of the hook's channel. */
+    channel: child.stdio[3] as Duplex,
+    /** Everything that it wrote to standard error. */
+    written: written as readonly string[],
     /** So far, as the process wrote it. */
     log: log as readonly LogLine[],
     logged,

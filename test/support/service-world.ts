@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import { startWebhook, type Webhook } from '../integration/alerts/webhook.ts';
+import { startWebhook } from '../integration/alerts/webhook.ts';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
 import { PATIENCE_MS } from './patience.ts';
@@ -44,7 +44,7 @@ export const FAST = {
 } satisfies ServiceStart['overrides'];
 
 /** A sandbox, a migrated database, which has the queue, and as many processes of the service as a test starts. */
-export type ServiceWorld = Awaited<ReturnType<typeof openServiceWorld>>;
+type ServiceWorld = Awaited<ReturnType<typeof openServiceWorld>>;
 
 interface ServiceWorldOptions {
   /** The current time of the sandbox and of every process; the real time by default. */
@@ -52,31 +52,16 @@ interface ServiceWorldOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A world for `use`, which is closed afterwards. */
-export async function inServiceWorld(
-  options: ServiceWorldOptions,
-  use: (world: ServiceWorld) => Promise<void>,
-): Promise<void> {
-  const world = await openServiceWorld(options);
-  try {
-    await use(world);
-  } finally {
-    await world.close();
-  }
-}
-
-/** The same, with a receiver of its alerts. */
-export async function inAlertingWorld(
-  options: ServiceWorldOptions,
-  use: (world: ServiceWorld, webhook: Webhook) => Promise<void>,
-): Promise<void> {
+/** With a receiver of the alerts. */
+export async function openAlertingWorld(options: ServiceWorldOptions) {
   const webhook = await startWebhook();
   const environment = { ALERT_WEBHOOK_URL: webhook.url.href, ...options.environment };
-  try {
-    await inServiceWorld({ ...options, environment }, (world) => use(world, webhook));
-  } finally {
+  const world = await openServiceWorld({ ...options, environment });
+  const close = async () => {
+    await world.close();
     await webhook.close();
-  }
+  };
+  return { ...world, webhook, close };
 }
 
 export async function openServiceWorld(options: ServiceWorldOptions) {
@@ -123,14 +108,12 @@ export async function openServiceWorld(options: ServiceWorldOptions) {
     database,
     databaseUrl: url,
     spawn,
-    /** Resolves once the process has started every part. */
     async start(start?: Partial<ServiceStart>) {
       const process = spawn(start);
       await process.started;
       return process;
     },
     writeFile: write,
-    /** Kills every process that still runs. */
     async close() {
       await Promise.all(processes.map((process) => process.kill()));
       await sandbox.close();
@@ -140,7 +123,6 @@ export async function openServiceWorld(options: ServiceWorldOptions) {
   };
 }
 
-/** The pulls in the order of their dates. */
 export function readPulls(world: ServiceWorld) {
   return world.database.prisma.$queryRaw<{ date: string; state: string; attempts: number }[]>`
     SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;

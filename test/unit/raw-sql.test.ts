@@ -1,7 +1,7 @@
 /** No statement is built from text: what a statement is given goes beside it, as a parameter. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseSync } from 'oxc-parser';
+import { type Argument, type Expression, parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
 
 const SRC = join(import.meta.dirname, '../../src');
@@ -48,14 +48,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   },
 };
 
-interface Node {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'type' in value;
-
 /** Tagged templates keep their values apart from the text. */
 const TAGS = new Set(['$queryRaw', '$executeRaw', 'sql']);
 /** Prisma's ways around its own tagged templates. */
@@ -63,50 +55,46 @@ const UNSAFE = /^\$\w+Unsafe$/;
 const SQL_TEXT =
   /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|COPY|CREATE|ALTER|DROP|GRANT|REVOKE|SET|LOCK|DECLARE|TRUNCATE|LISTEN|NOTIFY)\s/;
 
-function nameOf(callee: unknown): string {
-  if (!isNode(callee)) return '';
-  if (callee.type === 'Identifier') return String(callee['name']);
-  const { property } = callee as { property?: unknown };
-  if (!isNode(property)) return '';
-  return String(property['name'] ?? property['value'] ?? '');
+function nameOf(callee: Expression): string {
+  if (callee.type === 'Identifier') return callee.name;
+  if (callee.type !== 'MemberExpression') return '';
+  const { property } = callee;
+  return String('name' in property ? property.name : 'value' in property && property.value);
 }
 
 /** Templates with values in them, and sums of texts. */
-function isBuilt(node: unknown): boolean {
-  if (!isNode(node)) return false;
-  if (node.type === 'TemplateLiteral') return (node['expressions'] as unknown[]).length > 0;
-  return node.type === 'BinaryExpression' && node['operator'] === '+';
-}
-
-function firstText(node: Node): string {
-  const [quasi] = (node['quasis'] ?? []) as { value?: { cooked?: string } }[];
-  return quasi?.value?.cooked ?? '';
+function isBuilt(node: Argument | undefined): boolean {
+  if (node?.type === 'TemplateLiteral') return node.expressions.length > 0;
+  return node?.type === 'BinaryExpression' && node.operator === '+';
 }
 
 function unsafeIn(source: string, file = 'source.ts'): string[] {
   const { program, errors } = parseSync(file, source);
   expect(errors).toEqual([]);
   const found: string[] = [];
-  const visit = (node: Node, parent: Node | null): void => {
-    const name = nameOf(node['callee']);
-    const [first] = (node['arguments'] ?? []) as unknown[];
-    if (UNSAFE.test(String(node['name'] ?? node['value']))) found.push('unsafe');
-    else if (node.type === 'CallExpression' && name === 'raw') found.push('raw');
-    else if (name === 'query' && isBuilt(first)) found.push('query');
-    else if (
-      node.type === 'TemplateLiteral' &&
-      isBuilt(node) &&
-      SQL_TEXT.test(firstText(node)) &&
-      !(parent?.type === 'TaggedTemplateExpression' && TAGS.has(nameOf(parent['tag']))) &&
-      !(parent?.type === 'CallExpression' && nameOf(parent['callee']) === 'query')
-    )
-      found.push('text');
-    for (const child of Object.values(node)) {
-      for (const each of Array.isArray(child) ? child : [child])
-        if (isNode(each)) visit(each, node);
-    }
-  };
-  visit(program as unknown as Node, null);
+  const judged = new Set<Argument | undefined>();
+  new Visitor({
+    Identifier({ name }) {
+      if (UNSAFE.test(name)) found.push('unsafe');
+    },
+    Literal({ value }) {
+      if (UNSAFE.test(String(value))) found.push('unsafe');
+    },
+    CallExpression({ callee, arguments: [first] }) {
+      const name = nameOf(callee);
+      if (name === 'raw') found.push('raw');
+      if (name !== 'query') return;
+      judged.add(first);
+      if (isBuilt(first)) found.push('query');
+    },
+    TaggedTemplateExpression({ tag, quasi }) {
+      if (TAGS.has(nameOf(tag))) judged.add(quasi);
+    },
+    TemplateLiteral(node) {
+      const text = node.quasis[0]?.value.cooked ?? '';
+      if (!judged.has(node) && isBuilt(node) && SQL_TEXT.test(text)) found.push('text');
+    },
+  }).visit(program);
   return found;
 }
 

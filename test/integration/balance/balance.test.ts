@@ -20,7 +20,7 @@
  *
  * Booked for A: 100 + 200 + 300 + 600 + 700 + 1100 = 3000. The ERP's account has 1500, so 1540 - 1500 = 40.
  */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import {
   type BalanceFilter,
   readBalance,
@@ -139,13 +139,10 @@ test('every unit of the difference has a title and a reason', async () => {
 
 test('the page names the titles, and says what it compares where the agent has no account', async () => {
   const console = await openConsole(world.database, {});
-  try {
-    const { text } = await (await console.as('viewer', 'vera')).get('/balance');
-    expect(text).toContain('The ERP has stated no account of 11444777000161:');
-    expect(text).toContain('Title withdrawn, item open');
-  } finally {
-    await console.close();
-  }
+  onTestFinished(() => console.close());
+  const { text } = await (await console.as('viewer', 'vera')).get('/balance');
+  expect(text).toContain('The ERP has stated no account of 11444777000161:');
+  expect(text).toContain('Title withdrawn, item open');
 });
 
 test('what is no CNPJ is refused', async () => {
@@ -168,17 +165,14 @@ test('what is gone is paid where the snapshots of the ERP state open payables al
 test('an agent with a CPF is a person: a viewer sees the last two digits', async () => {
   await judged.pull(daysFrom(4), [{ uid: 'person', value: '20', agent: '52998224725' }]);
   const console = await openConsole(world.database, {});
-  try {
-    for (const path of ['/balance', '/api/balance', '/api/balance-groups', '/api/disclosure']) {
-      const query = path === '/api/disclosure' ? `?end=${daysFrom(4)}` : '';
-      const { text } = await (await console.as('viewer', 'vera')).get(path + query);
-      expect(text, path).toContain('••••25');
-      expect(text, path).not.toContain('52998224725');
-    }
-    expect((await (await console.as('reviewer', 'rita')).get('/balance')).text).toContain(
-      '52998224725',
-    );
-  } finally {
-    await console.close();
+  onTestFinished(() => console.close());
+  for (const path of ['/balance', '/api/balance', '/api/balance-groups', '/api/disclosure']) {
+    const query = path === '/api/disclosure' ? `?end=${daysFrom(4)}` : '';
+    const { text } = await (await console.as('viewer', 'vera')).get(path + query);
+    expect(text, path).toContain('••••25');
+    expect(text, path).not.toContain('52998224725');
   }
+  expect((await (await console.as('reviewer', 'rita')).get('/balance')).text).toContain(
+    '52998224725',
+  );
 });

@@ -5,8 +5,8 @@ import {
   readBackfillProgress,
 } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { environmentOf, runCommand as runWith, startCommand } from '../../support/child-command.ts';
-import { forFile } from '../../support/for-tests.ts';
-import { daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/file-world.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { type ServiceProcess, spawnService } from '../../support/service-process.ts';
 import { dueSince, FAST } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -15,7 +15,7 @@ const FIRST = daysFrom(-120, TODAY);
 // The newest slot is the midnight before the first date, so no date is due.
 const [, month, day] = FIRST.split('-').map(Number);
 
-const world = forFile(() => openPullWorld({ startDate: FIRST }));
+const world = worldOfFile({ startDate: FIRST });
 let service: ServiceProcess;
 beforeAll(async () => {
   service = spawnService({
@@ -43,8 +43,14 @@ async function progressOf(id: number): Promise<BackfillProgress> {
   return progress;
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
+async function untilPulledOnce(id: number, total: number): Promise<void> {
+  const done = { state: 'done', total, done: total, failed: 0 };
+  await expect.poll(() => progressOf(id)).toMatchObject(done);
+  const twice = await world.database.prisma.$queryRaw`
+    SELECT date FROM conciliation.pull
+    WHERE backfill_id = ${id}::bigint AND state <> 'cancelled'
+    GROUP BY 1 HAVING count(*) > 1`;
+  expect(twice).toEqual([]);
 }
 
 test('the service pulls every date of a recorded range once', async () => {
@@ -53,35 +59,24 @@ test('the service pulls every date of a recorded range once', async () => {
   }
   const backfill = { range: { from: at(0), to: at(9) }, concurrency: 3, by: 'test' };
   const id = Number(await createBackfill(world.database, backfill, TODAY));
-  await until(async () => (await progressOf(id)).state === 'done');
-  expect(await progressOf(id)).toMatchObject({ total: 10, done: 10, failed: 0, titles: 10 });
+  await untilPulledOnce(id, 10);
+  expect(await progressOf(id)).toMatchObject({ titles: 10 });
   const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
   expect(days).toHaveLength(10);
-  const twice = await world.database.prisma.$queryRaw`
-    SELECT date FROM conciliation.pull
-    WHERE backfill_id = ${id}::bigint AND state <> 'cancelled'
-    GROUP BY 1 HAVING count(*) > 1`;
-  expect(twice).toEqual([]);
 });
 
 test('Ctrl-C ends the command, and the service pulls every date once', async () => {
   world.sandbox.faults.add({ kind: 'latency', latencyMs: 300, times: 'forever' });
   const before = world.sandbox.requests.length;
   const child = startCommand(['backfill', 'run', ...range(20, 49)], environmentOf(world));
-  await until(async () => world.sandbox.requests.length > before + 4);
+  await expect.poll(() => world.sandbox.requests.length).toBeGreaterThan(before + 4);
   child.kill('SIGINT');
   const stopped = await child.ended;
   world.sandbox.faults.clear();
   expect(stopped.exit).toBe(1);
   expect(stopped.stdout).toContain('A running service pulls the other dates.');
   const id = Number(/^Backfill (\d+): /.exec(stopped.stdout)?.[1]);
-  await until(async () => (await progressOf(id)).state === 'done');
-  expect(await progressOf(id)).toMatchObject({ total: 30, done: 30, failed: 0 });
-  const twice = await world.database.prisma.$queryRaw`
-    SELECT date FROM conciliation.pull
-    WHERE backfill_id = ${id}::bigint AND state <> 'cancelled'
-    GROUP BY 1 HAVING count(*) > 1`;
-  expect(twice).toEqual([]);
+  await untilPulledOnce(id, 30);
 });
 
 test('without a service the command does the work itself, and pulls nothing else', async () => {

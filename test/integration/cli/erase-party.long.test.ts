@@ -393,15 +393,11 @@ describe('erased', () => {
   });
 });
 
-describe('the next pulls', () => {
-  test('a pull that was held before is released without the party', async () => {
-    const decision = { by: 'otto', reason: 'cancelled' };
-    await releasePull(world.parts, heldPullId, decision);
-    expect(await findTraces()).toEqual({});
-    expect((await readTitles(HELD)).map(({ uid, erased }) => [uid, erased])).toEqual([
-      ['h1', true],
-    ]);
-  });
+test('a pull that was held before is released without the party', async () => {
+  const decision = { by: 'otto', reason: 'cancelled' };
+  await releasePull(world.parts, heldPullId, decision);
+  expect(await findTraces()).toEqual({});
+  expect((await readTitles(HELD)).map(({ uid, erased }) => [uid, erased])).toEqual([['h1', true]]);
 });
 
 test('a supplier is erased by its number in the ERP, and a lifted erasure ends', async () => {

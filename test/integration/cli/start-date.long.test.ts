@@ -36,29 +36,27 @@ async function pullDates(startDate: string, dates: readonly (typeof DAY)[]): Pro
 const setTo = (date: string, reason = 'a typing error') =>
   run(['start-date', 'set', date, '--reason', reason, '--yes']);
 
-describe('START_DATE', () => {
-  test.each([
-    ['start', []],
-    ['backfill run', ['--from', DAY, '--to', DAY]],
-  ])('after yesterday is refused by %s, and no ledger is begun', async (command, args) => {
-    const started = startCommand([...command.split(' '), ...args], {
-      ...environmentOf(world),
-      CONSOLE_PORT: '0',
-      START_DATE: TODAY,
-    });
-    // A service that starts would never end.
-    const patience = setTimeout(() => started.kill('SIGKILL'), PATIENCE_MS);
-    const ended = await started.ended;
-    clearTimeout(patience);
-    expect(ended).toMatchObject({
-      exit: 2,
-      stderr: expect.stringMatching(
-        `START_DATE: got "${TODAY}", expected a date that is over: in America/Sao_Paulo`,
-      ),
-    });
-    expect(await readCheckpoint()).toBeUndefined();
-    expect(await world.database.prisma.pull.count()).toBe(0);
+test.each([
+  ['start', []],
+  ['backfill run', ['--from', DAY, '--to', DAY]],
+])('START_DATE after yesterday is refused by %s, and no ledger is begun', async (command, args) => {
+  const started = startCommand([...command.split(' '), ...args], {
+    ...environmentOf(world),
+    CONSOLE_PORT: '0',
+    START_DATE: TODAY,
   });
+  // A service that starts would never end.
+  const patience = setTimeout(() => started.kill('SIGKILL'), PATIENCE_MS);
+  const ended = await started.ended;
+  clearTimeout(patience);
+  expect(ended).toMatchObject({
+    exit: 2,
+    stderr: expect.stringMatching(
+      `START_DATE: got "${TODAY}", expected a date that is over: in America/Sao_Paulo`,
+    ),
+  });
+  expect(await readCheckpoint()).toBeUndefined();
+  expect(await world.database.prisma.pull.count()).toBe(0);
 });
 
 describe('start-date set', () => {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { inspect } from 'node:util';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type Database,
   openDatabase,
@@ -97,21 +97,18 @@ describe('a session', () => {
     ['pg_catalog,pg_temp', 'pg_catalog,my_temp', 'search_path pg_catalog,my_temp'],
   ])('is refused where something in between overrides %s', async (setting, other, message) => {
     const { url, close } = await startOverridingProxy(world.databaseUrl, setting, other);
-    try {
-      const behindProxy = open({ databaseUrl: url });
-      for (const work of [
-        () => behindProxy.pool.query('SELECT 1'),
-        () => behindProxy.prisma.$queryRaw`SELECT 1 AS one`,
-        () => behindProxy.prisma.$transaction(async () => 1),
-      ]) {
-        const failure = toStagingError(await failureOf(work));
-        expect(failure).toBeInstanceOf(ConfigError);
-        expect(failure).toHaveProperty('message', expect.stringContaining(message));
-      }
-      await behindProxy.close();
-    } finally {
-      await close();
+    onTestFinished(close);
+    const behindProxy = open({ databaseUrl: url });
+    for (const work of [
+      () => behindProxy.pool.query('SELECT 1'),
+      () => behindProxy.prisma.$queryRaw`SELECT 1 AS one`,
+      () => behindProxy.prisma.$transaction(async () => 1),
+    ]) {
+      const failure = toStagingError(await failureOf(work));
+      expect(failure).toBeInstanceOf(ConfigError);
+      expect(failure).toHaveProperty('message', expect.stringContaining(message));
     }
+    await behindProxy.close();
   });
 });
 
@@ -163,14 +160,11 @@ describe('the typed client', () => {
   test('writes defaults of the database, not of the clock of the process', async () => {
     const { rows } = await database.pool.query('SELECT clock_timestamp() AS before');
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01T00:00:00Z') });
-    try {
-      const user = await database.prisma.consoleUser.create({
-        data: { name: 'clock', role: 'viewer', createdBy: 'test' },
-      });
-      expect(user.createdAt.getTime()).toBeGreaterThanOrEqual(rows[0].before.getTime());
-    } finally {
-      vi.useRealTimers();
-    }
+    onTestFinished(() => void vi.useRealTimers());
+    const user = await database.prisma.consoleUser.create({
+      data: { name: 'clock', role: 'viewer', createdBy: 'test' },
+    });
+    expect(user.createdAt.getTime()).toBeGreaterThanOrEqual(rows[0].before.getTime());
   });
 });
 

@@ -4,12 +4,12 @@
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/base/database/migrate.ts';
 import { migrateQueue } from '../../../src/core/work/postgres-backend.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { logger } from '../../support/logger.ts';
 import { READ_RIGHTS, type Rights, rightsTable } from '../../support/rights.ts';
 
 const DOCUMENT = 'SECURITY.md';
@@ -17,7 +17,6 @@ const DOCUMENT = 'SECURITY.md';
 let database: TestDatabase;
 
 beforeAll(async () => {
-  const logger = pino({ level: 'silent' });
   database = await createTestDatabase();
   await migrate({ databaseUrl: database.url, logger });
   await migrateQueue(database.url, logger);

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
@@ -11,6 +10,7 @@ import {
   createTestDatabase,
   type TestDatabase,
 } from '../../support/database.ts';
+import { logger } from '../../support/logger.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   String: 'text',
@@ -71,7 +71,6 @@ const ALL = readdirSync('prisma/migrations', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name)
   .sort();
-const logger = pino({ level: 'silent' });
 
 let database: TestDatabase;
 let client: Client;

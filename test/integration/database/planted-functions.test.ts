@@ -1,6 +1,5 @@
 /** A login that may create functions in the schema public runs no code with the rights of another login. */
 import { readFile } from 'node:fs/promises';
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
@@ -8,8 +7,7 @@ import { readPendingProviders } from '../../../src/features/providers/provider-b
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
-
-const logger = pino({ level: 'silent' });
+import { logger } from '../../support/logger.ts';
 
 let database: TestDatabase;
 let users: RoleUsers;

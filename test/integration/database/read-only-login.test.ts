@@ -1,5 +1,4 @@
 /** A login that may only read cannot keep the service waiting with locks. */
-import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
 import { FEATURES } from '../../../src/app/features.ts';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
@@ -8,6 +7,7 @@ import { openQueues } from '../../../src/core/work/job-queue.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
+import { logger } from '../../support/logger.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -41,7 +41,7 @@ test('a reader may take no advisory lock, so not those of the queue, which the s
   const queues = await openQueues({
     redisUrl: null,
     databaseUrl: users.urlOf('worker'),
-    logger: pino({ level: 'silent' }),
+    logger,
   });
   await queues.pull.enqueue(7n);
   expect(await queues.pull.jobsOf([7n])).toEqual(new Set([7n]));

@@ -1,13 +1,11 @@
-import { pino } from 'pino';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/base/database/migrate.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { FORBIDDEN, INSUFFICIENT_PRIVILEGE } from '../../support/forbidden-statements.ts';
+import { logger } from '../../support/logger.ts';
 import { readWritingStatements } from '../../support/writing-statements.ts';
-
-const logger = pino({ level: 'silent' });
 
 const world = worldWithUsers();
 const { users } = world;
@@ -114,17 +112,14 @@ test('additional rights are revoked when the roles are set up again', async () =
 
 test('without the option no role is given any right', async () => {
   const other = await createTestDatabase();
-  try {
-    await migrate({ databaseUrl: other.url, logger });
-    const { rows } = await withClient(other.url, (client) =>
-      client.query(
-        `SELECT FROM information_schema.role_table_grants
-         WHERE grantee LIKE 'conciliation\\_%' AND table_schema = 'conciliation'
-           AND grantee <> current_user`,
-      ),
-    );
-    expect(rows).toEqual([]);
-  } finally {
-    await other.drop();
-  }
+  onTestFinished(() => other.drop());
+  await migrate({ databaseUrl: other.url, logger });
+  const { rows } = await withClient(other.url, (client) =>
+    client.query(
+      `SELECT FROM information_schema.role_table_grants
+       WHERE grantee LIKE 'conciliation\\_%' AND table_schema = 'conciliation'
+         AND grantee <> current_user`,
+    ),
+  );
+  expect(rows).toEqual([]);
 });

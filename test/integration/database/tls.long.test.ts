@@ -1,7 +1,6 @@
 /** A PostgreSQL with TLS: who vouches for it, and under which name, is checked as DATABASE_URL says. */
 import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase, toStagingError } from '../../../src/base/database/database.ts';
 import { migrate } from '../../../src/base/database/migrate.ts';
@@ -19,8 +18,8 @@ import {
 } from '../../support/certificates.ts';
 import { queryOnce } from '../../support/client.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
+import { logger } from '../../support/logger.ts';
 
-const logger = pino({ level: 'silent' });
 const folder = forFile(openFolder);
 let server: EmbeddedPostgres;
 

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { test } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
+import { logger } from '../../support/logger.ts';
 import { isServerRunning, killAllProcesses, killServer, readServerPid } from './opening-process.ts';
 
 interface DataFolder {
@@ -24,7 +24,6 @@ async function createTemplate(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-embedded-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const dataDir = join(folder, 'data');
-  const logger = pino({ level: 'silent' });
   await (await openEmbeddedPostgres({ dataDir, logger })).close();
   return dataDir;
 }

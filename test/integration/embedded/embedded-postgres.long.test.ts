@@ -1,13 +1,11 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
 import { queryOnce } from '../../support/client.ts';
+import { logger } from '../../support/logger.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import { readServerPid } from './opening-process.ts';
-
-const logger = pino({ level: 'silent' });
 
 describe('opening', () => {
   test('creates a UTF-8 database that sorts by code point, in UTC, on the loopback only, and keeps it from other users', async ({

@@ -3,15 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { afterEach, describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { queryOnce } from '../../support/client.ts';
+import { logger } from '../../support/logger.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import { killServer, openInProcess, requireServerPid } from './opening-process.ts';
-
-const logger = pino({ level: 'silent' });
 
 const programs: ChildProcess[] = [];
 afterEach(async () => {

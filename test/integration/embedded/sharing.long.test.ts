@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { queryOnce } from '../../support/client.ts';
+import { logger } from '../../support/logger.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import {
   isServerRunning,
@@ -14,8 +14,6 @@ import {
   readServerPid,
   requireServerPid,
 } from './opening-process.ts';
-
-const logger = pino({ level: 'silent' });
 
 describe('sharing', () => {
   test('a server to which another client is connected stays, and the next process stops it', async ({

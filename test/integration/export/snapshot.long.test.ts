@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { ShutdownError } from '../../../src/base/runtime/errors.ts';
@@ -11,6 +10,7 @@ import {
 } from '../../../src/features/titles/export-titles.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { logger } from '../../support/logger.ts';
 import { insertTitles } from './export-fixture.ts';
 
 const DAY = toCivilDate('2026-03-02');
@@ -26,7 +26,7 @@ const database = forFile(async () =>
     databaseUrl: world.databaseUrl,
     applicationName: APPLICATION,
     statementTimeoutMs: TIMEOUT_MS,
-    logger: pino({ level: 'silent' }),
+    logger,
   }),
 );
 beforeAll(() => insertTitles(world, DAY, ROWS));

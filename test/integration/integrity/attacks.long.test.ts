@@ -15,7 +15,6 @@ import {
   COMPUTED_IDENTITY_HASH,
   ROW_DIGEST,
 } from '../../../src/core/title/title-hashes.sql.ts';
-import { runPull } from '../../../src/core/work/run-pull.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { resolveFindings } from '../../../src/features/checks/findings.sql.ts';
@@ -24,6 +23,7 @@ import { reopenDay, signOffDays } from '../../../src/features/review/sign-off.sq
 import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { findAlterations, repairDay } from '../../support/days.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -84,7 +84,7 @@ async function attackAsOwner(statement: string): Promise<void> {
 }
 
 const problems = async () =>
-  (await verifyDate(pages.world.database, date, signal)).alterations.map(({ problem }) => problem);
+  (await findAlterations(pages.world.database, date)).map(({ problem }) => problem);
 
 async function sign(by = 'rita') {
   const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({
@@ -100,11 +100,9 @@ async function sign(by = 'rita') {
 
 /** Makes the repair that the check asks for. */
 async function repair() {
-  const { repairPullId } = await verifyDate(pages.world.database, date, signal);
-  const parts = { ...pages.world.parts, withdrawalLimitPercent: 100 };
-  const outcome = await runPull(parts, repairPullId ?? 0n, signal);
-  expect(outcome).toMatchObject({ kind: 'done' });
-  await verifyDate(pages.world.database, date, signal);
+  const { repairPullId } = await repairDay(pages.world, date, { withdrawalLimitPercent: 100 });
+  expect(repairPullId).not.toBeNull();
+  await findAlterations(pages.world.database, date);
   await checkDays(pages.world.database, ANY_DAY_RULES);
 }
 

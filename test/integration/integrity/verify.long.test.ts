@@ -3,7 +3,6 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { TITLE_COLUMNS } from '../../../src/core/title/title.ts';
-import { runPull } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import {
   acknowledgeFindings,
@@ -13,7 +12,7 @@ import {
   verifyDate,
 } from '../../../src/features/verify/verify.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { signDay } from '../../support/days.ts';
+import { findAlterations, repairDay, signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
@@ -28,8 +27,7 @@ let days = 0;
 
 const { signal } = new AbortController();
 const freshDate = () => daysFrom(days++);
-const check = async (date: CivilDate) =>
-  (await verifyDate(world.database, date, signal)).alterations;
+const check = (date: CivilDate) => findAlterations(world.database, date);
 const query = async (text: string, values: unknown[] = []) =>
   (await world.database.pool.query(text, values)).rows;
 
@@ -56,14 +54,8 @@ async function pullUids(uids: readonly string[], date = freshDate(), discount = 
   return { ...(await world.pull(date)), date };
 }
 
-/** Verifies a date, and makes the pull that the verification requests. */
 async function verifyAndRepair(date: CivilDate): Promise<readonly Problem[]> {
-  const { alterations, repairPullId } = await verifyDate(world.database, date, signal);
-  if (repairPullId !== null) {
-    const outcome = await runPull(world.parts, repairPullId, signal);
-    if (outcome.kind !== 'done') throw outcome.error;
-  }
-  return alterations.map(({ problem }) => problem);
+  return (await repairDay(world, date)).alterations.map(({ problem }) => problem);
 }
 
 /** The next repair is not requested soon after one. */
@@ -505,10 +497,11 @@ test('a repair that would withdraw too much is held, and a release repairs', asy
   const date = await pullTitles();
   await alterCurrent(date, 'billing_fee = 77');
   world.sandbox.setDayTexts(date, [titleText({ date, uid: 'third' })]);
-  const { repairPullId } = await verifyDate(world.database, date, signal);
+  const { repairPullId } = await repairDay(world, date);
   if (repairPullId === null) throw new Error('no repair');
-  const outcome = await runPull(world.parts, repairPullId, signal);
-  expect(outcome).toMatchObject({ kind: 'done', report: { state: 'held' } });
+  const where = { id: repairPullId };
+  const { state } = await world.database.prisma.pull.findUniqueOrThrow({ where });
+  expect(state).toBe('held');
   await releasePull(world.parts, repairPullId, { by: 'ana', reason: 'withdrawn by the buyer' });
   expect(await check(date)).toEqual([]);
   expect(await stateOf(date)).toMatchObject([{ order_uid: 'third', billing_fee: '0' }]);

@@ -1,14 +1,13 @@
 /** Rows of a day that something other than a merge has changed are not signed off and not released. */
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { runPull } from '../../../src/core/work/run-pull.ts';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { signCleanDays, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { fourEyesFault } from '../../support/days.ts';
+import { findAlterations, fourEyesFault, pullDay, repairDay } from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -21,9 +20,7 @@ let date: CivilDate;
 beforeEach(async () => {
   date = daysFrom(used);
   used += 1;
-  const { world } = pages;
-  await world.serve(date, [titleText({ uid: `order of ${date}`, date, value: '5.00' })]);
-  await checkDays(world.database, ANY_DAY_RULES);
+  await pull(stated());
 });
 
 const alter = (set: string) =>
@@ -41,9 +38,8 @@ const sign = async () => {
 };
 /** Makes the repair that the verification requests. The next verification finds what is left. */
 const repair = async () => {
-  const { repairPullId } = await verify();
-  await runPull(pages.world.parts, repairPullId ?? 0n, new AbortController().signal);
-  const { alterations } = await verify();
+  await repairDay(pages.world, date);
+  const alterations = await findAlterations(pages.world.database, date);
   await checkDays(pages.world.database, ANY_DAY_RULES);
   return alterations.map(({ problem }) => problem);
 };
@@ -59,10 +55,7 @@ const acknowledge = () =>
   acknowledgeFindings(pages.world.database, 10n ** 15n, { by: 'otto', reason: 'a test' });
 const alterDay = (set: string) =>
   pages.world.database.pool.query(`UPDATE conciliation.day SET ${set} WHERE date = $1`, [date]);
-const pull = async (...texts: string[]) => {
-  await pages.world.serve(date, texts, { withdrawalLimitPercent: 100 });
-  await checkDays(pages.world.database, ANY_DAY_RULES);
-};
+const pull = (...texts: string[]) => pullDay(pages.world, date, ...texts);
 const stated = (more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid: `order of ${date}`, date, value: '5.00', ...more });
 const autoSign = () => signCleanDays(pages.world.database, { bookingsFrom: date, to: date });
@@ -184,14 +177,14 @@ test('a value with which the comparison fails keeps no other day from being sign
 });
 
 test('a signed-off day that waits is not released with an altered title', async () => {
-  const { database, parts } = pages.world;
+  const { database } = pages.world;
   await importPayables(database, [{ erpKey: 'k1', openValue: '77' }], 'snapshot');
   expect(await sign()).toBeNull();
   await runMatching(database, { by: 'test' });
   await alter('original_value = 99.99');
   expect(await releaseWaitingDays(database, {})).not.toContain(date);
   expect(await forgetFindings()).toBeGreaterThan(0);
-  const { repairPullId } = await verify();
+  await verify();
   expect(await readWaitingDays(database, {})).toContainEqual({
     fault: 'altered',
     days: 1,
@@ -199,7 +192,7 @@ test('a signed-off day that waits is not released with an altered title', async 
     value: '5.00',
     dates: [date],
   });
-  await runPull(parts, repairPullId ?? 0n, new AbortController().signal);
+  await repairDay(pages.world, date);
   await verify();
   await runMatching(database, { by: 'test' });
   expect(await releaseWaitingDays(database, {})).toContain(date);

@@ -1,14 +1,13 @@
 import { onTestFinished } from 'vitest';
 import type { ConciliationError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import {
-  type ConciliationResponse,
-  createPlatformClient,
-  type PlatformClient,
+import type {
+  ConciliationResponse,
+  PlatformClient,
 } from '../../../src/core/platform/conciliation-client.ts';
 import type { HttpOriginOptions } from '../../../src/core/platform/http-origin.ts';
-import { fixedToken } from '../../../src/core/platform/token.ts';
 import { dayWindow, type PullWindow } from '../../../src/core/title/title-contract.ts';
+import { openPlatform } from '../../support/platform-client.ts';
 import { RawServer } from './raw-server.ts';
 
 export const TOKEN = 'eyJ.secret-token.sig';
@@ -30,14 +29,7 @@ export function openClient(
   baseUrl: string,
   options: Partial<HttpOriginOptions> = {},
 ): PlatformClient {
-  const client = createPlatformClient({
-    baseUrl: new URL(baseUrl),
-    token: fixedToken(TOKEN),
-    concurrency: 4,
-    timeoutMs: 5000,
-    userAgent: 'test/1',
-    ...options,
-  });
+  const client = openPlatform(baseUrl, TOKEN, options);
   onTestFinished(() => client.close());
   return client;
 }

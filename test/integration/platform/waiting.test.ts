@@ -140,53 +140,52 @@ describe('waits that do not count as silence', () => {
   });
 });
 
-describe('requests at once', () => {
-  test('are never more than allowed, bodies included', async () => {
-    const answered: Socket[] = [];
-    const server = await startServer(({ socket }) => {
-      socket.write(head('200 OK', JSON_TYPE, 'content-length: 2'));
-      answered.push(socket);
-    });
-    const client = openClient(server.url, { concurrency: 3 });
-    const texts = Array.from({ length: 6 }, () => fetchText(client));
-    for (const round of [1, 2]) {
-      await expect.poll(() => answered.length).toBe(3);
-      // The others would have had the time.
-      await sleep(50);
-      expect(server.requests).toHaveLength(round * 3);
-      for (const socket of answered.splice(0)) socket.write('{}');
-    }
-    await Promise.all(texts);
-    expect(server.openSockets).toBe(3);
+test('requests at once are never more than allowed, bodies included', async () => {
+  const answered: Socket[] = [];
+  const server = await startServer(({ socket }) => {
+    socket.write(head('200 OK', JSON_TYPE, 'content-length: 2'));
+    answered.push(socket);
   });
+  const client = openClient(server.url, { concurrency: 3 });
+  const texts = Array.from({ length: 6 }, () => fetchText(client));
+  for (const round of [1, 2]) {
+    await expect.poll(() => answered.length).toBe(3);
+    // The others would have had the time.
+    await sleep(50);
+    expect(server.requests).toHaveLength(round * 3);
+    for (const socket of answered.splice(0)) socket.write('{}');
+  }
+  await Promise.all(texts);
+  expect(server.openSockets).toBe(3);
 });
 
-describe('a consumer that leaves early', () => {
-  test.each([
-    [
-      'by leaving its loop',
-      async (chunks: AsyncIterable<Uint8Array>) => {
-        for await (const _chunk of chunks) break;
-      },
-    ],
-    [
-      'while it waits for a piece',
-      async (chunks: AsyncIterable<Uint8Array>) => {
-        const iterator = chunks[Symbol.asyncIterator]();
-        await iterator.next();
-        const waiting = failureOf(iterator.next());
-        await iterator.return?.();
-        expect(await waiting).toBeInstanceOf(PlatformUnavailableError);
-      },
-    ],
-  ])('%s drops the connection, and the next request works', async (_, leave) => {
+test.each([
+  [
+    'by leaving its loop',
+    async (chunks: AsyncIterable<Uint8Array>) => {
+      for await (const _chunk of chunks) break;
+    },
+  ],
+  [
+    'while it waits for a piece',
+    async (chunks: AsyncIterable<Uint8Array>) => {
+      const iterator = chunks[Symbol.asyncIterator]();
+      await iterator.next();
+      const waiting = failureOf(iterator.next());
+      await iterator.return?.();
+      expect(await waiting).toBeInstanceOf(PlatformUnavailableError);
+    },
+  ],
+])(
+  'a consumer that leaves early %s drops the connection, and the next request works',
+  async (_, leave) => {
     const server = await startHalfOnce();
     const client = openClient(server.url, { concurrency: 1 });
     await leave((await fetchDay(client)).chunks);
     await expect.poll(() => server.openSockets).toBe(0);
     expect(await fetchText(client)).toBe('{}');
-  });
-});
+  },
+);
 
 describe('a signal that aborts', () => {
   const ours = new StaleFenceError('taken over');
@@ -260,20 +259,18 @@ describe('a signal that aborts', () => {
   );
 });
 
-describe('a client that is closed', () => {
-  test('ends every request under way, also the waiting ones, and takes no more', async () => {
-    const server = await startHalfOnce();
-    const client = openClient(server.url, { concurrency: 1 });
-    const reading = fetchDay(client).then(readAll);
-    await expect.poll(() => server.requests.length).toBe(1);
-    const waiting = fetchDay(client);
-    const failures = [failureOf(reading), failureOf(waiting)];
-    await sleep(20);
-    await client.close();
-    for (const failure of await Promise.all([...failures, failureOf(fetchDay(client))])) {
-      expect(failure).toBeInstanceOf(ShutdownError);
-    }
-    await expect.poll(() => server.openSockets).toBe(0);
-    expect(server.requests).toHaveLength(1);
-  });
+test('a client that is closed ends every request under way, also the waiting ones, and takes no more', async () => {
+  const server = await startHalfOnce();
+  const client = openClient(server.url, { concurrency: 1 });
+  const reading = fetchDay(client).then(readAll);
+  await expect.poll(() => server.requests.length).toBe(1);
+  const waiting = fetchDay(client);
+  const failures = [failureOf(reading), failureOf(waiting)];
+  await sleep(20);
+  await client.close();
+  for (const failure of await Promise.all([...failures, failureOf(fetchDay(client))])) {
+    expect(failure).toBeInstanceOf(ShutdownError);
+  }
+  await expect.poll(() => server.openSockets).toBe(0);
+  expect(server.requests).toHaveLength(1);
 });

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { TokenUnusableError } from '../../../src/base/runtime/errors.ts';
-import { createPlatformClient } from '../../../src/core/platform/conciliation-client.ts';
 import { fileToken } from '../../../src/core/platform/token.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { openPlatform } from '../../support/platform-client.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
@@ -24,22 +24,14 @@ test.each([
 });
 
 test('a token that cannot be read spends none', async () => {
-  const platform = createPlatformClient({
-    baseUrl: new URL('http://127.0.0.1:1'),
-    token: fileToken(join(tmpdir(), 'conciliation-no-token')),
-    concurrency: 1,
-    timeoutMs: 10_000,
-    userAgent: 'test',
+  const token = fileToken(join(tmpdir(), 'conciliation-no-token'));
+  const platform = openPlatform('http://127.0.0.1:1', token);
+  onTestFinished(() => platform.close());
+  const { pullId, ...outcome } = await world.attempt(DAY, { platform });
+  expect(outcome).toMatchObject({
+    kind: 'unauthorized',
+    error: { name: TokenUnusableError.name },
   });
-  try {
-    const { pullId, ...outcome } = await world.attempt(DAY, { platform });
-    expect(outcome).toMatchObject({
-      kind: 'unauthorized',
-      error: { name: TokenUnusableError.name },
-    });
-    const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
-    expect(pull).toMatchObject({ state: 'queued', attempts: 0 });
-  } finally {
-    await platform.close();
-  }
+  const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
+  expect(pull).toMatchObject({ state: 'queued', attempts: 0 });
 });

@@ -8,8 +8,6 @@ import { ConciliationError } from '../../../src/base/runtime/errors.ts';
 import { createLogger, describeError } from '../../../src/base/runtime/logger.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
-import { createPlatformClient } from '../../../src/core/platform/conciliation-client.ts';
-import { fixedToken } from '../../../src/core/platform/token.ts';
 import type { PullParts } from '../../../src/core/work/run-pull.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import {
@@ -20,6 +18,7 @@ import {
   toWholeText,
 } from '../../support/canary.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
+import { openPlatform } from '../../support/platform-client.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 import type { RawBody } from '../../support/sandbox/sandbox.ts';
@@ -42,13 +41,7 @@ beforeAll(async () => {
   const logger = createLogger({ logLevel: 'trace' }, { write: (line) => void logged.push(line) });
   const { databaseUrl } = world;
   database = openDatabase({ databaseUrl, applicationName: 'kanari', logger });
-  const platform = createPlatformClient({
-    baseUrl: new URL(world.sandbox.baseUrl),
-    token: fixedToken(token),
-    concurrency: 4,
-    timeoutMs: 10_000,
-    userAgent: 'test',
-  });
+  const platform = openPlatform(world.sandbox.baseUrl, token);
   parts = { ...world.parts, database, platform, logger };
 });
 afterAll(async () => {

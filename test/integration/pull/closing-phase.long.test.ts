@@ -1,7 +1,7 @@
 /** A process that is stopped in the middle of its pull, and the pulls of other dates meanwhile. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FaultPoint } from '../../../src/base/runtime/fault-points.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { FaultyService, type FiredFault } from '../../faults/faulty-service.ts';
@@ -61,20 +61,19 @@ async function stopAt(point: FaultPoint): Promise<FaultyService> {
       tickMs: 1_000,
       planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },
     },
-    clockFile: '',
     onFired: fire,
   });
   await world.newPull(date);
   service.start({ point, hit: 1, armFile });
   const { process, release } = await fired;
-  process.kill('SIGSTOP');
+  process.send('SIGSTOP');
   release();
   return service;
 }
 
 /** Goes on with the stopped process, which ends what it had begun. */
 async function resume(service: FaultyService, titles: number, discount: string): Promise<void> {
-  service.child?.kill('SIGCONT');
+  service.send('SIGCONT');
   await eventually(async () => {
     const { rows } = await world.database.pool.query(
       `SELECT pull.state, count(title.id)::int AS titles FROM conciliation.pull
@@ -112,14 +111,11 @@ test.each([
     await world.pull(date);
     setTitles(date, titles, '2');
     const service = await stopAt(point);
-    try {
-      expect(await sessionsThat(condition)).toBeGreaterThan(0);
-      await pullOther();
-      // PostgreSQL has ended a session in its closing phase, and no other session that waits for its process.
-      if (point === 'closing') expect(await sessionsThat(condition)).toBe(0);
-      await resume(service, titles, '2');
-    } finally {
-      await service.kill();
-    }
+    onTestFinished(() => service.kill());
+    expect(await sessionsThat(condition)).toBeGreaterThan(0);
+    await pullOther();
+    // PostgreSQL has ended a session in its closing phase, and no other session that waits for its process.
+    if (point === 'closing') expect(await sessionsThat(condition)).toBe(0);
+    await resume(service, titles, '2');
   },
 );

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
@@ -6,6 +5,7 @@ import { pullToEnd } from '../../../src/core/work/run-pull.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
+import { eventually } from '../../support/service-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
@@ -55,15 +55,6 @@ const readPull = async (id: bigint) =>
   );
 const endless = () => new AbortController().signal;
 
-/** Asks until the answer is there; the test's own time limit is the only one. */
-async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    await sleep(10);
-  }
-}
-
 /** The backend that does what `condition` (SQL on `pg_stat_activity`) says. */
 const backendThat = (condition: string) =>
   eventually(async () => {
@@ -73,7 +64,8 @@ const backendThat = (condition: string) =>
       `SELECT pid FROM pg_stat_activity
        WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
     );
-    return rows[0]?.pid;
+    if (rows[0] === undefined) throw new Error(`no backend has ${condition}`);
+    return rows[0].pid;
   });
 const COPYING = `state = 'active' AND query LIKE 'COPY conciliation.staged_title%'`;
 

@@ -5,7 +5,7 @@ import { Client, type QueryResult } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { createSeededRandom } from '../../../src/demo/seeded-random.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
+import { repairDay } from '../../support/days.ts';
 import { worldWithUsers } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
@@ -154,12 +154,7 @@ test.each([
   await database.pool.query('ALTER TABLE conciliation.title DISABLE TRIGGER title_kept');
   await database.pool.query(`${statement} WHERE accepted_date = $1 AND order_uid = 'c'`, [date]);
   await database.pool.query('ALTER TABLE conciliation.title ENABLE TRIGGER title_kept');
-  for (const each of [date, other]) {
-    const { repairPullId } = await verifyDate(database, each, new AbortController().signal);
-    if (repairPullId !== null) {
-      await world.run(repairPullId);
-    }
-  }
+  for (const each of [date, other]) await repairDay(world, each);
   await readToTheEnd();
   expect((await current('erp.title')).rows).toEqual((await current('conciliation.title')).rows);
   const { rows } = await database.pool.query(

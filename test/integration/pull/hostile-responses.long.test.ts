@@ -140,25 +140,23 @@ describe('a response that is refused leaves the day as it was', () => {
 });
 
 // test/unit/reader cuts documents at each byte, and test/integration/platform/transfer.test.ts each kind of transfer.
-describe('a platform that does not recover', () => {
-  test.each([
-    ['is asked as often as the configuration says', { kind: 'status', status: 500 }, 5],
-    ['is asked three times for what is not the documented answer', { kind: 'body', body: '{}' }, 3],
-  ] as const)('%s', async (_, fault, requests) => {
-    const date = await openDay();
-    const dayBefore = await readDay(date);
-    const requestsBefore = requestsFor(date);
-    world.sandbox.faults.add({ ...fault, date, times: 'forever' });
-    const pullId = await world.newPull(date);
-    const parts = { ...world.parts, retry: { attempts: 5, backoffSeconds: 1 } };
-    const outcome = await pullToEnd(parts, pullId, new AbortController().signal, () => {});
-    expect(outcome.kind).toBe('failed');
-    expect(requestsFor(date) - requestsBefore).toBe(requests);
-    expect(
-      await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } }),
-    ).toMatchObject({ state: 'failed', attempts: requests, nextAttemptAt: null });
-    expect(await readDay(date)).toEqual(dayBefore);
-    world.sandbox.faults.clear();
-    await expectRecovery(date);
-  });
+test.each([
+  ['is asked as often as the configuration says', { kind: 'status', status: 500 }, 5],
+  ['is asked three times for what is not the documented answer', { kind: 'body', body: '{}' }, 3],
+] as const)('a platform that does not recover %s', async (_, fault, requests) => {
+  const date = await openDay();
+  const dayBefore = await readDay(date);
+  const requestsBefore = requestsFor(date);
+  world.sandbox.faults.add({ ...fault, date, times: 'forever' });
+  const pullId = await world.newPull(date);
+  const parts = { ...world.parts, retry: { attempts: 5, backoffSeconds: 1 } };
+  const outcome = await pullToEnd(parts, pullId, new AbortController().signal, () => {});
+  expect(outcome.kind).toBe('failed');
+  expect(requestsFor(date) - requestsBefore).toBe(requests);
+  expect(
+    await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } }),
+  ).toMatchObject({ state: 'failed', attempts: requests, nextAttemptAt: null });
+  expect(await readDay(date)).toEqual(dayBefore);
+  world.sandbox.faults.clear();
+  await expectRecovery(date);
 });

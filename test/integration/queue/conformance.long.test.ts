@@ -9,8 +9,9 @@ import {
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
 import { UnrecordedJobs } from '../../../src/core/work/job-worker.ts';
 import { forTest } from '../../support/for-tests.ts';
+import { eventually } from '../../support/service-world.ts';
 import { describeOnEachServer } from './queue-servers.ts';
-import { aborted, eventually, openQueueWorld } from './queue-world.ts';
+import { aborted, openQueueWorld } from './queue-world.ts';
 
 /** A grace that no test lives to see the end of. */
 const FOR_EVER_MS = 3_600_000;

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { ShutdownError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
 import { forTest } from '../../support/for-tests.ts';
+import { eventually } from '../../support/service-world.ts';
 import { describeOnEachServer } from './queue-servers.ts';
-import { eventually, openQueueWorld } from './queue-world.ts';
+import { openQueueWorld } from './queue-world.ts';
 
 // test/faults kills and stops workers in each step of a pull, on either queue.
 describeOnEachServer('a queue that loses its server', (kind) => {

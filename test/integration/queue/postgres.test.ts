@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
 import { startJobWorker } from '../../../src/core/work/job-worker.ts';
 import { queryOnce } from '../../support/client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { logger } from '../../support/logger.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
-const logger = pino({ level: 'silent' });
 const role = `queue_test_${randomBytes(4).toString('hex')}`;
 let database: TestDatabase;
 

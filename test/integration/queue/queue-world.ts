@@ -1,22 +1,17 @@
 import { once } from 'node:events';
-import { type Logger, pino } from 'pino';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
 import {
   type JobWorker,
   type JobWorkerOptions,
   startJobWorker,
 } from '../../../src/core/work/job-worker.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
+import { recordingLogger } from '../../support/logger.ts';
+import { eventually } from '../../support/service-world.ts';
 import type { QueueServerKind } from './queue-servers.ts';
 
 /** Short, so that a test may wait for it to expire. */
 const LOCK_MS = 1_000;
-
-/** Polls fast: on a machine with time, what is waited for comes within a few locks. */
-export async function eventually(check: () => unknown): Promise<void> {
-  await vi.waitFor(check, { timeout: PATIENCE_MS, interval: 20 });
-}
 
 export async function aborted(signal: AbortSignal): Promise<undefined> {
   if (!signal.aborted) await once(signal, 'abort');
@@ -30,11 +25,7 @@ export type QueueWorld = Awaited<ReturnType<typeof openQueueWorld>>;
 export async function openQueueWorld(kind: QueueServerKind) {
   const server = await kind.start();
   const { redisUrl, databaseUrl } = server;
-  const log: Record<string, unknown>[] = [];
-  const logger: Logger = pino(
-    { level: 'debug' },
-    { write: (line: string) => void log.push(JSON.parse(line)) },
-  );
+  const { log, logger } = recordingLogger('debug');
   const queues = await openQueues({ redisUrl, databaseUrl, logger });
   const { pull: queue, push: pushQueue } = queues;
   const workers: JobWorker[] = [];

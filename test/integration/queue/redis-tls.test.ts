@@ -1,69 +1,68 @@
 /** A Redis with TLS: who vouches for it, and under which name, is checked. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   AUTHORITY,
   OTHER_AUTHORITY,
   SERVER_CERTIFICATE,
   SERVER_KEY,
 } from '../../support/certificates.ts';
-import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
-import { eventually } from '../../support/service-world.ts';
-import { killWorkerProcesses, startWorkerProcess } from './worker-process.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
+import { giveBackPort, takePort } from '../../support/own-port.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { findRedisServer, startRedisServer } from '../../support/redis.ts';
+import { dueSince, eventually, openServiceWorld } from '../../support/service-world.ts';
 
 describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-server)', () => {
-  let folder: string;
+  const folder = forFile(openFolder);
+  const world = forFile(() => openServiceWorld({ environment: dueSince(daysFrom(-1, TODAY)) }));
   let port: number;
-  let server: RedisServer;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conciliation-redis-tls-'));
     const write = async (name: string, text: string) => {
-      await writeFile(join(folder, name), text);
-      return join(folder, name);
+      await writeFile(join(folder.path, name), text);
+      return join(folder.path, name);
     };
     await write('authority.pem', AUTHORITY);
     await write('other.pem', OTHER_AUTHORITY);
-    port = await findFreePort();
-    server = await startRedisServer([
+    port = await takePort();
+    const server = await startRedisServer([
       ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
       ...['--tls-cert-file', await write('server.pem', SERVER_CERTIFICATE)],
       ...['--tls-key-file', await write('server.key', SERVER_KEY)],
     ]);
+    return async () => {
+      await server.stop();
+      giveBackPort(port);
+    };
   });
 
-  afterAll(async () => {
-    await killWorkerProcesses();
-    await server.stop();
-    await rm(folder, { recursive: true });
-  });
-
-  const start = (host: string, authority: string, scheme = 'rediss') =>
-    startWorkerProcess(
-      {
-        redisUrl: `${scheme}://${host}:${port}`,
-        databaseUrl: '',
-        enqueue: '7',
+  // Node reads its authorities when a process starts.
+  const spawn = (host: string, authority: string, scheme = 'rediss') =>
+    world.spawn({
+      environment: {
+        REDIS_URL: `${scheme}://${host}:${port}`,
+        NODE_EXTRA_CA_CERTS: join(folder.path, authority),
       },
-      { NODE_EXTRA_CA_CERTS: join(folder, authority) },
-    );
+    });
 
   test('REDISS: with the right authority and name, queue and worker work', async () => {
-    const worker = await start('localhost', 'authority.pem', 'REDISS');
-    await eventually(() => expect(worker.answers).toContainEqual({ handled: '7' }));
-    expect(await worker.close()).toBe(0);
+    const service = spawn('localhost', 'authority.pem', 'REDISS');
+    await service.started;
+    await eventually(() => expect(service.logged('pull ended')).toHaveLength(1));
+    service.send('SIGTERM');
+    expect(await service.ended).toMatchObject({ exit: 0 });
   });
 
   test.each([
     ['of another authority', 'localhost', 'other.pem', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('a server %s is refused', async (_, host, authority, code) => {
-    const { answers } = await start(host, authority);
-    expect(answers).toEqual([
-      { refused: [`REDIS_URL: the server at ${host}:${port} cannot be spoken to (${code})`] },
-    ]);
+    const service = spawn(host, authority);
+    await expect(service.started).rejects.toThrow('the service ended with 2');
+    expect((await service.ended).text).toContain(
+      `REDIS_URL: the server at ${host}:${port} cannot be spoken to (${code})`,
+    );
   });
 });

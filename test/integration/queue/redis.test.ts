@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { type JobQueue, openQueues } from '../../../src/core/work/job-queue.ts';
 import { startJobWorker } from '../../../src/core/work/job-worker.ts';
 import { checkRedis } from '../../../src/core/work/redis-backend.ts';
+import { recordingLogger } from '../../support/logger.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
 
-const log: Record<string, unknown>[] = [];
-const logger = pino(
-  { level: 'debug' },
-  { write: (line: string) => void log.push(JSON.parse(line)) },
-);
+const { log, logger } = recordingLogger('debug');
 const databaseUrl = 'postgresql://127.0.0.1:1/none';
 
 const afterwards: (() => unknown)[] = [];

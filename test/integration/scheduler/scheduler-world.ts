@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { onlyJobs } from '../../../src/app/engine.ts';
 import { FEATURES } from '../../../src/app/features.ts';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
@@ -10,6 +9,7 @@ import {
   type WakeUpQueue,
 } from '../../../src/core/planner/planner.sql.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
+import { logger } from '../../support/logger.ts';
 
 export const TIME_ZONE = 'America/Sao_Paulo';
 export const YESTERDAY = toCivilDate('2026-03-10');
@@ -51,7 +51,6 @@ export interface PullLine {
 export type SchedulerWorld = Awaited<ReturnType<typeof openSchedulerWorld>>;
 
 export async function openSchedulerWorld() {
-  const logger = pino({ level: 'silent' });
   const { url, database, drop } = await createMigratedDatabase();
   const others: Database[] = [];
   const queue = new QueueInMemory();

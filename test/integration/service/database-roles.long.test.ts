@@ -1,7 +1,7 @@
 /** The service as it should be run: a user of the database who can do no more than the service has to. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { queryOnce } from '../../support/client.ts';
@@ -28,71 +28,61 @@ test('the service and every command do all their work as the worker’s user, wh
     const { exit, stderr } = await runCommand(args, environment);
     expect({ args, exit, stderr }).toEqual({ args, exit: 0, stderr: '' });
   };
-  try {
-    const service = await world.start({ environment });
-    await queryOnce(
-      users.urlOf('erp'),
-      `INSERT INTO conciliation.provider (external_id, name) VALUES ('F7', 'CANARY')`,
-    );
-    await eventually(async () => {
-      const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
-      expect(days).toHaveLength(3);
-    });
-
-    const file = join(folder.path, 'providers.json');
-    await writeFile(file, JSON.stringify([providerOf(1), providerOf(2)]));
-    const [yesterday, before] = [daysFrom(-1, TODAY), daysFrom(-2, TODAY)];
-    await command('providers', 'import', file);
-    await command('pull', yesterday);
-    await command('backfill', 'run', '--from', before, '--to', yesterday);
-    await command('user', 'add', 'ana', '--role', 'admin');
-    await command('key', 'add', 'script', '--role', 'viewer', '--scopes', 'read');
-    await command(
-      'export',
-      '--from',
-      before,
-      '--to',
-      yesterday,
-      '--format',
-      'csv',
-      '--out',
-      join(folder.path, 'x'),
-    );
-    await command('status');
-    await command('verify', '--audit');
-
-    // The attack that the verification is for: the service's own user changes an amount.
-    await queryOnce(
-      users.urlOf('worker'),
-      `UPDATE conciliation.title SET original_value = original_value + 1 WHERE accepted_date = '${before}'`,
-    );
-    const verified = await runCommand(['verify', '--from', before, '--to', before], environment);
-    expect(verified).toMatchObject({ exit: 3 });
-    await eventually(async () => {
-      const again = await runCommand(['verify', '--from', before, '--to', before], environment);
-      expect(again).toMatchObject({ exit: 0 });
-    });
-    await world.database.prisma.$executeRaw`
-      UPDATE conciliation.provider SET changed_at = now() - interval '1 hour'`;
-    await eventually(async () => {
-      const states = [...(await readProviders(world.database)).values()].map(({ state }) => state);
-      expect(states.sort()).toEqual(['invalid', 'synced', 'synced']);
-    });
-    await eventually(async () => {
-      const [backfill] = await world.database.prisma.backfill.findMany();
-      expect(backfill?.state).toBe('done');
-    });
-
-    const sessions = await world.database.prisma.$queryRaw<{ usename: string }[]>`
-      SELECT DISTINCT usename FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name LIKE 'conciliation%'`;
-    expect(sessions).toEqual([{ usename: users.nameOf('worker') }]);
-    expect(errorsOf(service)).toEqual([]);
-    expect((await verifyAuditChain(world.database)).fault).toBeNull();
-    service.send('SIGTERM');
-    expect((await service.ended).exit).toBe(0);
-  } finally {
+  onTestFinished(async () => {
     await world.close();
     await users.drop();
-  }
+  });
+  const service = await world.start({ environment });
+  await queryOnce(
+    users.urlOf('erp'),
+    `INSERT INTO conciliation.provider (external_id, name) VALUES ('F7', 'CANARY')`,
+  );
+  await eventually(async () => {
+    const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
+    expect(days).toHaveLength(3);
+  });
+
+  const file = join(folder.path, 'providers.json');
+  await writeFile(file, JSON.stringify([providerOf(1), providerOf(2)]));
+  const [yesterday, before] = [daysFrom(-1, TODAY), daysFrom(-2, TODAY)];
+  await command('providers', 'import', file);
+  await command('pull', yesterday);
+  await command('backfill', 'run', '--from', before, '--to', yesterday);
+  await command('user', 'add', 'ana', '--role', 'admin');
+  await command('key', 'add', 'script', '--role', 'viewer', '--scopes', 'read');
+  const exportRange = ['--from', before, '--to', yesterday];
+  await command('export', ...exportRange, '--format', 'csv', '--out', join(folder.path, 'x'));
+  await command('status');
+  await command('verify', '--audit');
+
+  // The attack that the verification is for: the service's own user changes an amount.
+  await queryOnce(
+    users.urlOf('worker'),
+    `UPDATE conciliation.title SET original_value = original_value + 1 WHERE accepted_date = '${before}'`,
+  );
+  const verified = await runCommand(['verify', '--from', before, '--to', before], environment);
+  expect(verified).toMatchObject({ exit: 3 });
+  await eventually(async () => {
+    const again = await runCommand(['verify', '--from', before, '--to', before], environment);
+    expect(again).toMatchObject({ exit: 0 });
+  });
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.provider SET changed_at = now() - interval '1 hour'`;
+  await eventually(async () => {
+    const states = [...(await readProviders(world.database)).values()].map(({ state }) => state);
+    expect(states.sort()).toEqual(['invalid', 'synced', 'synced']);
+  });
+  await eventually(async () => {
+    const [backfill] = await world.database.prisma.backfill.findMany();
+    expect(backfill?.state).toBe('done');
+  });
+
+  const sessions = await world.database.prisma.$queryRaw<{ usename: string }[]>`
+    SELECT DISTINCT usename FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE 'conciliation%'`;
+  expect(sessions).toEqual([{ usename: users.nameOf('worker') }]);
+  expect(errorsOf(service)).toEqual([]);
+  expect((await verifyAuditChain(world.database)).fault).toBeNull();
+  service.send('SIGTERM');
+  expect((await service.ended).exit).toBe(0);
 });

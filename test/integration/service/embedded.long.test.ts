@@ -1,8 +1,8 @@
 /** A service with nothing configured but the platform: the database is its own to stop. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openFolder } from '../../support/for-tests.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { startSandbox } from '../../support/sandbox/sandbox.ts';
 import { errorsOf, type ServiceProcess, spawnService } from '../../support/service-process.ts';
@@ -11,7 +11,7 @@ import { dueSince, eventually, SANDBOX } from '../../support/service-world.ts';
 const DUE = 3;
 
 test('has its data folder for itself, and stops the database last and in good order', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'conciliation-embedded-'));
+  const { path: dataDir, close: removeFolder } = await openFolder();
   const sandbox = await startSandbox(SANDBOX);
   const processes: ServiceProcess[] = [];
   const spawn = () => {
@@ -28,38 +28,37 @@ test('has its data folder for itself, and stops the database last and in good or
     processes.push(process);
     return process;
   };
-  try {
-    const service = spawn();
-    await eventually(() => expect(service.logged('pull ended')).toHaveLength(DUE));
-
-    expect(
-      service.logged('there is no console user yet: conciliation user add <name> --role admin'),
-    ).toHaveLength(1);
-
-    const second = await spawn().ended;
-    expect(second.exit).toBe(2);
-    expect(second.text).toContain(
-      `DATA_DIR (${dataDir}) is in use by another running service (pid ${service.pid})`,
-    );
-
-    service.send('SIGTERM');
-    expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
-    expect(service.log.at(-1)?.msg).toBe('service stopped');
-    expect(errorsOf(service)).toEqual([]);
-    expect(service.logged('database connection lost')).toEqual([]);
-    const serverLog = await readFile(join(dataDir, 'postgres.log'), 'utf8');
-    // Before, a client that waits for the server may connect too early. Afterwards, the one session that it has
-    // to end itself is that which kept others from the folder till then.
-    const [, sinceReady = ''] = serverLog.split('ready to accept connections');
-    // The server may log a refusal from before after the line that it is ready.
-    const faults = (sinceReady.match(/(FATAL|ERROR|PANIC):.*/g) ?? []).filter(
-      (fault) => !fault.includes('the database system is starting up'),
-    );
-    expect(faults).toEqual(['FATAL:  terminating connection due to administrator command']);
-    expect(serverLog.trimEnd()).toMatch(/database system is shut down$/);
-  } finally {
+  onTestFinished(async () => {
     await Promise.all(processes.map((process) => process.kill()));
     await sandbox.close();
-    await rm(dataDir, { recursive: true, force: true });
-  }
+    await removeFolder();
+  });
+  const service = spawn();
+  await eventually(() => expect(service.logged('pull ended')).toHaveLength(DUE));
+
+  expect(
+    service.logged('there is no console user yet: conciliation user add <name> --role admin'),
+  ).toHaveLength(1);
+
+  const second = await spawn().ended;
+  expect(second.exit).toBe(2);
+  expect(second.text).toContain(
+    `DATA_DIR (${dataDir}) is in use by another running service (pid ${service.pid})`,
+  );
+
+  service.send('SIGTERM');
+  expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+  expect(service.log.at(-1)?.msg).toBe('service stopped');
+  expect(errorsOf(service)).toEqual([]);
+  expect(service.logged('database connection lost')).toEqual([]);
+  const serverLog = await readFile(join(dataDir, 'postgres.log'), 'utf8');
+  // Before, a client that waits for the server may connect too early. Afterwards, the one session that it has
+  // to end itself is that which kept others from the folder till then.
+  const [, sinceReady = ''] = serverLog.split('ready to accept connections');
+  // The server may log a refusal from before after the line that it is ready.
+  const faults = (sinceReady.match(/(FATAL|ERROR|PANIC):.*/g) ?? []).filter(
+    (fault) => !fault.includes('the database system is starting up'),
+  );
+  expect(faults).toEqual(['FATAL:  terminating connection due to administrator command']);
+  expect(serverLog.trimEnd()).toMatch(/database system is shut down$/);
 });

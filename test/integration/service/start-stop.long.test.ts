@@ -1,72 +1,62 @@
 /** The end of the service, and the recovery of the work that it left. */
 import { Client } from 'pg';
-import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openQueues, type QueueCounts } from '../../../src/core/work/job-queue.ts';
+import { forTest } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
+import { logger } from '../../support/logger.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { errorsOf } from '../../support/service-process.ts';
-import {
-  dueSince,
-  eventually,
-  inServiceWorld,
-  readPulls,
-  type ServiceWorld,
-} from '../../support/service-world.ts';
+import { dueSince, eventually, openServiceWorld, readPulls } from '../../support/service-world.ts';
 
 const MERGING = daysFrom(-2, TODAY);
 const STALLED = daysFrom(-1, TODAY);
 
-describe('a service', () => {
-  const inWorld = (use: (world: ServiceWorld) => Promise<void>) =>
-    inServiceWorld({ environment: dueSince(MERGING) }, use);
+const world = forTest(() => openServiceWorld({ environment: dueSince(MERGING) }));
 
-  test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', () =>
-    inWorld(async (world) => {
-      const service = world.spawn({ overrides: null });
-      const day = await mergeAndStall(world);
-      service.send('SIGTERM');
-      await untilFetchIsGivenUp(world);
-      await day.release();
-      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
-      expect(await readPulls(world)).toEqual([
-        { date: MERGING, state: 'merged', attempts: 1 },
-        { date: STALLED, state: 'queued', attempts: 0 },
-      ]);
-      expect(service.log.at(-1)?.msg).toBe('service stopped');
-      expect(errorsOf(service)).toEqual([]);
-      expect(service.logged('database connection lost')).toEqual([]);
+test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', async () => {
+  const service = world.spawn({ overrides: null });
+  const day = await mergeAndStall();
+  service.send('SIGTERM');
+  await untilFetchIsGivenUp();
+  await day.release();
+  expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+  expect(await readPulls(world)).toEqual([
+    { date: MERGING, state: 'merged', attempts: 1 },
+    { date: STALLED, state: 'queued', attempts: 0 },
+  ]);
+  expect(service.log.at(-1)?.msg).toBe('service stopped');
+  expect(errorsOf(service)).toEqual([]);
+  expect(service.logged('database connection lost')).toEqual([]);
 
-      // Handed back, so that the next process need not wait until a lock expires.
-      expect(await countJobs(world)).toMatchObject({ waiting: 1, active: 0 });
-      const next = world.spawn({ overrides: null });
-      await expectBothPulled(world);
-      next.send('SIGTERM');
-      expect(await next.ended).toEqual({ exit: 0, signal: null, text: '' });
-      expect(errorsOf(next)).toEqual([]);
-    }));
+  // Handed back, so that the next process need not wait until a lock expires.
+  expect(await countJobs()).toMatchObject({ waiting: 1, active: 0 });
+  const next = world.spawn({ overrides: null });
+  await expectBothPulled();
+  next.send('SIGTERM');
+  expect(await next.ended).toEqual({ exit: 0, signal: null, text: '' });
+  expect(errorsOf(next)).toEqual([]);
+});
 
-  test('each role does its own part, and together they are the service', () =>
-    inWorld(async (world) => {
-      const scheduler = await world.start({ overrides: null, roles: ['scheduler'] });
-      await eventually(async () => expect(await readPulls(world)).toHaveLength(2));
-      const console = await world.start({ overrides: null, roles: ['console'] });
-      expect(await getJson(`${console.consoleUrl()}/readyz`)).toEqual({
-        status: 200,
-        body: { status: 'ready', checks: READY_CHECKS },
-      });
-      expect(scheduler.logged('console listening')).toEqual([]);
-      expect(world.sandbox.requests).toEqual([]);
-      expect(await readPulls(world)).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
+test('each role does its own part, and together they are the service', async () => {
+  const scheduler = await world.start({ overrides: null, roles: ['scheduler'] });
+  await eventually(async () => expect(await readPulls(world)).toHaveLength(2));
+  const console = await world.start({ overrides: null, roles: ['console'] });
+  expect(await getJson(`${console.consoleUrl()}/readyz`)).toEqual({
+    status: 200,
+    body: { status: 'ready', checks: READY_CHECKS },
+  });
+  expect(scheduler.logged('console listening')).toEqual([]);
+  expect(world.sandbox.requests).toEqual([]);
+  expect(await readPulls(world)).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
 
-      const worker = await world.start({ overrides: null, roles: ['worker'] });
-      await expectBothPulled(world);
-      for (const process of [scheduler, console, worker]) {
-        process.send('SIGTERM');
-        expect(await process.ended).toEqual({ exit: 0, signal: null, text: '' });
-        expect(errorsOf(process)).toEqual([]);
-      }
-    }));
+  const worker = await world.start({ overrides: null, roles: ['worker'] });
+  await expectBothPulled();
+  for (const process of [scheduler, console, worker]) {
+    process.send('SIGTERM');
+    expect(await process.ended).toEqual({ exit: 0, signal: null, text: '' });
+    expect(errorsOf(process)).toEqual([]);
+  }
 });
 
 /** Of a process without a scheduler. */
@@ -80,8 +70,8 @@ const READY_CHECKS = ['database', 'migrations', 'queue', 'clock'].map((name) => 
  * Waits until the service merges one date, and keeps the merge waiting until the returned lock is released,
  * while the other date's answer has begun and does not end.
  */
-async function mergeAndStall(world: ServiceWorld): Promise<{ release(): Promise<void> }> {
-  const closing = await lockClosing(world.databaseUrl);
+async function mergeAndStall(): Promise<{ release(): Promise<void> }> {
+  const closing = await lockClosing();
   world.sandbox.faults.add({ kind: 'stall', afterBytes: 1_000, date: STALLED });
   await eventually(async () => {
     expect(await readPulls(world)).toMatchObject([{ state: 'running' }, { state: 'running' }]);
@@ -92,19 +82,19 @@ async function mergeAndStall(world: ServiceWorld): Promise<{ release(): Promise<
 }
 
 /** Takes the lock of the closing phase, which every merge takes last. */
-async function lockClosing(databaseUrl: string) {
-  const client = new Client({ connectionString: databaseUrl });
+async function lockClosing() {
+  const client = new Client({ connectionString: world.databaseUrl });
   await client.connect();
   await client.query('BEGIN');
   await client.query("SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE");
   return { release: () => client.end() };
 }
 
-async function countJobs({ databaseUrl }: ServiceWorld): Promise<QueueCounts> {
+async function countJobs(): Promise<QueueCounts> {
   const queues = await openQueues({
     redisUrl: null,
-    databaseUrl,
-    logger: pino({ level: 'silent' }),
+    databaseUrl: world.databaseUrl,
+    logger,
   });
   try {
     return await queues.pull.counts();
@@ -114,7 +104,7 @@ async function countJobs({ databaseUrl }: ServiceWorld): Promise<QueueCounts> {
 }
 
 /** Before the grace that a merge has is over: after the grace the merge is given up, too. It has cost no attempt. */
-async function untilFetchIsGivenUp(world: ServiceWorld): Promise<void> {
+async function untilFetchIsGivenUp(): Promise<void> {
   await eventually(async () =>
     expect(await readPulls(world)).toEqual([
       { date: MERGING, state: 'running', attempts: 0 },
@@ -123,7 +113,7 @@ async function untilFetchIsGivenUp(world: ServiceWorld): Promise<void> {
   );
 }
 
-async function expectBothPulled(world: ServiceWorld): Promise<void> {
+async function expectBothPulled(): Promise<void> {
   await eventually(async () =>
     expect(await readPulls(world)).toEqual([
       { date: MERGING, state: 'merged', attempts: 1 },

@@ -1,17 +1,12 @@
 /** The output and the behaviour of a service while its token is refused. */
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { createPull } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { forTest } from '../../support/for-tests.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
-import {
-  eventually,
-  FAST,
-  inAlertingWorld,
-  readPulls,
-  type ServiceWorld,
-} from '../../support/service-world.ts';
+import { eventually, FAST, openAlertingWorld, readPulls } from '../../support/service-world.ts';
 
 /** A Wednesday's noon, so that nothing but the dates since the start is due, no sweep either. */
 const NOW = new Date('2026-03-04T15:00:00Z');
@@ -27,23 +22,21 @@ const PROMPT = {
   planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },
 };
 
-const inWorld = (startDate: CivilDate, use: Parameters<typeof inAlertingWorld>[1]) => {
-  const environment = { START_DATE: startDate, LOOKBACK_DAYS: '0' };
-  return inAlertingWorld({ now: NOW, environment }, use);
-};
+const environment = { START_DATE: YESTERDAY, LOOKBACK_DAYS: '0' };
+const world = forTest(() => openAlertingWorld({ now: NOW, environment }));
 
-async function alerts(world: ServiceWorld): Promise<string[]> {
+async function alerts(): Promise<string[]> {
   const rows = await world.database.prisma.$queryRaw<{ kind: string; open: boolean }[]>`
     SELECT kind, resolved_at IS NULL AS open FROM conciliation.alert ORDER BY id`;
   return rows.map(({ kind, open }) => `${kind} ${open ? 'open' : 'over'}`);
 }
 
-const pulls = async (world: ServiceWorld): Promise<Record<string, string>> =>
+const pulls = async (): Promise<Record<string, string>> =>
   Object.fromEntries(
     (await readPulls(world)).map(({ date, state, attempts }) => [date, `${state} ${attempts}`]),
   );
 
-const requestPull = (world: ServiceWorld, date: CivilDate) =>
+const requestPull = (date: CivilDate) =>
   createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
 
 /** Status of /readyz, and what its check of the token says; undefined where it has none. */
@@ -57,33 +50,30 @@ async function readiness(service: ServiceProcess) {
 const READY = [200, null];
 const REFUSED = [503, 'the platform refuses the token'];
 
-describe('a refused token stays alerted', () => {
-  test('until there is another token, also when a request that was under way succeeds', () =>
-    inWorld(YESTERDAY, async (world, webhook) => {
-      const tokenFile = await world.writeFile('token', world.sandbox.issueToken());
-      const underWay = new EventEmitter();
-      const until = once(underWay, 'end');
-      world.sandbox.faults.add({ kind: 'stall', afterBytes: 1, until, date: YESTERDAY });
-      world.sandbox.faults.add({ kind: 'status', status: 401, date: FIRST });
-      const service = await world.start({
-        overrides: PROMPT,
-        environment: { PLATFORM_TOKEN_FILE: tokenFile },
-      });
-      await eventually(() => expect(world.sandbox.requests).toHaveLength(1));
-      await requestPull(world, FIRST);
-      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
-      expect(await pulls(world)).toEqual({ [YESTERDAY]: 'running 0', [FIRST]: 'queued 0' });
+test('a refused token stays alerted until there is another token, also when a request that was under way succeeds', async () => {
+  const tokenFile = await world.writeFile('token', world.sandbox.issueToken());
+  const underWay = new EventEmitter();
+  const until = once(underWay, 'end');
+  world.sandbox.faults.add({ kind: 'stall', afterBytes: 1, until, date: YESTERDAY });
+  world.sandbox.faults.add({ kind: 'status', status: 401, date: FIRST });
+  const service = await world.start({
+    overrides: PROMPT,
+    environment: { PLATFORM_TOKEN_FILE: tokenFile },
+  });
+  await eventually(() => expect(world.sandbox.requests).toHaveLength(1));
+  await requestPull(FIRST);
+  await eventually(async () => expect(await alerts()).toEqual(['platform_auth open']));
+  expect(await pulls()).toEqual({ [YESTERDAY]: 'running 0', [FIRST]: 'queued 0' });
 
-      underWay.emit('end');
-      await eventually(async () => expect((await pulls(world))[YESTERDAY]).toBe('merged 1'));
-      await sleep(SEVERAL_LOOKS_MS);
-      expect(await alerts(world)).toEqual(['platform_auth open']);
-      expect(await readiness(service)).toEqual(REFUSED);
+  underWay.emit('end');
+  await eventually(async () => expect((await pulls())[YESTERDAY]).toBe('merged 1'));
+  await sleep(SEVERAL_LOOKS_MS);
+  expect(await alerts()).toEqual(['platform_auth open']);
+  expect(await readiness(service)).toEqual(REFUSED);
 
-      await world.writeFile('token', world.sandbox.issueToken());
-      await eventually(async () => expect((await pulls(world))[FIRST]).toBe('merged 1'));
-      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth over']));
-      await eventually(async () => expect(await readiness(service)).toEqual(READY));
-      await eventually(() => expect(webhook.received).toHaveLength(2));
-    }));
+  await world.writeFile('token', world.sandbox.issueToken());
+  await eventually(async () => expect((await pulls())[FIRST]).toBe('merged 1'));
+  await eventually(async () => expect(await alerts()).toEqual(['platform_auth over']));
+  await eventually(async () => expect(await readiness(service)).toEqual(READY));
+  await eventually(() => expect(world.webhook.received).toHaveLength(2));
 });

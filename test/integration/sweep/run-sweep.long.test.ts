@@ -65,20 +65,18 @@ const readSweep = async () => {
   return rows[0];
 };
 
-describe('dates that agree', () => {
-  test('leave no row but the one of the sweep', async () => {
-    const before = await fingerprints();
-    const report = await sweep(world, DAY);
-    expect(report).toMatchObject({ ...ALL_AGREE, titles: 40 });
-    expect(await tablesWritten(before)).toEqual(['sweep']);
-    expect(await readSweep()).toMatchObject({
-      state: 'complete',
-      http_status: 200,
-      titles: 40,
-      dates_compared: 5,
-      dates_differing: 0,
-      error_code: null,
-    });
+test('dates that agree leave no row but the one of the sweep', async () => {
+  const before = await fingerprints();
+  const report = await sweep(world, DAY);
+  expect(report).toMatchObject({ ...ALL_AGREE, titles: 40 });
+  expect(await tablesWritten(before)).toEqual(['sweep']);
+  expect(await readSweep()).toMatchObject({
+    state: 'complete',
+    http_status: 200,
+    titles: 40,
+    dates_compared: 5,
+    dates_differing: 0,
+    error_code: null,
   });
 });
 
@@ -119,29 +117,27 @@ describe('dates that differ', () => {
   });
 });
 
-describe('titles that belong to no date that was asked for', () => {
-  test('are counted by reason, and make no day', async () => {
-    const before = await fingerprints();
-    for (const date of FAR_FUTURE) setDay(date, ['far']);
-    const today = titleText({ date: TODAY, uid: 'today' });
-    const tomorrow = titleText({ date: TOMORROW, uid: 'tomorrow' });
-    const early = titleText({ date: daysFrom(-1), uid: 'early' });
-    const unreadable = [
-      '{}',
-      '17',
-      titleText().replace(`"acceptedDate":"${DAY}"`, '"acceptedDate":"2026-02-30"'),
-      titleText().replace(`"acceptedDate":"${DAY}"`, `"acceptedDate":20260302`),
-      titleText({ uid: 'long', name: 'x'.repeat(1_100_000) }),
-    ];
-    world.sandbox.setDayTexts(TODAY, [today, tomorrow, early, ...unreadable]);
-    const report = await sweep(world, DAY);
-    expect(report).toMatchObject({ ...ALL_AGREE, titles: 50, undated: 5, future: 3, early: 1 });
-    expect(await tablesWritten(before)).toEqual(['sweep']);
-    expect(await readSweep()).toMatchObject({
-      undated_titles: 5,
-      future_titles: 3,
-      early_titles: 1,
-    });
+test('titles that belong to no date that was asked for are counted by reason, and make no day', async () => {
+  const before = await fingerprints();
+  for (const date of FAR_FUTURE) setDay(date, ['far']);
+  const today = titleText({ date: TODAY, uid: 'today' });
+  const tomorrow = titleText({ date: TOMORROW, uid: 'tomorrow' });
+  const early = titleText({ date: daysFrom(-1), uid: 'early' });
+  const unreadable = [
+    '{}',
+    '17',
+    titleText().replace(`"acceptedDate":"${DAY}"`, '"acceptedDate":"2026-02-30"'),
+    titleText().replace(`"acceptedDate":"${DAY}"`, `"acceptedDate":20260302`),
+    titleText({ uid: 'long', name: 'x'.repeat(1_100_000) }),
+  ];
+  world.sandbox.setDayTexts(TODAY, [today, tomorrow, early, ...unreadable]);
+  const report = await sweep(world, DAY);
+  expect(report).toMatchObject({ ...ALL_AGREE, titles: 50, undated: 5, future: 3, early: 1 });
+  expect(await tablesWritten(before)).toEqual(['sweep']);
+  expect(await readSweep()).toMatchObject({
+    undated_titles: 5,
+    future_titles: 3,
+    early_titles: 1,
   });
 });
 

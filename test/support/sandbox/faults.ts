@@ -1,4 +1,3 @@
-/** The requests to which a fault applies, and the number of times. */
 interface Scope {
   readonly operation?: Operation;
   /** Only requests with this date in either parameter. */
@@ -49,7 +48,6 @@ export type Fault = Scope &
 export class FaultPlan {
   #waiting: { readonly fault: Fault; timesLeft: number }[] = [];
 
-  /** Adds faults at the end of the plan. */
   add(...faults: readonly Fault[]): void {
     for (const fault of faults) {
       const { times = 1 } = fault;
@@ -61,7 +59,6 @@ export class FaultPlan {
     this.#waiting = [];
   }
 
-  /** The faults that are not used up. */
   get pending(): readonly Fault[] {
     return this.#waiting.map(({ fault }) => fault);
   }

@@ -1,4 +1,3 @@
-/** The providers of the made-up platform. */
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseTaxId } from '../../../src/base/values/tax-id.ts';

@@ -54,7 +54,6 @@ export interface RawBody {
 
 const MAX_LOGGED_REQUESTS = 10_000;
 
-/** Resolves when the sandbox listens. */
 export async function startSandbox(options: SandboxOptions = {}) {
   const tokens = new Set<string>();
   const synthetic = new SyntheticTitles({

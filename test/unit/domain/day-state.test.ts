@@ -2,16 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { stateAfterMerge } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { decideHold, isRunHeld } from '../../../src/core/merge/holds.sql.ts';
 
-describe('the state after a merge', () => {
-  test.each([
-    [{ wasClosed: true, openRejects: 0, hasOpenFindings: false }, 'reconciled'],
-    [{ wasClosed: false, openRejects: 0, hasOpenFindings: false }, 'pending'],
-    [{ wasClosed: true, openRejects: 1, hasOpenFindings: false }, 'attention'],
-    [{ wasClosed: false, openRejects: 2, hasOpenFindings: false }, 'attention'],
-    [{ wasClosed: true, openRejects: 0, hasOpenFindings: true }, 'attention'],
-  ] as const)('%o is %s', (day, state) => {
-    expect(stateAfterMerge(day)).toBe(state);
-  });
+test.each([
+  [{ wasClosed: true, openRejects: 0, hasOpenFindings: false }, 'reconciled'],
+  [{ wasClosed: false, openRejects: 0, hasOpenFindings: false }, 'pending'],
+  [{ wasClosed: true, openRejects: 1, hasOpenFindings: false }, 'attention'],
+  [{ wasClosed: false, openRejects: 2, hasOpenFindings: false }, 'attention'],
+  [{ wasClosed: true, openRejects: 0, hasOpenFindings: true }, 'attention'],
+] as const)('the state after a merge of %o is %s', (day, state) => {
+  expect(stateAfterMerge(day)).toBe(state);
 });
 
 describe('a hold', () => {
@@ -46,15 +44,13 @@ describe('a hold', () => {
   });
 });
 
-describe('the limit of a run', () => {
-  test.each([
-    ['seven dates that lose 19 % each wait', { dates: 7, lost: 133, titles: 700 }, 20, true],
-    ['half of the limit of a date passes', { dates: 2, lost: 20, titles: 200 }, 20, false],
-    ['one title more waits', { dates: 2, lost: 21, titles: 200 }, 20, true],
-    ['one date has its own limit only', { dates: 1, lost: 38, titles: 200 }, 20, false],
-    ['fewer than 20 titles pass', { dates: 7, lost: 19, titles: 70 }, 20, false],
-    ['a limit of 100 never holds', { dates: 7, lost: 700, titles: 700 }, 100, false],
-  ] as const)('%s', (_name, run, limit, isHeld) => {
-    expect(isRunHeld(run, limit)).toBe(isHeld);
-  });
+test.each([
+  ['seven dates that lose 19 % each wait', { dates: 7, lost: 133, titles: 700 }, 20, true],
+  ['half of the limit of a date passes', { dates: 2, lost: 20, titles: 200 }, 20, false],
+  ['one title more waits', { dates: 2, lost: 21, titles: 200 }, 20, true],
+  ['one date has its own limit only', { dates: 1, lost: 38, titles: 200 }, 20, false],
+  ['fewer than 20 titles pass', { dates: 7, lost: 19, titles: 70 }, 20, false],
+  ['a limit of 100 never holds', { dates: 7, lost: 700, titles: 700 }, 100, false],
+] as const)('the limit of a run: %s', (_name, run, limit, isHeld) => {
+  expect(isRunHeld(run, limit)).toBe(isHeld);
 });

@@ -4,26 +4,12 @@ import {
   describeFaults,
   MAX_FAULTS,
 } from '../../../src/features/providers/provider.ts';
+import { providerOf } from '../../support/provider-rows.ts';
 
-const PROVIDER = {
-  externalId: 'F1',
-  type: 'INDIVIDUAL',
-  identificationNumber: '11222333000181',
-  name: 'Fornecedor',
+const PROVIDER = providerOf(1, {
   canAnticipate: false,
-  phones: [{ number: '+55 11 91234-5678' }],
   emailAddresses: [{ email: 'a.b+c@example.com.br' }],
-  accounts: [
-    {
-      bankNumber: '001',
-      agencyNumber: '1234',
-      accountNumber: '567',
-      accountDigit: 'X',
-      type: 'CHECKING_ACCOUNT',
-      defaultAccount: true,
-    },
-  ],
-};
+});
 
 const faultsOf = (fields: Record<string, unknown>) => {
   const check = checkProvider({ ...PROVIDER, ...fields });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { PullOrigin } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { type PlanLedger, planDue, pullUrgency } from '../../../src/core/planner/pull-plan.ts';
@@ -26,13 +26,11 @@ function ledger(changes: Partial<PlanLedger> = {}): PlanLedger {
   };
 }
 
-describe('planDue', () => {
-  test('yesterday is the day before the slot on the calendar of the time zone', () => {
-    const evening = new Date('2026-03-12T01:30:00Z');
-    expect(planDue(evening, ledger(), policy)[0]?.date).toBe('2026-03-10');
-    const tokyo = { ...policy, timeZone: 'Asia/Tokyo' };
-    expect(planDue(evening, ledger(), tokyo)[0]?.date).toBe('2026-03-11');
-  });
+test('yesterday is the day before the slot on the calendar of the time zone', () => {
+  const evening = new Date('2026-03-12T01:30:00Z');
+  expect(planDue(evening, ledger(), policy)[0]?.date).toBe('2026-03-10');
+  const tokyo = { ...policy, timeZone: 'Asia/Tokyo' };
+  expect(planDue(evening, ledger(), tokyo)[0]?.date).toBe('2026-03-11');
 });
 
 test('a window holds its day, or every date since', () => {

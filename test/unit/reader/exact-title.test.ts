@@ -168,13 +168,11 @@ describe('nesting', () => {
   });
 });
 
-describe('bytes that are no JSON value', () => {
-  it.each([
-    ...['', ' ', '{', '{"a"', '{"a":', '{"a":1', '[', '[1', '[1,', '"', '"\\', '1 2', '{a:1}', ']'],
-    ...['{1:2}', '{"a":1,2:3}', '{-1.5e3 : 1}', '[1:2]', '["a":1]', '1"a"', '"a"1', '"a\\\n1"'],
-    ...'01 - 1. .5 +1 1e 1e+ --1 1.2.3 0x1 1_0 truefalse \\"1"'.split(' '),
-    ...['"\\u00001', '"\\u00', '\ufeff1', '1\u00a0', '{"a"\u2003:1}', `${'['.repeat(40)}"`],
-  ])('%j end in an error that does not quote them', (text) => {
-    expect(() => parse(text)).toThrow('the answer is not valid: the title at byte 0 is not JSON');
-  });
+it.each([
+  ...['', ' ', '{', '{"a"', '{"a":', '{"a":1', '[', '[1', '[1,', '"', '"\\', '1 2', '{a:1}', ']'],
+  ...['{1:2}', '{"a":1,2:3}', '{-1.5e3 : 1}', '[1:2]', '["a":1]', '1"a"', '"a"1', '"a\\\n1"'],
+  ...'01 - 1. .5 +1 1e 1e+ --1 1.2.3 0x1 1_0 truefalse \\"1"'.split(' '),
+  ...['"\\u00001', '"\\u00', '\ufeff1', '1\u00a0', '{"a"\u2003:1}', `${'['.repeat(40)}"`],
+])('%j, which is no JSON value, ends in an error that does not quote it', (text) => {
+  expect(() => parse(text)).toThrow('the answer is not valid: the title at byte 0 is not JSON');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { planDue, replanAfterMinutes } from '../../../src/core/planner/pull-plan.ts';
 import { backoffDelayMs } from '../../../src/core/work/run-pull.ts';
@@ -65,12 +65,13 @@ function minutesUntilHealthyAreDone(poisonedDates: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-describe('dates that fail without end', () => {
-  test.each([
-    [0, 0.2],
-    [100, 2],
-    [300, 6],
-  ])('%i of 730 delay the others by hours at most', (poisonedDates, hours) => {
+test.each([
+  [0, 0.2],
+  [100, 2],
+  [300, 6],
+])(
+  '%i of 730 dates that fail without end delay the others by hours at most',
+  (poisonedDates, hours) => {
     expect(minutesUntilHealthyAreDone(poisonedDates)).toBeLessThanOrEqual(hours * 60);
-  });
-});
+  },
+);

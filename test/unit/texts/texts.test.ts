@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IntlMessageFormat } from 'intl-messageformat';
-import { parseSync } from 'oxc-parser';
+import { type Argument, type CallExpression, parseSync, Visitor } from 'oxc-parser';
 import { expect, test } from 'vitest';
 import type { AuditAction } from '../../../src/base/audit/audit.ts';
 import { MESSAGES, namesIn, type TextKey, textOf } from '../../../src/base/texts/texts.ts';
@@ -25,21 +25,14 @@ function argumentsOf(message: string, language: string): string[] {
   return [...names].sort();
 }
 
-interface Node {
-  readonly type: string;
-  readonly [member: string]: unknown;
-}
-
 /** The keys that an expression may name: one for text, some for a template, those of both branches of a condition. */
-function keysOf(node: Node): string[] {
-  if (node.type === 'ConditionalExpression') {
-    return [node['consequent'], node['alternate']].flatMap((branch) => keysOf(branch as Node));
+function keysOf(node: Argument | undefined): string[] {
+  if (node?.type === 'ConditionalExpression') {
+    return [node.consequent, node.alternate].flatMap(keysOf);
   }
-  if (node.type === 'Literal') return KEYS.filter((key) => key === node['value']);
-  if (node.type !== 'TemplateLiteral') return [];
-  const [head = '', ...tails] = (node['quasis'] as { value: { cooked: string } }[]).map(
-    ({ value }) => value.cooked,
-  );
+  if (node?.type === 'Literal') return KEYS.filter((key) => key === node.value);
+  if (node?.type !== 'TemplateLiteral') return [];
+  const [head = '', ...tails] = node.quasis.map(({ value }) => value.cooked ?? '');
   return KEYS.filter(
     (key) => head.includes('.') && key.startsWith(head) && key.endsWith(tails.at(-1) ?? ''),
   );
@@ -50,40 +43,36 @@ const used = new Set<string>();
 const calls: { at: string; keys: string[]; given: string[] | null }[] = [];
 const unknown: string[] = [];
 
-function visit(node: Node, file: string): void {
-  if (node.type === 'Literal') for (const key of keysOf(node)) used.add(key);
-  if (node.type === 'CallExpression') {
-    const [first, second] = node['arguments'] as Node[];
-    const callee = node['callee'] as Node & { name?: string; property?: { name?: string } };
-    // `text(…)`, `context.text(…)`, `text.find(…)`, or `textOf(…)(…)`
-    const called = callee.name ?? callee.property?.name ?? 'text';
-    const at = `${file}:${node['start']}`;
-    const fault = `faults.${first?.['value']}`;
-    const isFault = called === 'refusal' && KEYS.includes(fault);
-    const keys = isFault ? [fault] : first === undefined ? [] : keysOf(first);
-    for (const key of keys) used.add(key);
-    if (called === 'namesIn') {
-      for (const key of KEYS) if (key.startsWith(`${first?.['value']}.`)) used.add(key);
-    } else if (called === 'find' && first?.type === 'TemplateLiteral' && keys.length === 0) {
-      unknown.push(at);
-    } else if (keys.length > 0 && ['text', 'find', 'refusal'].includes(called)) {
-      const members = second?.type === 'ObjectExpression' ? (second['properties'] as Node[]) : [];
-      const given = members.map(({ key }) => (key as { name: string }).name).sort();
-      const isKnown = second === undefined || second.type === 'ObjectExpression';
-      calls.push({ at, keys, given: isKnown ? given : null });
-    }
-  }
-  for (const value of Object.values(node)) {
-    for (const child of [value].flat()) {
-      if (typeof child === 'object' && child !== null && 'type' in child)
-        visit(child as Node, file);
-    }
+function readCall({ callee, arguments: [first, second] }: CallExpression, at: string): void {
+  // `text(…)`, `context.text(…)`, `text.find(…)`, or `textOf(…)(…)`
+  const name = callee.type === 'MemberExpression' ? callee.property : callee;
+  const called = name.type === 'Identifier' ? name.name : 'text';
+  const given = first?.type === 'Literal' ? first.value : undefined;
+  const isFault = called === 'refusal' && KEYS.includes(`faults.${given}`);
+  const keys = isFault ? [`faults.${given}`] : keysOf(first);
+  for (const key of keys) used.add(key);
+  if (called === 'namesIn') {
+    for (const key of KEYS) if (key.startsWith(`${given}.`)) used.add(key);
+  } else if (called === 'find' && first?.type === 'TemplateLiteral' && keys.length === 0) {
+    unknown.push(at);
+  } else if (keys.length > 0 && ['text', 'find', 'refusal'].includes(called)) {
+    const members = second?.type === 'ObjectExpression' ? second.properties : [];
+    const names = members.map(
+      (member) => 'key' in member && 'name' in member.key && member.key.name,
+    );
+    const isKnown = second === undefined || second.type === 'ObjectExpression';
+    calls.push({ at, keys, given: isKnown ? names.map(String).sort() : null });
   }
 }
 
 for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' })) {
   if (!/\.tsx?$/.test(file) || file.startsWith('generated')) continue;
-  visit(parseSync(file, readFileSync(join(SRC, file), 'utf8')).program as unknown as Node, file);
+  new Visitor({
+    Literal(node) {
+      for (const key of keysOf(node)) used.add(key);
+    },
+    CallExpression: (node) => readCall(node, `${file}:${node.start}`),
+  }).visit(parseSync(file, readFileSync(join(SRC, file), 'utf8')).program);
 }
 
 test('both languages have the same keys in the same order', () => {

@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { ShutdownError, TokenUnusableError } from '../../../src/base/runtime/errors.ts';
 import { type AuthGate, createAuthGate, throughGate } from '../../../src/core/work/auth-gate.ts';
+import { recordingLogger } from '../../support/logger.ts';
 
 const never = new AbortController().signal;
-const log: Record<string, unknown>[] = [];
-const logger = pino(
-  { level: 'info' },
-  { write: (line: string) => void log.push(JSON.parse(line)) },
-);
+const { log, logger } = recordingLogger('info');
 const messages = () => log.map((line) => line['msg']);
 
 const REFUSED = 'pulls and pushes are paused: the platform refuses the token; replace it';

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { ofOutcome, ofPush } from '../../../src/app/engine.ts';
 import {
@@ -10,8 +9,8 @@ import {
 import { type AuthGate, createAuthGate, throughGate } from '../../../src/core/work/auth-gate.ts';
 import type { AttemptOutcome } from '../../../src/core/work/run-pull.ts';
 import type { PushReport } from '../../../src/features/providers/push-providers.ts';
+import { logger } from '../../support/logger.ts';
 
-const logger = pino({ level: 'silent' });
 const never = new AbortController().signal;
 const UNUSABLE = new TokenUnusableError(['PLATFORM_TOKEN_FILE: is empty']);
 

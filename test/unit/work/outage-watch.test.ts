@@ -1,12 +1,8 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type OutageWatch, watchOutages } from '../../../src/core/work/job-queue.ts';
+import { recordingLogger } from '../../support/logger.ts';
 
-const log: { level: number; msg: string }[] = [];
-const logger = pino(
-  { level: 'info' },
-  { write: (line: string) => void log.push(JSON.parse(line)) },
-);
+const { log, logger } = recordingLogger('info');
 
 let isUp: boolean;
 let told: string[];
