@@ -71,6 +71,10 @@ function judgedWorld(world: PullWorld) {
       expect({ isComplete, rejected }).toEqual({ isComplete: true, rejected: 0 });
     },
 
+    /** States all payables of the ERP. A snapshot without a payable would not be complete. */
+    snapshot: (payables = '') =>
+      self.state([payables, 'unrelated 1 code=P-9'].filter(Boolean).join(', '), 'snapshot'),
+
     match: () => runMatching(database, { by: 'test', bookingsFrom: DAY }),
 
     /** Signs a day off, and releases it whatever its titles wait for. */
@@ -103,6 +107,20 @@ function judgedWorld(world: PullWorld) {
           final: isFinal,
         })),
       );
+    },
+
+    /** Pulls titles, matches and releases them, and answers their lines. */
+    async book(
+      date: CivilDate,
+      titles: string,
+      payables: string,
+      answer: 'posted' | 'failed' | null = 'posted',
+    ): Promise<void> {
+      await self.pull(date, titles);
+      await self.snapshot(payables);
+      await self.match();
+      await self.release(date);
+      if (answer !== null) await self.answer(date, answer);
     },
 
     /** The key of the first line of a title's booking, whether it is released or not. */
