@@ -9,6 +9,7 @@ import { matchByPerson, undoMatch } from '../../../src/features/matching/match-d
 import { AGENT, judgedWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { receiptOf } from '../../support/receipts.ts';
 
 const { world, judged } = judgedWorldOfFile();
 let date: CivilDate = DAY;
@@ -349,8 +350,7 @@ test('a title waits for the reversal of a booking that a person has recorded aft
   const { database } = world;
   await pull(`${title} due=2099-07-02`);
   const key = `${date}:${'0'.repeat(28)}${value}:1:1`;
-  const receipt = { key, contentHash: '1'.repeat(32), status: 'posted', document: 'D1' } as const;
-  await takeReceipts(database, 'erp', [{ ...receipt, idempotencyKey: key, reason: null }]);
+  await takeReceipts(database, 'erp', [receiptOf({ key, contentHash: '1'.repeat(32) })]);
   await state(`k1 0 paid as=assignment order=m by=${key}`);
   expect(await breaks()).toEqual(['anticipated_twice! m k1']);
   const seen = { date, first: 0, last: 1_000_000, count: 1 };
