@@ -425,7 +425,7 @@ test('a receipt that arrives during an answer is not answered with the others: i
       // Stops the answer after its lines were entered, when it supersedes the first version.
       await tx.$executeRaw`
         SELECT FROM conciliation.booking_line WHERE date = ${date}::date AND version = 1 FOR UPDATE`;
-      work.push(answer('recorded'));
+      work.push(answer('recorded', { last: 1_000_000 }));
       await lockWaits(world.database);
       const late = take(lateOf('2:1'));
       work.push(late);
