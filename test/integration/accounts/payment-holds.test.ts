@@ -45,7 +45,6 @@ async function readFeed() {
   return rows.map(({ uid, kind, held }) => `${uid} ${kind} ${held ? 'held' : 'free'}`).sort();
 }
 
-/** The titles that a change still holds. */
 const lastingHolds = (id: bigint) =>
   world.database.prisma.$queryRaw<{ uid: string }[]>`
     SELECT order_uid AS uid FROM (${LASTING_HOLDS}) AS hold

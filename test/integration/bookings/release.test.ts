@@ -51,7 +51,6 @@ async function offered() {
   return page.lines.filter((line) => line.date === date);
 }
 
-/** The only line of the date. */
 async function offeredLine() {
   const [line, ...others] = await offered();
   if (line === undefined || others.length > 0) throw new Error('expected one line');
@@ -120,7 +119,6 @@ test('a title keeps its booking whatever its number among equal titles', async (
   expect((await lines()).slice(1)).toMatchObject([{ kind: 'book', discount: '9', version: 1 }]);
 });
 
-/** A receipt for a line that is not the program's. */
 const foreign = () => ({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT });
 const take = (...receipts: Parameters<typeof takeReceipts>[2]) =>
   takeReceipts(world.database, 'erp', receipts);

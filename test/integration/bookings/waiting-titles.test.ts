@@ -38,7 +38,6 @@ beforeEach(async () => {
 });
 
 const pull = (...titles: Parameters<typeof pullDay>[2][]) => pullDay(world, date, ...titles);
-/** The snapshot of the ERP: all payables. */
 const state = (...payables: readonly string[]) =>
   importPayables(world.database, payablesOf(payables.join(', ')), 'snapshot');
 const match = () => runMatching(world.database, { by: 'test' });

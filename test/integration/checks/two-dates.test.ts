@@ -28,13 +28,11 @@ const twin = (date: CivilDate, fields: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid: 'twin', date, ...fields });
 
 const check = () => checkDays(world.database, DEFAULT_RULES);
-/** One pull of a date, and the checks. */
 async function pull(date: CivilDate, ...texts: string[]) {
   await world.serve(date, [other(date), ...texts], { withdrawalLimitPercent: 100 });
   await check();
 }
 
-/** The dates with an open finding. */
 async function found(): Promise<CivilDate[]> {
   const filter = { state: 'open', check: null, severity: null, date: null } as const;
   const rows = await readFindings(world.database.prisma, filter, { offset: 0, limit: 99 });

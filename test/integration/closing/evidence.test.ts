@@ -82,7 +82,6 @@ async function download() {
 
 const unpacked = forTest(openFolder);
 
-/** Unpacks the archive into the empty folder. */
 async function unpack(bytes = archive) {
   for (const [name, content] of unzip(bytes)) {
     await mkdir(dirname(join(unpacked.path, name)), { recursive: true });

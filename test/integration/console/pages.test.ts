@@ -155,7 +155,6 @@ test('a holiday is added and ended in the forms of its year, and refused without
 });
 
 describe('what responses have beyond the documented interface', () => {
-  /** Pulls a date whose title has fields of these names. */
   async function meet(...names: string[]) {
     date = nextDay();
     await pull(title('a', { more: names.map((name) => `,"${name}":"CANARY"`).join('') }));

@@ -18,14 +18,12 @@ const breaks = async () => {
   await judged.match();
   return (await judged.breaks(date)).filter((text) => !text.includes(' rest '));
 };
-/** States payables, and expects these breaks after a run. */
 async function expectBreaks(payables: string, found: string, kind: 'delta' | 'snapshot' = 'delta') {
   if (payables !== '') await judged.state(payables, kind);
   expect((await breaks()).join(', ')).toBe(found);
 }
 const matches = async () => (await listMatches(world.database)).join(', ');
 
-/** Titles that are matched, released and perhaps posted. */
 const release = (titles: string, payables: string, isPosted = true) =>
   judged.book(date, `${titles}, rest 9999`, payables, isPosted ? 'posted' : null);
 

@@ -10,7 +10,6 @@ import { receiptOf } from '../../support/receipts.ts';
 
 const { world, judged, own, named, pull, state, breaks, waiting, ...matching } = orderWorldOfFile();
 
-/** The titles are matched with the payables, as far as they are. */
 async function begin(payables: string, titles?: string): Promise<void> {
   await pull(titles);
   await state(payables);

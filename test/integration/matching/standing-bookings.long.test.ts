@@ -34,7 +34,6 @@ const pull = (titles: string, on = date) => judged.pull(on, named(`${titles}, ${
 /** The agent's payable that a posting of a line made. */
 const made = (erpKey: string, bookingKey: string, openValue = '#') =>
   `${erpKey} ${openValue} bookingKey=${bookingKey} tax=${AGENT} code=AG`;
-/** The breaks after a run of the matching. */
 async function breaks(of: CivilDate | null = date): Promise<string[]> {
   await judged.match();
   const all = await judged.breaks(of);
@@ -43,7 +42,6 @@ async function breaks(of: CivilDate | null = date): Promise<string[]> {
 const lines = async (of: CivilDate) =>
   (await judged.lines(of)).filter((line) => !line.includes(' rest '));
 
-/** The title is matched with the payable, signed off, released and perhaps posted. */
 const book = (isPosted = true, payable = 'k1 #', titles = title) =>
   judged.book(date, `${titles}, ${REST}`, named(payable), isPosted ? 'posted' : null);
 
@@ -65,7 +63,6 @@ async function bookingOf(erpKey: string): Promise<string> {
 
 interface Move {
   readonly isPosted?: false;
-  /** The title as it is on its new date. */
   readonly to?: string;
   /** With KEY of the line. */
   readonly states?: string;

@@ -38,7 +38,6 @@ function setDay(date: CivilDate, uids: readonly string[]): void {
 
 const sweepAndCount = () => countWritten(world.database, () => sweep(world, DAY));
 
-/** The newest row. */
 const readSweep = async () => {
   const rows = await world.database.prisma.$queryRaw<Record<string, unknown>[]>`
     SELECT * FROM conciliation.sweep ORDER BY id DESC LIMIT 1`;
