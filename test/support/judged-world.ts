@@ -17,6 +17,7 @@ import { worldOfFile } from './file-world.ts';
 import { clearMatching, listMatches, payablesOf, titlesOf } from './matching-world.ts';
 import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, daysFrom, type PullWorld, type PullWorldOptions } from './pull-world.ts';
+import { failureOf, receiptOf } from './receipts.ts';
 import { titleText } from './titles.ts';
 
 export const SUPPLIER = '52998224725';
@@ -44,8 +45,6 @@ export interface StatedPayable extends PayableFields {
 /** Far from today, so that no title is due. */
 export const DUE = '2099-06-30';
 
-let receipts = 0;
-
 function judgedWorld(world: PullWorld) {
   const { database } = world;
   const { prisma } = database;
@@ -71,6 +70,10 @@ function judgedWorld(world: PullWorld) {
       expect({ isComplete, rejected }).toEqual({ isComplete: true, rejected: 0 });
     },
 
+    /** States all payables of the ERP. A snapshot without a payable would not be complete. */
+    snapshot: (payables = '') =>
+      self.state([payables, 'unrelated 1 code=P-9'].filter(Boolean).join(', '), 'snapshot'),
+
     match: () => runMatching(database, { by: 'test', bookingsFrom: DAY }),
 
     /** Signs a day off, and releases it whatever its titles wait for. */
@@ -90,19 +93,26 @@ function judgedWorld(world: PullWorld) {
                  || ':' || version AS key, replace(content_hash::text, '-', '') AS "contentHash"
         FROM conciliation.booking_line WHERE date = ${date}::date
         ORDER BY identity_hash, occurrence, version DESC`;
-      receipts += 1;
-      await takeReceipts(
-        database,
-        'erp',
-        lines.map((line) => ({
-          ...line,
-          idempotencyKey: `${line.key} ${receipts}`,
-          status,
-          document: status === 'posted' ? 'D1' : null,
-          reason: status === 'failed' ? 'the agent was paid' : null,
-          final: isFinal,
-        })),
+      const receipts = lines.map((line) =>
+        status === 'posted'
+          ? receiptOf(line)
+          : failureOf(line, 'the agent was paid', { final: isFinal }),
       );
+      await takeReceipts(database, 'erp', receipts);
+    },
+
+    /** Pulls titles, matches and releases them, and answers their lines. */
+    async book(
+      date: CivilDate,
+      titles: string,
+      payables: string,
+      answer: 'posted' | 'failed' | null = 'posted',
+    ): Promise<void> {
+      await self.pull(date, titles);
+      await self.snapshot(payables);
+      await self.match();
+      await self.release(date);
+      if (answer !== null) await self.answer(date, answer);
     },
 
     /** The key of the first line of a title's booking, whether it is released or not. */

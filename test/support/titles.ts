@@ -23,6 +23,9 @@ export function titleText(
     readonly taxId?: string;
     /** The supplier's bank account. */
     readonly account?: string;
+    readonly accountDigit?: string;
+    /** The financial agent's bank account. */
+    readonly agentAccount?: string;
   } = {},
 ): string {
   const {
@@ -37,16 +40,18 @@ export function titleText(
     agent = '11222333000181',
     taxId = '52998224725',
     account = '7654321',
+    accountDigit = '0',
+    agentAccount = '1234567',
   } = fields;
   const code = JSON.stringify(fields.code === undefined ? 'P-1' : fields.code);
   return (
     `{"order":{"uid":${JSON.stringify(uid)}},"financialAgent":{"type":"INDIVIDUAL",` +
     `"identificationNumber":"${agent}","name":${JSON.stringify(name)},"buyerIsFinancial":false,` +
-    `"payment":{"type":"BANK_TRANSFER","bank":"341","agency":"0987","agencyDigit":"","account":"1234567","accountDigit":"8"}},` +
+    `"payment":{"type":"BANK_TRANSFER","bank":"341","agency":"0987","agencyDigit":"","account":"${agentAccount}","accountDigit":"8"}},` +
     `"buyerIdentification":"${buyer}","providerExternalId":${code},"platformDiscountedValue":${discount},` +
     `"financialDiscountedValue":1,"buyerDiscountedValue":0.5,"billingFee":0,"moneyTransferFee":3.90,` +
     `"originalValue":${value},"anticipatedDueDate":"${dueDate}","acceptedDate":"${date}","platformCommission":"0.5%",` +
-    `"provider":{"identification":"${taxId}","externalId":${code},"bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"${account}","accountDigit":"0"}}${more}}`
+    `"provider":{"identification":"${taxId}","externalId":${code},"bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"${account}","accountDigit":"${accountDigit}"}}${more}}`
   );
 }
 

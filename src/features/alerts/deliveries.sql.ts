@@ -314,7 +314,7 @@ function stateOf(alert: DueAlert): AlertState {
   return alert.deliveries === 0 ? 'raised' : 'updated';
 }
 
-export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
+function alertMessage(alert: DueAlert, style: MessageStyle): Message {
   const { kind, date, pullId, raisedAt, resolvedAt } = alert;
   const text = textOf(style.language);
   const state = stateOf(alert);

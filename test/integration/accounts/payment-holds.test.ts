@@ -3,15 +3,12 @@ import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { LASTING_HOLDS } from '../../../src/features/accounts/payment-holds.sql.ts';
 import { signOffDays } from '../../../src/features/review/sign-off.sql.ts';
-import { openConsole } from '../../support/console-client.ts';
 import { findAlterations } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { forFile } from '../../support/for-tests.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const world = worldOfFile();
-const console = forFile(() => openConsole(world.database));
+const { world, console, viewer, reviewer } = pagesForFile();
 
 /** Each test has separate dates and a separate supplier. */
 let round = 0;
@@ -48,7 +45,6 @@ async function readFeed() {
   return rows.map(({ uid, kind, held }) => `${uid} ${kind} ${held ? 'held' : 'free'}`).sort();
 }
 
-/** The titles that a change still holds. */
 const lastingHolds = (id: bigint) =>
   world.database.prisma.$queryRaw<{ uid: string }[]>`
     SELECT order_uid AS uid FROM (${LASTING_HOLDS}) AS hold
@@ -56,11 +52,10 @@ const lastingHolds = (id: bigint) =>
 
 const openChange = () =>
   world.database.prisma.accountChange.findFirstOrThrow({ where: { state: 'open' } });
-/** Rita confirms a change. */
-const confirm = async (id: bigint) =>
-  (await console.as('reviewer', 'rita')).post('/account-changes/decide', {
-    ...{ changes: String(id), decision: 'confirmed', reason: 'called them' },
-  });
+/** Rita decides about a change. */
+const decide = (id: bigint, decision: string, reason = 'called them') =>
+  reviewer.post('/account-changes/decide', { changes: String(id), decision, reason });
+const confirm = (id: bigint) => decide(id, 'confirmed');
 const expectSecondPerson = async (date: CivilDate) => {
   expect((await sign('rita', date)).text).toContain('another user has to sign it off');
   expect((await sign('helena', date)).status).toBe(303);
@@ -69,8 +64,8 @@ const expectSecondPerson = async (date: CivilDate) => {
 const digestOf = async (date: CivilDate) =>
   (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
 const sign = async (name: string, date: CivilDate) => {
-  const reviewer = await console.as('reviewer', name);
-  return reviewer.post(`/days/${date}/sign-off`, { digest: await digestOf(date) });
+  const digest = await digestOf(date);
+  return (await console.as('reviewer', name)).post(`/days/${date}/sign-off`, { digest });
 };
 
 test('a return to a replaced account holds no title that named the account before', async () => {
@@ -91,7 +86,6 @@ test('the commit that brings a changed account holds its titles; one person conf
     'c inserted held',
     'd inserted held',
   ]);
-  const reviewer = await console.as('reviewer', 'rita');
   const page = await reviewer.get(`/days/${day(1)}`);
   expect(page.text).toContain('Titles whose payment is on hold: 2');
   expect(page.text).not.toContain(`action="/days/${day(1)}/sign-off"`);
@@ -172,7 +166,6 @@ test('a withdrawn title is no longer held, nor a title restated to the accepted 
   const title = await world.database.prisma.title.findFirstOrThrow({
     where: { orderUid: 'd', acceptedDate: day(1) },
   });
-  const reviewer = await console.as('reviewer', 'rita');
   const shown = await reviewer.get(`/titles/${title.id}`, { 'accept-language': 'pt-BR' });
   expect(shown.text).toContain('Pagamento retido');
   expect((await reviewer.get(`/api/titles/${title.id}`)).json()).toMatchObject({
@@ -211,16 +204,10 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   await pull(day(1), 'b 222');
   const { id } = await openChange();
   await readFeed();
-  const reviewer = await console.as('reviewer', 'rita');
-  const decide = (decision: string) =>
-    reviewer.post('/account-changes/decide', {
-      // A form states a list by a repeated field.
-      changes: [String(id), String(id)],
-      decision,
-      reason: 'the party denies it',
-    });
-  expect((await decide('refused')).status).toBe(303);
-  expect((await decide('refused')).status).toBe(400);
+  // A form states a list by a repeated field.
+  const twice = { changes: [String(id), String(id)], decision: 'refused', reason: 'they deny it' };
+  expect((await reviewer.post('/account-changes/decide', twice)).status).toBe(303);
+  expect((await decide(id, 'refused')).status).toBe(400);
   expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
   expect(await readFeed()).toEqual([]);
   expect((await sign('helena', day(1))).status).toBe(409);
@@ -233,16 +220,11 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   await pull(day(3), 'e 222');
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   await readFeed();
-  expect((await decide('parallel')).status).toBe(303);
+  expect((await decide(id, 'parallel')).status).toBe(303);
   expect(await readFeed()).toEqual(['e payment_decided free']);
   expect((await sign('rita', day(1))).text).toContain('another user has to sign it off');
   expect((await sign('helena', day(3))).status).toBe(303);
 });
-
-const decideOf = async (id: bigint, decision: string) =>
-  (await console.as('reviewer', 'rita')).post('/account-changes/decide', {
-    ...{ changes: String(id), decision, reason: 'looked again' },
-  });
 
 test('a wrong confirmation is undone: all titles that name the account are held again, also those merged since', async () => {
   await pull(day(0), 'a 111');
@@ -251,9 +233,8 @@ test('a wrong confirmation is undone: all titles that name the account are held 
   await confirm(id);
   await pull(day(2), 'c 222', 'd 111');
   await readFeed();
-  const reviewer = await console.as('reviewer', 'rita');
   expect((await reviewer.get('/account-changes?state=decided')).text).toContain('value="refused"');
-  expect((await decideOf(id, 'refused')).status).toBe(303);
+  expect((await decide(id, 'refused')).status).toBe(303);
   expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
   expect(await readFeed()).toEqual(['b payment_decided held', 'c payment_decided held']);
   for (const date of [day(1), day(2)]) {
@@ -262,7 +243,7 @@ test('a wrong confirmation is undone: all titles that name the account are held 
     expect(await world.database.prisma.auditEntry.count({ where })).toBe(1);
     expect(await findAlterations(world.database, date)).toEqual([]);
   }
-  expect((await decideOf(id, 'parallel')).status).toBe(303);
+  expect((await decide(id, 'parallel')).status).toBe(303);
   expect(await readFeed()).toEqual(['b payment_decided free', 'c payment_decided free']);
 });
 
@@ -280,7 +261,6 @@ test('one form decides about all changes of the chosen parties, with their title
     await world.serve(day(index), texts(day(index), account));
   }
   await readFeed();
-  const reviewer = await console.as('reviewer', 'rita');
   const page = await reviewer.get('/account-changes');
   expect(page.text.match(/>2<\/td><td[^>]*>3,000\.00<\/td>/g)).toHaveLength(3);
   expect(page.text).toMatch(/<tfoot>.*>6<\/td><td[^>]*>9,000\.00<\/td>/s);
@@ -293,7 +273,7 @@ test('one form decides about all changes of the chosen parties, with their title
   });
 
   const form = { decision: 'confirmed', reason: 'called them' };
-  const decide = (fields: Record<string, string | string[]>, person = reviewer) =>
+  const send = (fields: Record<string, string | string[]>, person = reviewer) =>
     person.post('/account-changes/decide', fields);
   const [first = '', second = '', third = ''] = boxes;
   for (const wrong of [
@@ -304,13 +284,12 @@ test('one form decides about all changes of the chosen parties, with their title
     // All of them or none.
     { ...form, changes: [first, '999999'] },
   ]) {
-    expect((await decide(wrong)).status).toBe(400);
+    expect((await send(wrong)).status).toBe(400);
   }
   expect(await readFeed()).toEqual([]);
-  const viewer = await console.as('viewer', 'vera');
-  expect((await decide({ ...form, changes: first }, viewer)).status).toBe(403);
+  expect((await send({ ...form, changes: first }, viewer)).status).toBe(403);
 
-  const done = await decide({ ...form, changes: [first, second] });
+  const done = await send({ ...form, changes: [first, second] });
   expect([done.status, done.location]).toEqual([303, '/account-changes?notice=account_confirmed']);
   expect(await readFeed()).toHaveLength(4);
   // One entry for the date.
@@ -318,6 +297,6 @@ test('one form decides about all changes of the chosen parties, with their title
   const action = 'account_change.confirm';
   expect(await world.database.prisma.auditEntry.count({ where: { action, date } })).toBe(1);
   expect((await reviewer.get('/api/account-changes')).json()).toMatchObject({ total: 1 });
-  await decide({ ...form, decision: 'refused', changes: third });
+  await send({ ...form, decision: 'refused', changes: third });
   expect((await reviewer.get('/account-changes?state=refused')).text).toContain('value="parallel"');
 });

@@ -10,6 +10,7 @@ import { forFile } from '../../support/for-tests.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { failureOf, receiptOf } from '../../support/receipts.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 import { openKeys, readAlerts } from './alert-table.ts';
 
@@ -37,17 +38,12 @@ async function kindsAfter(milliseconds: number): Promise<string[]> {
 
 const feed = (after: bigint) => readFeed(world.database, 'sul', { after, limit: 100 });
 
-async function answer(status: 'posted' | 'failed', attempt: string) {
+async function answer(status: 'posted' | 'failed') {
   const { lines } = await feed(0n);
-  await takeReceipts(
-    world.database,
-    'sul',
-    lines.map(({ key, contentHash, seq }) => ({
-      ...{ idempotencyKey: `${attempt} ${seq}`, key, contentHash, status },
-      document: status === 'posted' ? 'D' : null,
-      reason: status === 'failed' ? 'closed period' : null,
-    })),
+  const receipts = lines.map((line) =>
+    status === 'posted' ? receiptOf(line) : failureOf(line, 'closed period'),
   );
+  await takeReceipts(world.database, 'sul', receipts);
 }
 
 test('a consumer that does not read is behind within five minutes of the limit of a day', async () => {
@@ -74,11 +70,11 @@ test('lines without an answer are overdue after two days', async () => {
 });
 
 test('failed lines raise an alert until they are posted, and are not overdue as well', async () => {
-  await answer('failed', 'first');
+  await answer('failed');
   const { next } = await feed(0n);
   await feed(BigInt(next));
   expect(await kindsAfter(48 * HOUR + FIVE_MINUTES)).toEqual(['booking_failed']);
-  await answer('posted', 'second');
+  await answer('posted');
   expect(await kindsAfter(48 * HOUR + FIVE_MINUTES)).toEqual([]);
 });
 

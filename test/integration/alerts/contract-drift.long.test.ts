@@ -9,6 +9,7 @@ import { worldOfFile } from '../../support/file-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+import { countWritten } from '../../support/written-rows.ts';
 import { expectDerived } from './alert-table.ts';
 
 const TITLES = 200;
@@ -34,32 +35,6 @@ const pull = (more: (index: number) => string) =>
     ),
   );
 
-/** The versions of rows that a table has. A row that is written, even as it was, gets another version. */
-async function rowVersions(table: string): Promise<ReadonlySet<string>> {
-  const { rows } = await world.database.pool.query<{ version: string }>(
-    `SELECT ctid::text || ' ' || xmin::text AS version FROM conciliation.${table}`,
-  );
-  return new Set(rows.map(({ version }) => version));
-}
-
-/** The result of `work`, and how many rows of each table it writes; tables without any are left out. */
-async function countWritten<T>(work: () => Promise<T>): Promise<[T, Record<string, number>]> {
-  const { rows: tables } = await world.database.pool.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND relpersistence = 'p'`,
-  );
-  const before = new Map<string, ReadonlySet<string>>();
-  for (const { name } of tables) before.set(name, await rowVersions(name));
-  const result = await work();
-  const written: Record<string, number> = {};
-  for (const [name, versions] of before) {
-    const after = await rowVersions(name);
-    const count = [...after].filter((version) => !versions.has(version)).length;
-    if (count > 0) written[name] = count;
-  }
-  return [result, written];
-}
-
 async function readSeal() {
   const { rows } = await world.database.pool.query(
     `SELECT signed_off_digest = content_digest AS holds, restated_after_sign_off AS restated
@@ -79,7 +54,7 @@ test('a field that comes to every title with one value restates nothing and is o
   );
 
   const spring = () => pull(() => ',"campaign":"spring"');
-  const [pulled, written] = await countWritten(spring);
+  const [pulled, written] = await countWritten(world.database, spring);
   expect(Object.keys(written).filter((table) => HISTORY.includes(table))).toEqual([]);
   const news = await world.database.pool.query(
     'SELECT count(*)::int AS rows FROM conciliation.title_feed WHERE change_seq > $1',
@@ -132,7 +107,7 @@ test('a field with another value in every pull writes no title, no history and n
   await stamped(1);
   await derive(1, 0);
   for (let hour = 2; hour <= 4; hour += 1) {
-    const [, written] = await countWritten(() => stamped(hour));
+    const [, written] = await countWritten(world.database, () => stamped(hour));
     // The row of the pull, and the day's: when it was last compared.
     expect(written).toEqual({ day: 1, pull: 1 });
   }

@@ -394,12 +394,11 @@ test('a bank account that changed is an alert for each pull that showed one, unt
   const [before, after] = [daysFrom(5), daysFrom(6)];
   const withAccount = (date: typeof DAY, account: string) =>
     world.sandbox.setDayTexts(date, [
-      titleText({ date })
-        .replace(/"account":"[^"]*"/g, `"account":"${account}"`)
-        .replace('52998224725', 'a supplier of this test')
-        // Parties of this test alone.
-        .replaceAll('P-1', 'P-2')
-        .replaceAll('11222333000181', '90024778000123'),
+      // Parties of this test alone.
+      titleText({
+        ...{ date, account, agentAccount: account, agent: '90024778000123' },
+        ...{ taxId: 'a supplier of this test', code: 'P-2' },
+      }),
     ]);
   withAccount(before, '1111111');
   await world.pull(before);

@@ -144,18 +144,12 @@ const UNUSABLE = [
 
 test.each(UNUSABLE)('a secret of %s is refused without being shown', async (_, text) => {
   for (const environment of [await inFile(text), { ALERT_WEBHOOK_SECRET: text }]) {
-    let refusal: unknown;
-    try {
-      keyOf(environment);
-    } catch (error) {
-      refusal = error;
-    }
-    expect(refusal).toBeInstanceOf(ConfigError);
-    const { message } = refusal as ConfigError;
-    expect(message).toContain(
+    const read = () => keyOf(environment);
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(
       'ALERT_WEBHOOK_SECRET: expected whsec_ and the base64 of 24 to 64 random bytes',
     );
-    expect(message).not.toContain(encoded.slice(0, 8));
+    expect(read).not.toThrow(encoded.slice(0, 8));
   }
 });
 

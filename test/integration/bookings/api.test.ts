@@ -1,13 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
-import { makeKey, openConsole } from '../../support/console-client.ts';
+import { makeKey } from '../../support/console-client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { forFile } from '../../support/for-tests.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
-const world = worldOfFile();
-const console = forFile(() => openConsole(world.database));
+const { world, console } = pagesForFile();
 let key: string;
 beforeAll(async () => {
   key = await newKey();

@@ -1,7 +1,9 @@
+import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
+import { startReleases } from '../../../src/features/bookings/booking-loops.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import {
   readSignOffs,
@@ -87,6 +89,29 @@ test('a day with a changed bank account is not signed off', async () => {
   await pull(title('a', supplier));
   await pull(title('a', { ...supplier, account: '9' }));
   expect(await sign()).toEqual([]);
+});
+
+test('the service compares receipts, signs clean days off and releases them', async () => {
+  const { prisma } = world.database;
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.booking_receipt
+      (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
+    VALUES ('erp', 'a', '2020-01-01', gen_random_uuid(), 1, 1, gen_random_uuid(), 'posted', 'D')`;
+  await pull(title('a'));
+  const releases = startReleases({
+    ...{ database: world.database, logger: pino({ level: 'silent' }), bookingsFrom: date },
+    ...{
+      payablesMaxAgeHours: 30,
+      signsCleanDays: true,
+      timeZone: 'America/Sao_Paulo',
+      everyMs: 50,
+    },
+  });
+  await expect.poll(() => prisma.bookingLine.count({ where: { date } })).toBe(1);
+  await releases.stop();
+  expect(await prisma.bookingReceipt.findMany({ select: { outcome: true } })).toEqual([
+    { outcome: 'unknown_key' },
+  ]);
 });
 
 test('with payables of the ERP, a day is signed off once it is matched without a break', async () => {

@@ -46,7 +46,6 @@ async function sign(titles: readonly { uid: string; value?: string; buyer?: stri
 const first = (uid: string, value = '100') => ({ uid, value });
 const second = (uid: string, value = '100') => ({ uid, value, buyer: SECOND_BUYER });
 
-/** A consumer reads to the end, and states its position. */
 async function readToEnd(name: 'erp' | 'sul'): Promise<void> {
   const { next } = await readFeed(world.database, name, { after: 0n, limit: 100 });
   await readFeed(world.database, name, { after: BigInt(next), limit: 100 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { addDays, type CivilDate, dateIn } from '../../../src/base/values/business-day.ts';
 import { deriveAlerts, readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
@@ -17,7 +18,9 @@ import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.t
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations, pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
+import { failureOf, receiptOf } from '../../support/receipts.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 
 const OTHER_CONTENT = '1'.repeat(32);
@@ -48,7 +51,6 @@ async function offered() {
   return page.lines.filter((line) => line.date === date);
 }
 
-/** The only line of the date. */
 async function offeredLine() {
   const [line, ...others] = await offered();
   if (line === undefined || others.length > 0) throw new Error('expected one line');
@@ -117,20 +119,6 @@ test('a title keeps its booking whatever its number among equal titles', async (
   expect((await lines()).slice(1)).toMatchObject([{ kind: 'book', discount: '9', version: 1 }]);
 });
 
-const receipt = (
-  line: { key: string; contentHash: string },
-  more: Partial<Parameters<typeof takeReceipts>[2][number]> = {},
-) => ({
-  idempotencyKey: `${line.key} ${line.contentHash}`,
-  key: line.key,
-  contentHash: line.contentHash,
-  status: 'posted' as const,
-  document: 'D-1',
-  reason: null,
-  ...more,
-});
-
-/** A receipt for a line that is not the program's. */
 const foreign = () => ({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT });
 const take = (...receipts: Parameters<typeof takeReceipts>[2]) =>
   takeReceipts(world.database, 'erp', receipts);
@@ -149,12 +137,7 @@ test('a receipt is taken once; a failed line is offered again until it is posted
   await pull({ uid: 'a' });
   await sign();
   const line = await offeredLine();
-  const failed = receipt(line, {
-    idempotencyKey: `${date} 1`,
-    status: 'failed',
-    document: null,
-    reason: 'the supplier is unknown',
-  });
+  const failed = failureOf(line, 'the supplier is unknown');
   expect(await take(failed)).toBe(1);
   expect(await take(failed)).toBe(0);
   const again = await offered();
@@ -165,7 +148,7 @@ test('a receipt is taken once; a failed line is offered again until it is posted
   await expect(take({ ...failed, reason: 'another' })).rejects.toThrow(
     'another receipt has the key',
   );
-  await take(receipt(line));
+  await take(receiptOf(line));
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
 });
 
@@ -196,10 +179,8 @@ test('a booking is dated at its acceptance, a change at its release, and both as
     ({ kind, title }) => kind === 'book' && title['order_uid'] === 'b',
   );
   if (line === undefined) throw new Error('expected a line');
-  const closed = receipt(line, {
-    ...{ idempotencyKey: `${date} closed`, status: 'failed', document: null, reason: 'closed' },
-    ...{ failureKind: 'period_closed', accountingDate: addDays(date, 40) },
-  });
+  const named = { failureKind: 'period_closed', accountingDate: addDays(date, 40) } as const;
+  const closed = failureOf(line, 'closed', named);
   const expected = `receipts[0].accountingDate: expected a calendar date as YYYY-MM-DD, from ${date} on, with the failureKind period_closed and without final`;
   expect(() => take({ ...closed, accountingDate: addDays(date, -1) })).toThrow(expected);
   expect(() => take({ ...closed, failureKind: 'supplier_unknown' })).toThrow(expected);
@@ -213,14 +194,7 @@ test('a booking is dated at its acceptance, a change at its release, and both as
     ...Array(2).fill(['b', 'book', addDays(date, 40), 'erp']),
   ]);
   // A failure of another kind keeps the date that the ERP has named.
-  await take(
-    receipt(line, {
-      idempotencyKey: `${date} again`,
-      status: 'failed',
-      document: null,
-      reason: 'no supplier',
-    }),
-  );
+  await take(failureOf(line, 'no supplier'));
   const [stored] = await world.database.prisma.$queryRaw<object[]>`
     SELECT failure_kind AS kind, accounting_date::text AS date, accounting_basis AS basis
     FROM conciliation.booking_line WHERE date = ${date}::date AND failure IS NOT NULL`;
@@ -231,10 +205,7 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   await pull({ uid: 'a' });
   await sign();
   const line = await offeredLine();
-  const refused = receipt(line, {
-    ...{ idempotencyKey: `${date} final`, status: 'failed', document: null },
-    ...{ reason: 'the agent was paid', final: true },
-  });
+  const refused = failureOf(line, 'the agent was paid', { final: true });
   await take(refused);
   expect((await offered()).map(({ state }) => state)).toEqual(['refused']);
   const failedLines = async () => {
@@ -244,7 +215,7 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   };
   const before = await failedLines();
   expect(before).toBeGreaterThan(0);
-  expect(() => take({ ...receipt(line), final: true })).toThrow(
+  expect(() => take({ ...receiptOf(line), final: true })).toThrow(
     'receipts[0].final: expected true only with the status failed',
   );
   await expect(take({ ...refused, final: false })).rejects.toThrow('another receipt has the key');
@@ -253,10 +224,10 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   await sign();
   const [, adjust] = await offered();
   if (adjust === undefined) throw new Error('no line');
-  await take(receipt(adjust));
+  await take(receiptOf(adjust));
   expect((await offered()).map(({ state }) => state)).toEqual(['superseded', 'posted']);
   expect(await failedLines()).toBe((before ?? 0) - 1 || undefined);
-  await take(receipt(line));
+  await take(receiptOf(line));
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
 });
 
@@ -268,14 +239,12 @@ test.each([
   async (_, discount) => {
     await pull({ uid: 'a' }, { uid: 'b', discount: '1.00' });
     await sign();
-    for (const line of await offered()) await take(receipt(line));
+    for (const line of await offered()) await take(receiptOf(line));
     await pull({ uid: 'a' });
     await sign();
     const reversal = (await offered()).at(-1);
     if (reversal?.kind !== 'reverse') throw new Error('no reversal');
-    await take(
-      receipt(reversal, { status: 'failed', document: null, reason: 'the period is closed' }),
-    );
+    await take(failureOf(reversal, 'the period is closed'));
     await pull({ uid: 'a' }, { uid: 'b', discount });
     await sign();
     expect((await brief()).slice(2)).toEqual([
@@ -294,8 +263,8 @@ test('a receipt for an unknown line, or another content, keeps the date from bei
   const line = await offeredLine();
   const unknown = line.key.replace(/1$/, '2');
   await take(
-    receipt({ key: line.key, contentHash: OTHER_CONTENT }),
-    receipt({ key: unknown, contentHash: OTHER_CONTENT }),
+    receiptOf({ key: line.key, contentHash: OTHER_CONTENT }),
+    receiptOf({ key: unknown, contentHash: OTHER_CONTENT }),
   );
   await pull({ uid: 'a' }, { uid: 'b' });
   await sign();
@@ -317,7 +286,7 @@ test('a recorded booking is replaced also by equal content, so that the feed has
   await sign();
   const line = await offeredLine();
   const key = line.key.replace(/1$/, '2');
-  await take(receipt({ key, contentHash: line.contentHash }));
+  await take(receiptOf({ key, contentHash: line.contentHash }));
   await answer('recorded');
   expect((await offered()).map(({ kind, key: offer }) => [kind, offer.at(-1)])).toEqual([
     ['book', '1'],
@@ -329,7 +298,7 @@ test('a receipt for another content alone keeps the date from being released, wi
   await pull({ uid: 'a' });
   await sign();
   const line = await offeredLine();
-  await take(receipt({ key: line.key, contentHash: OTHER_CONTENT }));
+  await take(receiptOf({ key: line.key, contentHash: OTHER_CONTENT }));
   await pull({ uid: 'a' }, { uid: 'b' });
   await sign();
   expect(await lines()).toHaveLength(1);
@@ -348,16 +317,11 @@ test('a second document for a posted line does not fit, until the line has faile
   await pull({ uid: 'a' });
   await sign();
   const line = await offeredLine();
-  let sent = 0;
-  const take = (...documents: (string | null)[]) =>
-    takeReceipts(
-      world.database,
-      'erp',
-      documents.map((document) => {
-        sent += 1;
-        const more = document === null ? { status: 'failed' as const, reason: 'undone' } : {};
-        return receipt(line, { idempotencyKey: `${date} ${sent}`, document, ...more });
-      }),
+  const post = (...documents: (string | null)[]) =>
+    take(
+      ...documents.map((document) =>
+        document === null ? failureOf(line, 'undone') : receiptOf(line, { document }),
+      ),
     );
   const open = async () => {
     const questions = await readReceiptQuestions(world.database.prisma);
@@ -369,13 +333,13 @@ test('a second document for a posted line does not fit, until the line has faile
       select: { document: true, postedHash: true, state: true },
     });
   const posted = (document: string) => [{ document, postedHash: null, state: 'posted' }];
-  await take('first');
-  await take('first');
-  await take('second');
+  await post('first');
+  await post('first');
+  await post('second');
   expect([await open(), await present()]).toEqual([1, posted('first')]);
   await answer('recorded');
   expect([await open(), await present()]).toEqual([undefined, posted('second')]);
-  await take('third', null, 'fourth', 'fifth', 'fourth');
+  await post('third', null, 'fourth', 'fifth', 'fourth');
   expect([await open(), await present()]).toEqual([2, posted('fourth')]);
   await answer('set_aside');
   expect([await open(), await present()]).toEqual([undefined, posted('fourth')]);
@@ -419,7 +383,7 @@ test('posted after a final refusal does not fit until a person answers, and afte
 
 test('a receipt that is set aside counts for nothing, and the day that waited is released', async () => {
   await pull({ uid: 'a' });
-  await take(receipt(foreign()));
+  await take(receiptOf(foreign()));
   await sign();
   expect(await lines()).toEqual([]);
   await answer('set_aside');
@@ -428,7 +392,7 @@ test('a receipt that is set aside counts for nothing, and the day that waited is
 
 test('a day that waited and was restated meanwhile is not released by its old seal', async () => {
   await pull({ uid: 'a' });
-  await take(receipt(foreign()));
+  await take(receiptOf(foreign()));
   await sign();
   await pull({ uid: 'a', discount: '7' });
   await answer('set_aside');
@@ -441,7 +405,7 @@ test('a day that waited and was restated meanwhile is not released by its old se
 test('a receipt for a date before BOOKINGS_FROM is not recorded', async () => {
   date = daysFrom(-1, DAY);
   const key = `${date}:${'0'.repeat(32)}:1:2`;
-  await take(receipt({ key, contentHash: OTHER_CONTENT }));
+  await take(receiptOf({ key, contentHash: OTHER_CONTENT }));
   await expect(answer('recorded')).rejects.toThrow('is before BOOKINGS_FROM');
   await answer('set_aside');
 });
@@ -460,9 +424,9 @@ test('each receipt has an answer of its own, and an older one does not replace a
   const line = await offeredLine();
   const key = line.key.replace(/1$/, '2');
   await take(
-    receipt({ key, contentHash: line.contentHash }),
-    receipt({ key, contentHash: '0'.repeat(32) }),
-    receipt({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT }),
+    receiptOf({ key, contentHash: line.contentHash }),
+    receiptOf({ key, contentHash: '0'.repeat(32) }),
+    receiptOf({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT }),
   );
   const [older, reversal, other] = await world.database.prisma.bookingReceipt.findMany({
     where: { date },
@@ -490,6 +454,63 @@ test('each receipt has an answer of its own, and an older one does not replace a
   );
 });
 
+test('a receipt that arrives during an answer is not answered with the others: it waits for a separate answer', async () => {
+  await pull({ uid: 'a' });
+  await sign();
+  const { key } = await offeredLine();
+  const lateOf = (suffix: string) =>
+    receiptOf({ key: key.replace(/1:1$/, suffix), contentHash: OTHER_CONTENT });
+  await take(lateOf('1:2'));
+  const work: Promise<unknown>[] = [];
+  await world.database.prisma.$transaction(
+    async (tx) => {
+      // Stops the answer after its lines were entered, when it supersedes the first version.
+      await tx.$executeRaw`
+        SELECT FROM conciliation.booking_line WHERE date = ${date}::date AND version = 1 FOR UPDATE`;
+      work.push(answer('recorded', { last: 1_000_000 }));
+      await lockWaits(world.database);
+      const late = take(lateOf('2:1'));
+      work.push(late);
+      await Promise.race([late, lockWaits(world.database, 2), sleep(5_000)]);
+    },
+    { timeout: 120_000 },
+  );
+  await Promise.all(work);
+  expect(
+    await world.database.prisma.bookingReceipt.findMany({
+      where: { date },
+      select: { occurrence: true, version: true, outcome: true },
+      orderBy: { id: 'asc' },
+    }),
+  ).toEqual([
+    { occurrence: 1, version: 2, outcome: 'recorded' },
+    { occurrence: 2, version: 1, outcome: 'unknown_key' },
+  ]);
+});
+
+test('a release wakes the listeners once, with consumer and position only', async () => {
+  const client = await world.database.connect();
+  const messages: string[] = [];
+  client.on('notification', ({ payload }) => messages.push(String(payload)));
+  try {
+    await client.query('LISTEN conciliation_booking');
+    await pull({ uid: 'a' }, { uid: 'b' });
+    await sign();
+    const [first, second] = await offered();
+    expect(Number(second?.seq)).toBeGreaterThan(Number(first?.seq));
+    await expect.poll(() => messages).toEqual([`{"consumer":"erp","seq":"${second?.seq}"}`]);
+    await client.query('UNLISTEN conciliation_booking');
+    // A wake-up that no session receives loses no line.
+    date = nextDay();
+    await pull({ uid: 'a' }, { uid: 'b' });
+    await sign();
+    expect(await offered()).toHaveLength(2);
+    expect(messages).toHaveLength(1);
+  } finally {
+    client.release(true);
+  }
+});
+
 test('a release waits for another one before it is numbered', async () => {
   const [first, second] = [date, daysFrom(100, date)];
   date = second;
@@ -506,7 +527,7 @@ test('a release waits for another one before it is numbered', async () => {
     signing = sign().then(() => {
       isSigned = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
     expect(isSigned).toBe(false);
   });
   await signing;

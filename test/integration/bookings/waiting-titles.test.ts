@@ -1,4 +1,4 @@
-/** Titles that wait because of their payables, while the other titles of the day are released. */
+/** Days that wait, and titles that wait because of their payables while the others of the day are released. */
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import {
@@ -23,6 +23,7 @@ import { worldOfFile } from '../../support/file-world.ts';
 import { payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, freshDays } from '../../support/pull-world.ts';
+import { failureOf, receiptOf } from '../../support/receipts.ts';
 
 const RULES = { bookingsFrom: DAY, payablesMaxAgeHours: 30 };
 
@@ -37,7 +38,6 @@ beforeEach(async () => {
 });
 
 const pull = (...titles: Parameters<typeof pullDay>[2][]) => pullDay(world, date, ...titles);
-/** The snapshot of the ERP: all payables. */
 const state = (...payables: readonly string[]) =>
   importPayables(world.database, payablesOf(payables.join(', ')), 'snapshot');
 const match = () => runMatching(world.database, { by: 'test' });
@@ -51,10 +51,39 @@ const lines = () =>
   >`
     SELECT kind, order_uid AS uid, version, erp_key AS key, platform_discounted_value::text AS discount
     FROM conciliation.booking_line WHERE date = ${date}::date ORDER BY id`;
+async function offered() {
+  const page = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
+  return page.lines.filter((line) => line.date === date);
+}
 const batches = () =>
   world.database.prisma.$queryRaw<{ lines: number; waiting: number; value: string }[]>`
     SELECT line_count AS lines, waiting_titles AS waiting, original_value_sum::text AS value
     FROM conciliation.booking_batch WHERE date = ${date}::date AND sign_off_id IS NOT NULL ORDER BY id`;
+
+test('days that waited for the matching are released, also where the checks have run on several days', async () => {
+  const dates = [date, nextDay(), nextDay()];
+  await state('k1 77');
+  for (const each of dates) await pullDay(world, each, { uid: `order of ${each}` });
+  for (const each of dates) await signDay(world.database, each, RULES);
+  expect(await release()).toEqual([]);
+  await match();
+  expect(await release()).toEqual(dates);
+});
+
+test('a day that waited is not released while a newer response of it is held', async () => {
+  await state('k1 77');
+  const titles = [{ uid: '1' }, { uid: '2' }];
+  await pull(...titles);
+  await sign();
+  await world.serve(date, []);
+  await match();
+  expect(await release()).toEqual([]);
+  expect(await readWaitingDays(world.database, RULES)).toEqual([
+    { fault: 'not_reconciled', days: 1, titles: 0, value: expect.any(String), dates: [date] },
+  ]);
+  await pull(...titles);
+  expect(await release()).toEqual([date]);
+});
 
 test('a title that was matched before the ERP paid its payable is not released; the others of the day are', async () => {
   await pull(
@@ -180,8 +209,7 @@ test('a batch offers its reversals first', async () => {
   // Each title gets a successor with another due date.
   await pull(...['p', 'q', 'r', 's'].map((uid) => ({ uid, value: '10', dueDate: '2026-07-15' })));
   await sign();
-  const { lines: offered } = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
-  const kinds = offered.filter((line) => line.date === date).map(({ kind }) => kind);
+  const kinds = (await offered()).map(({ kind }) => kind);
   expect(kinds.slice(4)).toEqual([
     ...Array.from({ length: 4 }, () => 'reverse'),
     ...Array.from({ length: 4 }, () => 'book'),
@@ -191,18 +219,11 @@ test('a batch offers its reversals first', async () => {
 test('a failed line is offered again with the payable that was matched meanwhile', async () => {
   await pull({ uid: 'late', value: '10' });
   await sign();
-  const offered = async () => {
-    const page = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
-    return page.lines.filter((line) => line.date === date);
-  };
   const [line] = await offered();
-  expect(line?.erpKey).toBeNull();
-  await takeReceipts(world.database, 'erp', [
-    {
-      ...{ key: line?.key ?? '', contentHash: line?.contentHash ?? '', status: 'failed' },
-      ...{ idempotencyKey: 'late', reason: 'no payable', failureKind: 'payable_unknown' },
-    },
-  ]);
+  if (line === undefined) throw new Error('no line');
+  expect(line.erpKey).toBeNull();
+  const unknown = failureOf(line, 'no payable', { failureKind: 'payable_unknown' });
+  await takeReceipts(world.database, 'erp', [unknown]);
   await state('L1 10 order=late');
   expect(await match()).toMatchObject({ matched: 1 });
   expect((await offered()).map(({ erpKey }) => erpKey)).toEqual(['L1', 'L1']);
@@ -233,22 +254,13 @@ test('payables are to be blocked from the match until a line is posted', async (
   expect(await readPayablesToBlock(world.database, { after: 'A1', limit: 10 })).toEqual([]);
   await sign();
   expect(await blocked()).toMatchObject([{ state: 'released' }]);
-  const answer = async (index: number, status: 'posted' | 'failed', final = false) => {
-    const { lines: offered } = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
-    const line = offered.filter((each) => each.date === date).at(index);
-    await takeReceipts(world.database, 'erp', [
-      {
-        ...{ key: line?.key ?? '', contentHash: line?.contentHash ?? '', status, final },
-        ...{ document: status === 'posted' ? 'D' : null, reason: status === 'failed' ? 'x' : null },
-        idempotencyKey: `${line?.key} ${status} ${final}`,
-      },
-    ]);
-  };
-  await answer(-1, 'failed', true);
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  await takeReceipts(world.database, 'erp', [failureOf(line, 'x', { final: true })]);
   expect(await blocked()).toMatchObject([{ state: 'refused' }]);
-  await answer(-1, 'failed');
+  await takeReceipts(world.database, 'erp', [failureOf(line, 'x')]);
   expect(await blocked()).toMatchObject([{ state: 'failed' }]);
-  await answer(-1, 'posted');
+  await takeReceipts(world.database, 'erp', [receiptOf(line)]);
   expect(await blocked()).toEqual([]);
   // A restatement that is not answered yet: the version before is posted.
   await pull({ uid: 'block', value: '10', discount: '3' });

@@ -42,7 +42,6 @@ const stateOf = async (date: CivilDate) =>
 const title = (uid: string, fields: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, ...fields });
 
-/** The text of a title with another value of some field. */
 function withField(text: string, pattern: RegExp, value: string): string {
   const changed = text.replace(pattern, value);
   expect(changed).not.toBe(text);

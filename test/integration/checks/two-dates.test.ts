@@ -1,11 +1,20 @@
 /** A title on two accepted dates: one receivable that moved, one that was anticipated twice, or two instalments. */
 import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import type { CheckCode } from '../../../src/base/values/checks.ts';
+import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
+import {
+  countFindings,
+  readFindings,
+  resolveFindings,
+} from '../../../src/features/checks/findings.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
+import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -18,13 +27,12 @@ const other = (date: CivilDate) => titleText({ uid: `other ${date}`, date });
 const twin = (date: CivilDate, fields: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid: 'twin', date, ...fields });
 
-/** One pull of a date, and the checks. */
+const check = () => checkDays(world.database, DEFAULT_RULES);
 async function pull(date: CivilDate, ...texts: string[]) {
   await world.serve(date, [other(date), ...texts], { withdrawalLimitPercent: 100 });
-  await checkDays(world.database, DEFAULT_RULES);
+  await check();
 }
 
-/** The dates with an open finding. */
 async function found(): Promise<CivilDate[]> {
   const filter = { state: 'open', check: null, severity: null, date: null } as const;
   const rows = await readFindings(world.database.prisma, filter, { offset: 0, limit: 99 });
@@ -42,6 +50,13 @@ async function stateOf(date: CivilDate) {
 const sign = (date: CivilDate) =>
   signDay(world.database, date, { by: 'rita', requiresChecks: true });
 
+const resolve = (date: CivilDate, code: CheckCode = 'equal_on_two_dates') =>
+  resolveFindings(
+    world.database,
+    { date, code, newestId: 99n, titleId: null },
+    { by: 'rita', reason: 'two deliveries, or a credit note' },
+  );
+
 /** Makes the pulls that the checks ask for, until there is none. Returns their dates. */
 async function pullAsked(): Promise<CivilDate[]> {
   const dates: CivilDate[] = [];
@@ -54,7 +69,7 @@ async function pullAsked(): Promise<CivilDate[]> {
       await world.run(id);
       dates.push(date as CivilDate);
     }
-    await checkDays(world.database, DEFAULT_RULES);
+    await check();
   }
 }
 
@@ -91,11 +106,8 @@ describe.each([
     await pull(DAY, twin(DAY));
     for (const date of signed) await sign(date);
     await pull(NEXT, twin(NEXT));
-    for (const date of [DAY, NEXT]) {
-      const seen = { date, code: 'equal_on_two_dates', newestId: 99n, titleId: null } as const;
-      await resolveFindings(world.database, seen, { by: 'rita', reason: 'two deliveries' });
-    }
-    await checkDays(world.database, DEFAULT_RULES);
+    for (const date of [DAY, NEXT]) await resolve(date);
+    await check();
     expect([await stateOf(DAY), await stateOf(NEXT)]).toEqual(['reconciled', 'reconciled']);
   });
 });
@@ -103,8 +115,7 @@ describe.each([
 test('a signed date keeps the other findings that it was signed with', async () => {
   const fault = titleText({ uid: 'fault', value: '-1' });
   await pull(DAY, twin(DAY), fault);
-  const seen = { date: DAY, code: 'value_not_positive', newestId: 99n, titleId: null } as const;
-  await resolveFindings(world.database, seen, { by: 'rita', reason: 'a credit note' });
+  await resolve(DAY, 'value_not_positive');
   await sign(DAY);
   await pull(NEXT, twin(NEXT));
   expect(await found()).toEqual([DAY, NEXT]);
@@ -131,18 +142,8 @@ test('equal instalments on three dates have findings until their dates are pulle
 
 test.each([
   ['the buyer with a mask', /90021382000122/, '90.021.382/0001-22', true],
-  [
-    'the provider’s code with blanks',
-    /"providerExternalId":"P-1"/,
-    '"providerExternalId":"P-1 "',
-    true,
-  ],
-  [
-    'another code of the same tax identifier',
-    /"providerExternalId":"P-1"/,
-    '"providerExternalId":"P-2"',
-    true,
-  ],
+  ['the provider’s code with blanks', /"P-1"/, '"P-1 "', true],
+  ['another code of the same tax identifier', /"P-1"/, '"P-2"', true],
   ['another buyer', /90021382000122/, '11222333000181', false],
   ['another value', /1000\.50/, '1000.51', false],
   ['another order', /"twin"/, '"twin2"', false],
@@ -152,4 +153,52 @@ test.each([
   expect(changed).not.toBe(twin(NEXT));
   await pull(NEXT, changed);
   expect(await found()).toEqual(isSame ? [DAY, NEXT] : []);
+});
+
+test('a signed day that waits for the matching is released when a person has resolved the finding of an equal title on another date', async () => {
+  const release = () => releaseWaitingDays(world.database, {});
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '77' }], 'snapshot');
+  await pull(DAY, twin(DAY));
+  await sign(DAY);
+  await pull(NEXT, twin(NEXT));
+  expect(await release()).toEqual([]);
+  await runMatching(world.database, { by: 'test' });
+  expect(await release()).toEqual([]);
+  await resolve(DAY);
+  expect(await release()).toEqual([DAY]);
+});
+
+test('a day whose restatement was taken back agrees with its seal, and has no finding of the restatement', async () => {
+  await pull(DAY, twin(DAY, { discount: '1' }));
+  await sign(DAY);
+  await world.serve(DAY, [other(DAY), twin(DAY, { discount: '1000' })]);
+  await pull(DAY, twin(DAY, { discount: '100000' }));
+  const open = { state: 'open', check: null, date: DAY, severity: 'review' } as const;
+  expect(await countFindings(world.database.prisma, open)).toEqual({ rows: 1 });
+  await pull(DAY, twin(DAY, { discount: '1' }));
+  expect(await countFindings(world.database.prisma, open)).toEqual({ rows: 0 });
+  expect(await world.database.prisma.day.findUnique({ where: { date: DAY } })).toMatchObject({
+    ...{ state: 'reconciled', restatedAfterSignOff: false },
+  });
+  await expect(sign(DAY)).rejects.toMatchObject({ context: { fault: 'already_signed_off' } });
+});
+
+test('both dates of equal titles have the finding, also where the second date came while the first was checked', async () => {
+  await world.serve(DAY, [twin(DAY)]);
+  const checks: Promise<unknown>[] = [];
+  await world.database.prisma.$transaction(
+    async (tx) => {
+      // Stops the first check after it has looked for faults.
+      await tx.$executeRaw`LOCK TABLE conciliation.day_buyer IN EXCLUSIVE MODE`;
+      checks.push(check());
+      await lockWaits(world.database);
+      await world.serve(NEXT, [twin(NEXT)]);
+      checks.push(check());
+      await lockWaits(world.database, 2);
+    },
+    { timeout: 120_000 },
+  );
+  await Promise.all(checks);
+  while ((await check()).length > 0);
+  expect(await found()).toEqual([DAY, NEXT]);
 });

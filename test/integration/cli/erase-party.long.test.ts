@@ -26,16 +26,10 @@ const ANA: Party = {
 };
 const ANA_MASKED = { ...ANA, taxId: '529.982.247-25' };
 const BIA: Party = {
-  taxId: '11144477735',
-  externalId: 'SUP-BIA-2',
-  name: 'Bia Lima',
-  account: '33449922',
+  ...{ taxId: '11144477735', externalId: 'SUP-BIA-2', name: 'Bia Lima', account: '33449922' },
 };
 const BANK: Party = {
-  taxId: '11222333000181',
-  externalId: '',
-  name: 'Banco Exemplo',
-  account: '1234567',
+  ...{ taxId: '11222333000181', externalId: '', name: 'Banco Exemplo', account: '1234567' },
 };
 /** The data of Ana that must be in no table any more. */
 const TRACES = [ANA.taxId, ANA_MASKED.taxId, ANA.externalId, ANA.name, ANA.account, '88117756'];
@@ -60,7 +54,7 @@ const erase = (args: readonly string[], environment: Record<string, string> = {}
   runCommand(['erase-party', ...args], { ...environmentOf(world), ...environment });
 const BY_FILE = () => ['--tax-id-file', taxIdFile, '--reason', 'request 17, retention has ended'];
 
-function title(
+const title = (
   date: CivilDate,
   uid: string,
   {
@@ -68,14 +62,11 @@ function title(
     agent = BANK,
     ...fields
   }: { provider?: Party; agent?: Party; discount?: string; more?: string } = {},
-): string {
-  return titleText({ date, uid, name: agent.name, ...fields })
-    .replace('"52998224725"', JSON.stringify(provider.taxId))
-    .replaceAll('"P-1"', JSON.stringify(provider.externalId))
-    .replace('"7654321"', JSON.stringify(provider.account))
-    .replace('"11222333000181"', JSON.stringify(agent.taxId))
-    .replace('"1234567"', JSON.stringify(agent.account));
-}
+) =>
+  titleText({
+    ...{ date, uid, name: agent.name, agent: agent.taxId, agentAccount: agent.account },
+    ...{ taxId: provider.taxId, code: provider.externalId, account: provider.account, ...fields },
+  });
 
 const broken = (date: CivilDate, taxId: string) =>
   `{"order":{"uid":"x"},"acceptedDate":"${date}","originalValue":"1","provider":{"identification":"${taxId}"}}`;

@@ -82,7 +82,6 @@ async function download() {
 
 const unpacked = forTest(openFolder);
 
-/** Unpacks the archive into the empty folder. */
 async function unpack(bytes = archive) {
   for (const [name, content] of unzip(bytes)) {
     await mkdir(dirname(join(unpacked.path, name)), { recursive: true });
@@ -244,11 +243,20 @@ describe('the verifier', () => {
     (text) =>
       text.replace(pattern, value);
   const otherDigit = (found: string) => `${found.slice(0, -1)}${found.endsWith('f') ? '0' : 'f'}`;
-  test.each<[string, string, Change, RegExp[]]>([
+  const swap = (one: string, other: string) => (text: string) =>
+    text.replaceAll(one, '@').replaceAll(other, one).replaceAll('@', other);
+  const swapColumns = swap('"provider_account"', '"payment_account"');
+  const PLACE = EVIDENCE_COLUMNS.findIndex(({ name }) => name === 'payment_account');
+  const month =
+    (change: (month: { days: object[]; columns: string[] }) => object): Change =>
+    (text) => {
+      const stated = JSON.parse(text);
+      return JSON.stringify({ ...stated, ...change(stated) });
+    };
+  test.each<[string, Record<string, Change>, (string | RegExp)[]]>([
     [
       'one altered digit of an amount',
-      jsonl,
-      to('"100.10"', '"100.11"'),
+      { [jsonl]: to('"100.10"', '"100.11"') },
       [
         /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/,
         /original_value_sum: sealed/,
@@ -256,102 +264,72 @@ describe('the verifier', () => {
     ],
     [
       'an altered named field',
-      jsonl,
-      to('reference=x', 'reference=y'),
+      { [jsonl]: to('reference=x', 'reference=y') },
       [/the content of d \(id \d+\) does not have its recorded hash/],
     ],
     [
       'an altered digit with a hash that fits it',
-      jsonl,
-      to(/"content_hash":"./, '"content_hash":"f'),
-      [/does not have its recorded hash/],
+      { [jsonl]: to(/"content_hash":"./, '"content_hash":"f') },
+      ['does not have its recorded hash'],
     ],
     [
       'one removed title',
-      lastJsonl,
-      to(/^.*\n/, ''),
+      { [lastJsonl]: to(/^.*\n/, '') },
       [
-        /title_count: sealed 3, recomputed 2/,
-        /content_digest/,
-        /original_value_sum: sealed 30.03, recomputed 20.02/,
+        'title_count: sealed 3, recomputed 2',
+        'content_digest',
+        'original_value_sum: sealed 30.03, recomputed 20.02',
       ],
     ],
     [
       'an altered digit in the CSV file',
-      lastCsv,
-      to('10,01', '10,02'),
-      [/✗ 2026-03-31: the CSV file does not have the titles/],
+      { [lastCsv]: to('10,01', '10,02') },
+      ['✗ 2026-03-31: the CSV file does not have the titles'],
     ],
     [
       'another person in the seal of a day',
-      'month.json',
-      to('"signed_off_by": "ana"', '"signed_off_by": "eva"'),
+      { 'month.json': to('"signed_off_by": "ana"', '"signed_off_by": "eva"') },
       [/✗ 2026-03: digest: sealed [0-9a-f]{64}, recomputed/],
     ],
     [
       'another digest of the month',
-      'month.json',
-      (text) => text.replace(/"digest": "./, otherDigit),
-      [/✗ 2026-03: digest/],
+      { 'month.json': (text) => text.replace(/"digest": "./, otherDigit) },
+      ['✗ 2026-03: digest'],
     ],
     [
       'a day that is left out',
-      'month.json',
-      (text) => {
-        const month = JSON.parse(text);
-        return JSON.stringify({ ...month, days: month.days.slice(1) });
-      },
-      [/✗ 2026-03: digest/, /the seal of the month and the seals of the days differ in number/],
+      { 'month.json': month(({ days }) => ({ days: days.slice(1) })) },
+      ['✗ 2026-03: digest', 'the seal of the month and the seals of the days differ in number'],
     ],
-  ])('finds %s, although SHA256SUMS was recomputed', async (_, name, change, found) => {
-    await unpack();
-    await edit(name, change);
-    await listHashes();
-    const hidden = await verify();
-    expect([hidden.exit, hidden.stderr]).toEqual([1, '']);
-    expect(hidden.stdout).not.toContain('SHA256SUMS)');
-    for (const line of found) expect(hidden.stdout).toMatch(line);
-    expect(hidden.stdout).toMatch(/\n\d+ differences?\.\n$/);
-  });
-
-  const swap = (one: string, other: string) => (text: string) =>
-    text.replaceAll(one, '@').replaceAll(other, one).replaceAll('@', other);
-  const swapColumns = swap('"provider_account"', '"payment_account"');
-  const PLACE = EVIDENCE_COLUMNS.findIndex(({ name }) => name === 'payment_account');
-  test.each<[string, Record<string, Change>, string]>([
     [
       'columns that changed places, in the list and in the titles',
       {
         // The CSV files keep their columns.
-        'month.json': (text) => {
-          const { days, ...month } = JSON.parse(text);
-          return JSON.stringify({ ...month, days: JSON.parse(swapColumns(JSON.stringify(days))) });
-        },
+        'month.json': month(({ days }) => ({
+          days: JSON.parse(swapColumns(JSON.stringify(days))),
+        })),
         [lastJsonl]: swapColumns,
         [lastCsv]: swap('7654321', '1234567'),
       },
-      `✗ ${LAST}: content_columns are not those of a content hash`,
+      [`✗ ${LAST}: content_columns are not those of a content hash`],
     ],
     [
       'a further field in a title',
       { [lastJsonl]: to('{', '{"approved_value":"99.00",') },
-      `✗ ${LAST}: x (id`,
+      [`✗ ${LAST}: x (id`],
     ],
-    ['a field of a title twice', { [lastJsonl]: to('{', '{"id":99,') }, `✗ ${LAST}: x (id`],
+    ['a field of a title twice', { [lastJsonl]: to('{', '{"id":99,') }, [`✗ ${LAST}: x (id`]],
     [
       'a column that is left out of the list and of the CSV files',
       {
-        'month.json': (text) => {
-          const month = JSON.parse(text);
-          return JSON.stringify({ ...month, columns: month.columns.toSpliced(PLACE, 1) });
-        },
+        'month.json': month(({ columns }) => ({ columns: columns.toSpliced(PLACE, 1) })),
         [lastCsv]: (text) =>
           text
             .split('\r\n')
             .map((row) => row.split(';').toSpliced(PLACE, 1).join(';'))
             .join('\r\n'),
       },
-      '✗ the columns of the titles are not those of the program',
+      ['✗ the columns of the titles are not those of the program'],
     ],
     [
       'a changed title that is said to name an erased party',
@@ -361,16 +339,20 @@ describe('the verifier', () => {
         [lastCsv]: (text) =>
           text.replace('2026-06-30', '2026-06-29').replace(/false\r\n/, 'true\r\n'),
       },
-      `✗ ${LAST}: the content of x (id`,
+      [`✗ ${LAST}: the content of x (id`],
     ],
-  ])('finds %s', async (_, edits, found) => {
+  ])('finds %s, although SHA256SUMS was recomputed', async (_, edits, found) => {
     await unpack();
     for (const [name, change] of Object.entries(edits)) await edit(name, change);
     await listHashes();
-    const { exit, stdout } = await verify();
-    expect(exit).toBe(1);
-    expect(stdout).toContain(found);
-    if (lastCsv in edits) expect(stdout).not.toContain(`${LAST}: the CSV`);
+    const { exit, stdout, stderr } = await verify();
+    expect([exit, stderr]).toEqual([1, '']);
+    expect(stdout).not.toContain('SHA256SUMS)');
+    for (const line of found) expect(stdout).toMatch(line);
+    expect(stdout).toMatch(/\n\d+ differences?\.\n$/);
+    // The file that was changed with others agrees with them.
+    if (lastCsv in edits && Object.keys(edits).length > 1)
+      expect(stdout).not.toContain(`${LAST}: the CSV`);
   });
 
   test('finds a changed file, a missing one, one more, and one that is none', async () => {

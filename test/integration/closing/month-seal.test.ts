@@ -46,8 +46,15 @@ const pull = async (date: CivilDate, discount?: string) => {
 };
 const sign = (date: CivilDate, by = 'ana') =>
   signDay(world.database, date, { by, bookingsFrom: null });
+const reopen = (date: CivilDate) => reopenDay(world.database, date, { by: 'ana', reason: 'again' });
+const signAgain = async (date: CivilDate) => {
+  await reopen(date);
+  await sign(date);
+};
 const seal = (seenDigest: string | null = null, by = 'ana') =>
   sealMonth(world.database, MARCH, { by, reason: null, seenDigest });
+const expectRefused = (fault: string, dates: string) =>
+  expect(seal()).rejects.toMatchObject({ context: { fault, dates } });
 const march = async () => {
   const [month] = await readMonths(world.database.prisma, TODAY, MARCH);
   if (month === undefined) throw new Error('the month is missing');
@@ -63,15 +70,11 @@ const openAlerts = async () => {
 describe('a month', () => {
   test('is sealed when all days from the start date to its last day are signed off', async () => {
     for (const date of datesBetween(FROM, TO)) await pull(date);
-    await expect(seal()).rejects.toMatchObject({
-      context: { fault: 'sealing_not_signed', dates: '2026-03-28 to 2026-03-31' },
-    });
+    await expectRefused('sealing_not_signed', '2026-03-28 to 2026-03-31');
     for (const date of datesBetween(FROM, addDays(TO, -1))) await sign(date);
     expect(await march()).toMatchObject({ days: 4, signed: 3, from: FROM, to: TO, seal: null });
     expect((await march()).state).toBe('open');
-    await expect(seal()).rejects.toMatchObject({
-      context: { fault: 'sealing_not_signed', dates: '2026-03-31' },
-    });
+    await expectRefused('sealing_not_signed', '2026-03-31');
     await sign(TO);
     expect((await march()).state).toBe('ready');
     const sealed = await seal();
@@ -105,18 +108,14 @@ describe('a month', () => {
         messagePt: 'o fechamento do mês 03/2026 não vale mais, por causa de 28/03/2026',
       },
     ]);
-    await expect(seal()).rejects.toMatchObject({
-      context: { fault: 'sealing_restated', dates: '2026-03-28' },
-    });
+    await expectRefused('sealing_restated', '2026-03-28');
     await sign(restated);
     await reopenDay(world.database, reopened, { by: 'ana', reason: 'one invoice is missing' });
     expect((await march()).broken).toEqual([
       { date: restated, cause: 'sealed_again' },
       { date: reopened, cause: 'reopened' },
     ]);
-    await expect(seal()).rejects.toMatchObject({
-      context: { fault: 'sealing_not_signed', dates: '2026-03-30' },
-    });
+    await expectRefused('sealing_not_signed', '2026-03-30');
     await sign(reopened, 'rosa');
     expect((await march()).state).toBe('ready');
     const again = await seal();
@@ -144,8 +143,7 @@ describe('a month', () => {
   test('is sealed by one of two persons at once', async () => {
     const date = addDays(FROM, 1);
     for (let round = 0; round < 5; round += 1) {
-      await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
-      await sign(date);
+      await signAgain(date);
       const before = (await readMonthSeals(world.database.prisma, MARCH)).length;
       const outcomes = await Promise.allSettled([seal(null, 'ana'), seal(null, 'rosa')]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -159,7 +157,7 @@ describe('a month', () => {
     'is not sealed while a day that is signed off is in the state %s',
     async (state) => {
       const date = addDays(FROM, 1);
-      await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
+      await reopen(date);
       await pull(date);
       await sign(date);
       await world.serve(date, state === 'held' ? [] : [...textsOf(date), '{"order":{}}']);
@@ -168,9 +166,7 @@ describe('a month', () => {
         isRestated: false,
         signedOffBy: 'ana',
       });
-      await expect(seal()).rejects.toMatchObject({
-        context: { fault: 'sealing_waiting', dates: '2026-03-29' },
-      });
+      await expectRefused('sealing_waiting', '2026-03-29');
       expect(await march()).toMatchObject({ days: 4, signed: 3 });
       expect((await march()).state).toBe('broken');
       const { text } = await reviewer.get('/months/2026-03');
@@ -185,12 +181,10 @@ describe('a month', () => {
     const { prisma } = world.database;
     const { sealing } = await prisma.$transaction(async (tx) => {
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${FROM}::date FOR UPDATE`;
-      await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
-      await sign(TO);
+      await signAgain(TO);
       const waiting = seal();
       await lockWaits(world.database);
-      await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
-      await sign(TO);
+      await signAgain(TO);
       return { sealing: waiting };
     });
     const { sealedAt } = await sealing;
@@ -201,8 +195,7 @@ describe('a month', () => {
 
   test('is not sealed beside a restatement that commits first', async () => {
     const date = addDays(FROM, 3);
-    await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
-    await sign(date);
+    await signAgain(date);
     const digest = (ending: string) => Prisma.sql`
       UPDATE conciliation.day SET content_digest = signed_off_digest || ${ending} WHERE date = ${date}::date`;
     const merge = world.database.prisma.$transaction(async (tx) => {
@@ -258,12 +251,11 @@ describe('the pages', () => {
   const digestIn = (text: string) => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? '';
 
   test('seal a month with the digest that was seen', async () => {
-    await reopenDay(world.database, FROM, { by: 'ana', reason: 'again' });
+    await reopen(FROM);
     expect(digestIn((await reviewer.get('/months/2026-03')).text)).toBe('');
     await sign(FROM);
     const seen = digestIn((await reviewer.get('/months/2026-03')).text);
-    await reopenDay(world.database, FROM, { by: 'ana', reason: 'again' });
-    await sign(FROM);
+    await signAgain(FROM);
     const headers = { 'accept-language': 'pt-BR' };
     const stale = await reviewer.post('/months/2026-03/seal', { digest: seen }, { headers });
     expect([stale.status, stale.text]).toEqual([
@@ -281,8 +273,7 @@ describe('the pages', () => {
   });
 
   test('warn of open breaks before the month is sealed, also in the file of the months', async () => {
-    await reopenDay(world.database, FROM, { by: 'ana', reason: 'again' });
-    await sign(FROM);
+    await signAgain(FROM);
     await importPayables(world.database, payablesOf('k1 1234.50 order=erp-1'), 'snapshot');
     await match(world.database);
     const { text } = await reviewer.get('/months/2026-03');
@@ -307,7 +298,7 @@ describe('the pages', () => {
       ],
       { withdrawalLimitPercent: 100 },
     );
-    await reopenDay(database, FROM, { by: 'ana', reason: 'again' });
+    await reopen(FROM);
     await importPayables(database, payablesOf('k1 1234.50 order=erp-1'), 'snapshot');
     await match(database);
     await addBooking(database, 'posted', 'k2', date);

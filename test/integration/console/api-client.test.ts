@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { beforeAll, expect, test } from 'vitest';
-import { makeKey, openConsole } from '../../support/console-client.ts';
-import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
-import { DAY, openPullWorld } from '../../support/pull-world.ts';
+import { makeKey } from '../../support/console-client.ts';
+import { forTest, openFolder } from '../../support/for-tests.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
+import { DAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const REDOCLY = 'node_modules/@redocly/cli/bin/cli.js';
 const TSC = join(process.cwd(), 'node_modules/typescript/bin/tsc');
 
-const world = forFile(openPullWorld);
-const console = forFile(() => openConsole(world.database));
+const { world, console, viewer } = pagesForFile();
 const folder = forTest(openFolder);
 let document: string;
 beforeAll(async () => {
-  document = (await (await console.as('viewer')).get('/api/openapi.json')).text;
+  document = (await viewer.get('/api/openapi.json')).text;
 });
 
 /** Runs the linter without telemetry and without the search for updates. */

@@ -10,10 +10,9 @@ import {
 } from '../../../src/base/values/role.ts';
 import { revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { knownAccess } from '../../../src/console/shell/route-access.ts';
-import { makeKey, openConsole } from '../../support/console-client.ts';
-import { forFile } from '../../support/for-tests.ts';
-import { lastAudit } from '../../support/pages-world.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { makeKey } from '../../support/console-client.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 interface Operation {
@@ -24,28 +23,21 @@ interface OpenApi {
   readonly paths: Record<string, Record<string, Operation>>;
 }
 
-const world = forFile(openPullWorld);
 let plannerRuns = 0;
 const plan = () => {
   plannerRuns += 1;
 };
-const console = forFile(() => openConsole(world.database, { plan }));
+const { world, console, viewer, operator } = pagesForFile({ plan });
 let document: OpenApi;
 const HELD = daysFrom(2);
 beforeAll(async () => {
-  document = (await (await console.as('viewer')).get('/api/openapi.json')).json() as OpenApi;
+  document = (await viewer.get('/api/openapi.json')).json() as OpenApi;
   await world.serve(DAY, [titleText({ uid: 'a', more: ',"x":1' }), titleText({ uid: 'b' })]);
   await world.serve(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
   await world.serve(HELD, [titleText({ uid: 'c', date: HELD })]);
   await world.serve(HELD, []);
   await world.database.prisma.alert.create({
-    data: {
-      kind: 'day_held',
-      dedupeKey: 'x',
-      message: 'held',
-      messagePt: 'held',
-      date: new Date(HELD),
-    },
+    data: { kind: 'day_held', dedupeKey: 'x', message: 'held', messagePt: 'held', date: HELD },
   });
 });
 
@@ -223,7 +215,6 @@ describe('a key', () => {
 });
 
 test('a session uses the API too, and requires its token for every action', async () => {
-  const operator = await console.as('operator');
   expect((await operator.get('/api/status')).status).toBe(200);
   const path = `/api/days/${DAY}/pull`;
   expect((await operator.post(path, {}, { csrf: null })).status).toBe(403);

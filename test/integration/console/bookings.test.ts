@@ -9,6 +9,7 @@ import { forFile } from '../../support/for-tests.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { failureOf, receiptOf } from '../../support/receipts.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1, DAY);
@@ -20,20 +21,15 @@ beforeAll(async () => {
   await release(DAY, ['a', '10.10'], ['b', '0.25'], ['c', '7']);
   await release(NEXT, ['d', '0.0000000000000000001']);
   const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 100 });
-  const answer = (uid: string, more: object) => {
+  const lineOf = (uid: string) => {
     const line = lines.find(({ title }) => title['order_uid'] === uid);
     if (line === undefined) throw new Error(`no line of the order ${uid}`);
-    const { key, contentHash } = line;
-    return { idempotencyKey: uid, key, contentHash, document: null, reason: null, ...more };
+    return line;
   };
   await takeReceipts(world.database, 'erp', [
-    answer('a', { status: 'posted', document: 'FT-118' }) as never,
-    answer('b', { status: 'failed', reason: 'período fechado' }) as never,
-    answer('d', {
-      status: 'posted',
-      document: 'FT-9',
-      contentHash: '0'.repeat(31).concat('1'),
-    }) as never,
+    receiptOf(lineOf('a'), { document: 'FT-118' }),
+    failureOf(lineOf('b'), 'período fechado'),
+    receiptOf(lineOf('d'), { document: 'FT-9', contentHash: '0'.repeat(31).concat('1') }),
   ]);
 });
 

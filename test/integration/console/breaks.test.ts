@@ -1,6 +1,9 @@
 /** The pages of breaks: reservations of a sign-off, and the decisions of a person. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
+import type { ConsoleAnswer } from '../../support/console-client.ts';
+import { findAlterations } from '../../support/days.ts';
+import { clearMatching } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -25,9 +28,7 @@ const PAYABLES = [
 ];
 beforeEach(async () => {
   const { database } = pages.world;
-  await database.prisma.$executeRaw`
-    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
-             conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
+  await clearMatching(database);
   await importPayables(database, PAYABLES, 'snapshot');
   await runMatching(database, { by: 'test' });
 });
@@ -91,35 +92,54 @@ test('a person matches, undoes the match, and resolves the break with a reason',
   );
 });
 
-test('one form resolves the breaks of a kind, with their number and value', async () => {
+test('one form resolves the breaks of a kind, as the person has seen them, and another opens them again', async () => {
+  const { world, viewer, reviewer } = pages;
   const path = '/breaks?kind=value_differs';
-  expect((await pages.viewer.get(path)).text).not.toContain('action="/breaks/resolve"');
-  const { text } = await pages.reviewer.get(path);
-  expect(text).toContain('Resolve the breaks of this list: 1, 20.00');
-  expect((await pages.reviewer.get('/breaks')).text).not.toContain('action="/breaks/resolve"');
-  const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(text) ?? [];
-  const fields = { kind: 'value_differs', digest, ...reason };
-  for (const wrong of [
-    { ...fields, code: 'x' },
-    { ...fields, digest: 'x' },
-  ]) {
-    expect((await pages.reviewer.post('/breaks/resolve', wrong)).status).toBe(400);
-  }
-  expect((await pages.reviewer.post('/breaks/resolve', fields)).location).toBe(
-    '/breaks?notice=break_resolved',
-  );
-  expect((await pages.reviewer.get(path)).text).toContain('No break is open with this filter.');
-  const resolved = `${path}&state=resolved`;
-  expect((await pages.viewer.get(resolved)).text).not.toContain('action="/breaks/reopen"');
-  const reopening = (await pages.reviewer.get(resolved)).text;
-  expect(reopening).toContain('Open the breaks of this list again: 1, 20.00');
-  const [, seen = ''] = /name="digest" value="([^"]+)"/.exec(reopening) ?? [];
-  const again = { kind: 'value_differs', digest: seen, reason: 'a wrong decision' };
-  expect((await pages.reviewer.post('/breaks/reopen', { ...again, digest: 'x' })).status).toBe(400);
-  expect((await pages.reviewer.post('/breaks/reopen', again)).location).toBe(
-    '/breaks?notice=break_resolved',
-  );
-  expect((await pages.viewer.get(path)).text).toMatch(/>20\.00<.*>20\.01<.*>0\.01</s);
+  const listed = async () => (await viewer.get(`/api${path}`)).json();
+  const state = async (openValue: string) => {
+    const payable = { erpKey: 'k3', openValue, dueDate: '2026-08-15' };
+    await importPayables(world.database, [payable]);
+    await runMatching(world.database, { by: 'test' });
+  };
+  /** The form of the list in this state, as the reviewer has seen it. */
+  const formOf = async (deed: 'resolve' | 'reopen', told: string) => {
+    const shown = deed === 'resolve' ? path : `${path}&state=resolved`;
+    expect((await viewer.get(shown)).text).not.toContain(`action="/breaks/${deed}"`);
+    const { text } = await reviewer.get(shown);
+    expect(text).toContain(told);
+    const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(text) ?? [];
+    const fields = { kind: 'value_differs', digest, ...reason };
+    return (wrong: Record<string, string> = {}) =>
+      reviewer.post(`/breaks/${deed}`, { ...fields, ...wrong });
+  };
+  const expectDone = async (deed: 'resolve' | 'reopen', answer: ConsoleAnswer) => {
+    expect(answer.location).toBe('/breaks?notice=break_resolved');
+    expect(await lastAudit(world)).toMatchObject({
+      ...{ action: `break.${deed}`, actor: 'rita', date: DAY },
+      details: { kind: 'value_differs', breaks: 2 },
+    });
+    expect(await findAlterations(world.database, DAY)).toEqual([]);
+  };
+  await state('39.50');
+  const stale = await formOf('resolve', 'Resolve the breaks of this list: 2, 60.00');
+  expect((await reviewer.get('/breaks')).text).not.toContain('action="/breaks/resolve"');
+  await state('39');
+  expect((await stale()).status).toBe(400);
+  const before = await listed();
+  const differences = before.breaks.map(({ difference }: { difference: string }) => difference);
+  expect(differences).toEqual(['-1', '0.01']);
+  const resolve = await formOf('resolve', 'Resolve the breaks of this list: 2, 60.00');
+  for (const wrong of [{ code: 'x' }, { digest: 'x' }, { kind: '' }, { kind: 'missing_in_erp' }])
+    expect((await resolve(wrong)).status).toBe(400);
+  await expectDone('resolve', await resolve());
+  expect((await resolve()).status).toBe(400);
+  expect((await reviewer.get(path)).text).toContain('No break is open with this filter.');
+  const reopen = await formOf('reopen', 'Open the breaks of this list again: 2, 60.00');
+  expect((await reopen({ digest: 'x' })).status).toBe(400);
+  await expectDone('reopen', await reopen());
+  expect(await listed()).toEqual(before);
+  await expectDone('resolve', await resolve());
+  expect((await listed()).breaks).toEqual([]);
 });
 
 test('the task of the start page leads to the breaks that the task counts', async () => {

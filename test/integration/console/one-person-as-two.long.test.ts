@@ -76,7 +76,6 @@ const sign = async (client: ConsoleClient) =>
 
 const linkIn = (text: string) => /\/link\/[\w-]{43}/.exec(text)?.[0] ?? '';
 
-/** Opens a link as a visitor and chooses a password. @returns the visitor, who is signed in */
 async function open(link: string): Promise<ConsoleClient> {
   const client = oidc.console.visitor();
   const { status } = await client.post(link, { password: CHOSEN, again: CHOSEN });
@@ -84,12 +83,10 @@ async function open(link: string): Promise<ConsoleClient> {
   return client;
 }
 
-/** The administrator makes a link for the user and opens it. */
 async function takeOver(name: string): Promise<ConsoleClient> {
   return open(linkIn((await alma.post(`/users/${name}/link`)).text));
 }
 
-/** The administrator adds a reviewer and opens the reviewer's link. */
 async function makeReviewer(name: string): Promise<ConsoleClient> {
   return open(linkIn((await alma.post('/users', { name, role: 'reviewer' })).text));
 }

@@ -123,3 +123,72 @@ test('the audit log has the head of its chain, and can be followed from an entry
   expect(before).toMatch(/act-19<[\s\S]*act-0</);
   expect(before).not.toContain('act-20<');
 });
+
+test('a holiday is added and ended in the forms of its year, and refused without a date or a name', async () => {
+  const add = (fields: Record<string, string>) => operator.post('/holidays', fields);
+  expect((await add({ date: '2026-02-30', name: 'x' })).text).toContain('2010 to 2059');
+  expect((await add({ date: '2026-07-09', name: ' ' })).text).toContain('at most 100 characters');
+  const { status, headers } = await add({ date: '2026-07-09', name: 'Revolução <b>' });
+  expect([status, headers['location']]).toEqual([303, '/holidays?year=2026&notice=holiday_added']);
+  const twice = await add({ date: '2026-07-09', name: 'again' });
+  expect([twice.status, twice.text.includes('is a holiday already')]).toEqual([400, true]);
+
+  const { text } = await operator.get('/holidays?year=2026');
+  expect(text).toContain('Revolução &lt;b>');
+  const end = /action="(\/holidays\/\d+\/end)"/.exec(text)?.[1] ?? '';
+  expect((await operator.post(end, {})).status).toBe(400);
+  const ended = await operator.post(end, { reason: 'repealed' });
+  expect([ended.status, ended.headers['location']]).toEqual([
+    303,
+    '/holidays?notice=holiday_ended',
+  ]);
+  expect((await operator.get('/holidays?year=2026')).text).not.toContain('Revolução');
+  const entries = await world.database.prisma.auditEntry.findMany({
+    where: { action: { startsWith: 'holiday.' } },
+    orderBy: { id: 'asc' },
+    select: { action: true, actor: true, reason: true },
+  });
+  expect(entries).toEqual([
+    { action: 'holiday.confirm', actor: 'otto', reason: 'Revolução <b>' },
+    { action: 'holiday.end', actor: 'otto', reason: 'repealed' },
+  ]);
+});
+
+describe('what responses have beyond the documented interface', () => {
+  async function meet(...names: string[]) {
+    date = nextDay();
+    await pull(title('a', { more: names.map((name) => `,"${name}":"CANARY"`).join('') }));
+  }
+  const acknowledged = async () => {
+    const rows = await world.database.prisma.drift.findMany();
+    return rows.map(({ acknowledgedAt }) => acknowledgedAt !== null);
+  };
+  const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  beforeEach(() => world.database.prisma.drift.deleteMany());
+
+  test('is acknowledged by one form with a reason, and no page shows its values', async () => {
+    await meet('campaign', 'batch');
+    expect((await viewer.get('/alerts')).text).not.toMatch(/CANARY|drift\/acknowledge/);
+    const digest = digestOf((await reviewer.get('/alerts')).text);
+    for (const reason of ['', ' \t ']) {
+      expect((await reviewer.post('/drift/acknowledge', { digest, reason })).status).toBe(400);
+    }
+    expect(await acknowledged()).toEqual([false, false]);
+    const done = await reviewer.post('/drift/acknowledge', { digest, reason: 'announced' });
+    expect([done.status, done.location]).toEqual([303, '/alerts?notice=drift_acknowledged']);
+    expect(await lastAudit(world)).toMatchObject({
+      ...{ actor: 'rita', action: 'drift.acknowledge', reason: 'announced' },
+      details: { rows: 2 },
+    });
+    expect((await viewer.get('/alerts')).text).not.toContain('Unknown field');
+  });
+
+  test('that came after the page was loaded is not acknowledged from that page', async () => {
+    await meet('first');
+    const digest = digestOf((await operator.get('/alerts')).text);
+    await meet('second');
+    const refused = await operator.post('/drift/acknowledge', { digest, reason: 'announced' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('look')]);
+    expect(await acknowledged()).toEqual([false, false]);
+  });
+});

@@ -20,12 +20,7 @@ beforeAll(async () => {
   ]);
   await database.prisma.providerBatch.createMany({
     data: [
-      {
-        externalIds: ['P-1'],
-        httpStatus: 503,
-        errorCode: 'PLATFORM_UNAVAILABLE',
-        finishedAt: SENT_AT,
-      },
+      { externalIds: ['P-1'], httpStatus: 503, errorCode: 'X', finishedAt: SENT_AT },
       { externalIds: ['F000001', 'P-1'], httpStatus: 200, createdAt: SENT_AT, finishedAt: SENT_AT },
       { externalIds: ['REFUSED'], httpStatus: 400, createdAt: SENT_AT, finishedAt: SENT_AT },
       { externalIds: ['F000002'], createdAt: SENT_AT },
@@ -46,9 +41,8 @@ beforeAll(async () => {
       titleText({ uid: `t${index}-${number}`, date, value: '10.01' }),
     );
     if (index === 1) {
-      texts[14] = titleText({ uid: 't1-14', date, value: '10.01', name: 'Agente Araújo' })
-        .replaceAll('7654321', '9999977')
-        .replaceAll('1234567', '8888866');
+      const accounts = { account: '9999977', agentAccount: '8888866', name: 'Agente Araújo' };
+      texts[14] = titleText({ uid: 't1-14', date, value: '10.01', ...accounts });
     }
     await pages.world.serve(date, texts);
   }

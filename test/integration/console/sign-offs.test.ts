@@ -14,7 +14,6 @@ const portuguese = { 'accept-language': 'pt-BR' };
 const pages = pagesForFile();
 
 let used = 0;
-/** Dates that no test has used. */
 let dates: CivilDate[];
 beforeEach(() => {
   dates = Array.from({ length: 4 }, (_, index) => daysFrom(used + index, DAY));

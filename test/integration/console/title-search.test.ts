@@ -1,10 +1,9 @@
 /** The list of titles shows what it says: every title that matches, counted and summed. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openConsole } from '../../support/console-client.ts';
-import { forFile } from '../../support/for-tests.ts';
 import { match, payablesOf } from '../../support/matching-world.ts';
+import { pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DUE = '2026-12-10';
@@ -20,9 +19,7 @@ const BIG = titleText({
   buyer: '98765432000198',
 });
 
-const world = forFile(openPullWorld);
-const console = forFile(() => openConsole(world.database));
-const viewer = forFile(() => console.as('viewer', 'vera'));
+const { world, viewer } = pagesForFile();
 beforeAll(async () => {
   // One title in each of 70 acceptance dates, all due on the same date; values 1 to 70.
   for (let index = 0; index < 70; index += 1) {

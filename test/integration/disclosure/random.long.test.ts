@@ -267,20 +267,10 @@ async function compute(tx: Transaction, dates: readonly CivilDate[]): Promise<st
     .sort();
 }
 
-const lineOf = (row: DisclosureRow) =>
-  [
-    row.date,
-    row.liabilities,
-    row.company,
-    row.agent,
-    row.number,
-    row.value === null ? null : cents(row.value),
-    row.shortest,
-    row.longest,
-    row.undated,
-  ]
-    .map(String)
-    .join(' ');
+function lineOf({ date, liabilities, company, agent, number, ...row }: DisclosureRow): string {
+  const value = row.value === null ? null : cents(row.value);
+  return `${date} ${liabilities} ${company} ${agent} ${number} ${value} ${row.shortest} ${row.longest} ${row.undated}`;
+}
 
 test('the figures are those of an independent computation', async () => {
   const rolledBack = new Error('rolled back');

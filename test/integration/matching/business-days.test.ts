@@ -84,10 +84,6 @@ const cases: Record<string, readonly Step[]> = {
     { titles: 'a 10 due=2026-06-06' },
     { load: 'k1 10 order=a due=2026-06-08 company=F1, k2 99 company=F2', matches: 'a=k1 order' },
   ],
-  'another value on the business day is a break of the value': [
-    { titles: 'a 10 due=2026-06-06', load: 'k1 11 due=2026-06-08' },
-    { matches: '', breaks: 'value_differs a k1' },
-  ],
   'a paid payable of the due date that states no value may be the own one': [
     { titles: 'a 10 due=2027-03-01', load: 'k1 0 due=2027-03-01 paid, k2 10 due=2027-03-03' },
     { matches: '', breaks: 'in_doubt a k2' },

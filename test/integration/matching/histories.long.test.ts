@@ -27,7 +27,6 @@ interface Row {
   readonly payable: string;
 }
 
-/** All matches with the compared fields of both sides as they are now. */
 const readRows = () =>
   world.database.prisma.$queryRaw<Row[]>`
     SELECT match.id, title_id AS "titleId", match.erp_key AS "erpKey", rule, sum_id AS "sumId",
@@ -80,7 +79,6 @@ async function decide(next: Next): Promise<void> {
   }
 }
 
-/** Each title and each payable is in one match at most. */
 function expectNothingTwice(rows: readonly Row[]): void {
   const lasting = rows.filter(({ endedAt }) => endedAt === null);
   for (const side of ['titleId', 'erpKey'] as const) {

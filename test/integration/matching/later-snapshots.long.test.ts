@@ -31,55 +31,33 @@ const matchByRita = async (reason: string) => {
 };
 
 const ORDER = 'k2 1000 order=#';
-const judgedAsOne: Record<string, readonly [string[], string | null, string | null]> = {
-  'a payable of the order appears, open': [['k1 1000', ORDER], 'a=k2 order', null],
-  'a payable of the order appears, open, with another value': [
-    ['k1 1000', 'k2 1090 order=#'],
-    null,
-    'value_differs a k2',
-  ],
-  'a payable of the order appears, paid': [
-    ['k1 1000', `${ORDER} ${PAID}`],
-    null,
-    'paid_to_supplier! a k2',
-  ],
-  'a payable of the order appears, paid, due four days later': [
-    ['k1 1000', `${ORDER} ${PAID} due=2099-07-04`],
-    null,
-    'paid_to_supplier! a k2',
-  ],
-  'an equal payable appears, paid': [
-    ['k1 1000', `k2 1000 ${PAID}`],
-    null,
-    'paid_to_supplier! a k2',
-  ],
-  'an equal payable appears, open': [['k1 1000', 'k2 1000'], null, 'in_doubt a k1'],
-  'the exact payable appears after one that is due three days later, and is paid': [
-    ['k1 1000 due=2099-07-03', 'k2 1000', `k2 1000 ${PAID}`],
-    null,
-    'paid_to_supplier! a k2',
-  ],
-  'a second payable of the order appears, paid': [
-    ['k1 1000 order=#', `${ORDER} ${PAID}`],
-    null,
-    'paid_to_supplier! a k2',
-  ],
-  'an equal payable gets the order': [['k1 1000', 'k2 1000', ORDER], 'a=k2 order', null],
-  'the sum of two payables, then one payable of the order': [
-    ['k1 400 order=#', 'k2 600 order=#', 'k3 1000 order=#'],
-    'a=k3 order',
-    null,
-  ],
+/** What the ERP states one after the other, and the match or the break of the title then. */
+const judgedAsOne: Record<string, string> = {
+  'a payable of the order appears, open': `k1 1000, ${ORDER} -> a=k2 order`,
+  'a payable of the order appears, open, with another value':
+    'k1 1000, k2 1090 order=# -> value_differs a k2',
+  'a payable of the order appears, paid': `k1 1000, ${ORDER} ${PAID} -> paid_to_supplier! a k2`,
+  'a payable of the order appears, paid, due four days later': `k1 1000, ${ORDER} ${PAID} due=2099-07-04 -> paid_to_supplier! a k2`,
+  'an equal payable appears, paid': `k1 1000, k2 1000 ${PAID} -> paid_to_supplier! a k2`,
+  'an equal payable appears, open': 'k1 1000, k2 1000 -> in_doubt a k1',
+  'the exact payable appears after one that is due three days later, and is paid': `k1 1000 due=2099-07-03, k2 1000, k2 1000 ${PAID} -> paid_to_supplier! a k2`,
+  'a second payable of the order appears, paid': `k1 1000 order=#, ${ORDER} ${PAID} -> paid_to_supplier! a k2`,
+  'an equal payable gets the order': `k1 1000, k2 1000, ${ORDER} -> a=k2 order`,
+  'the sum of two payables, then one payable of the order':
+    'k1 400 order=#, k2 600 order=#, k3 1000 order=# -> a=k3 order',
 };
 
 test.each(Object.entries(judgedAsOne))(
   'the order of the snapshots does not matter: %s',
-  async (_, [history, match, found]) => {
+  async (_, words) => {
+    const [stated = '', found = ''] = words.split(' -> ');
+    const history = stated.split(', ');
     await pull();
     await state(...last(history));
     const once = await result();
-    expect(once.matches).toEqual(match === null ? [] : [match]);
-    expect(once.breaks).toEqual(found === null ? [] : [found]);
+    const isMatch = found.includes('=');
+    expect(once.matches).toEqual(isMatch ? [found] : []);
+    expect(once.breaks).toEqual(isMatch ? [] : [found]);
     for (const steps of [history, last(history).reverse()]) {
       await clearMatching(world.database);
       for (const row of steps) {

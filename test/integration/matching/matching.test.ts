@@ -7,7 +7,6 @@ import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
 import {
   matchByPerson,
   resolveBreak,
-  resolveBreaks,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import { arePayablesStale } from '../../../src/features/matching/payables/payable-state.sql.ts';
@@ -19,7 +18,7 @@ import { readOpenCounts } from '../../../src/features/review/ledger-days.sql.ts'
 import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
 import { readReleaseFaults } from '../../../src/features/review/obstacles.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { findAlterations, signDay } from '../../support/days.ts';
+import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import {
   clearMatching,
@@ -29,7 +28,6 @@ import {
   play,
   type Step,
 } from '../../support/matching-world.ts';
-import { lastAudit } from '../../support/pages-world.ts';
 import { DAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
@@ -147,79 +145,27 @@ test('a resolved break is back once a side changes', async () => {
   await play(world, [{ load: 'k1 20.02', breaks: 'value_differs value k1' }]);
 });
 
-test('all breaks of a kind are resolved at once, as the person has seen them, and listed as resolved', async () => {
-  await play(world, [
-    {
-      titles: 'a 20, b 30 due=2026-07-15, c 40 due=2026-08-15',
-      load: 'k1 20.01, k2 30.01 due=2026-07-15',
-      matches: '',
+test.each([
+  [
+    'new',
+    `INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, open_value) VALUES ('k2', 'P-1', 20)`,
+  ],
+  ['changed', `UPDATE conciliation.erp_payable SET status = 'paid' WHERE erp_key = 'k1'`],
+])('a %s payable that is committed after a run began makes a run due', async (_, statement) => {
+  const isDue = () => isMatchingDue(world.database, 24);
+  await play(world, [{ titles: 'a 10', snapshot: 'k1 10', matches: 'a=k1 exact' }]);
+  expect(await isDue()).toBe(false);
+  await world.database.prisma.$transaction(
+    async (tx) => {
+      await tx.$executeRawUnsafe(statement);
+      await run();
+      expect(await isDue()).toBe(false);
     },
-  ]);
-  const filter = { kind: 'value_differs', date: DAY, supplier: null } as const;
-  const place = { offset: 0, limit: 9 };
-  const { digest: seenDigest } = await listBreaks(world.database, { ...filter, ...place });
-  const resolve = (
-    seen: typeof filter | { kind: null; date: null; supplier: null },
-    digest: string,
-  ) => resolveBreaks(world.database, { ...seen, seenDigest: digest }, decision);
-  const changed = { context: { fault: 'breaks_changed' } };
-  await expect(resolve({ ...filter, kind: null, date: null }, seenDigest)).rejects.toMatchObject(
-    changed,
+    { timeout: 60_000 },
   );
-  await play(world, [{ load: 'k2 30.02 due=2026-07-15', matches: '' }]);
-  await expect(resolve(filter, seenDigest)).rejects.toMatchObject(changed);
-  const { digest } = await listBreaks(world.database, { ...filter, ...place });
-  await resolve(filter, digest);
-  expect(await listBreakNames(world.database)).toEqual(['missing_in_erp c -']);
-  const resolved = await listBreaks(world.database, { ...filter, ...place, state: 'resolved' });
-  expect(
-    resolved.breaks.map(({ title, decidedBy, code }) => [title?.orderUid, decidedBy, code]),
-  ).toEqual([
-    ['b', 'rita', 'agreed'],
-    ['a', 'rita', 'agreed'],
-  ]);
-  expect(await lastAudit(world)).toMatchObject({
-    ...{ action: 'break.resolve', actor: 'rita', date: DAY },
-    details: { kind: 'value_differs', code: 'agreed', breaks: 2 },
-  });
-  expect(await findAlterations(world.database, DAY)).toEqual([]);
-  await expect(resolve(filter, digest)).rejects.toMatchObject(changed);
-});
-
-test('resolved breaks of a kind are opened again, and resolved again', async () => {
-  await play(world, [
-    { titles: 'a 20, b 30 due=2026-07-15', load: 'k1 20.01, k2 29 due=2026-07-15', matches: '' },
-  ]);
-  const filter = { kind: 'value_differs', date: DAY, supplier: null } as const;
-  const read = (state: 'open' | 'resolved') =>
-    listBreaks(world.database, { ...filter, state, offset: 0, limit: 9 });
-  const decide = async (state: 'open' | 'resolved', code: 'agreed' | 'reopened') => {
-    const { digest: seenDigest } = await read(state);
-    await resolveBreaks(world.database, { ...filter, state, seenDigest }, { ...decision, code });
-  };
-  const { breaks } = await read('open');
-  expect(breaks.map(({ difference }) => difference)).toEqual(['-1', '0.01']);
-  await decide('open', 'agreed');
-  await decide('resolved', 'reopened');
-  expect((await read('open')).breaks).toEqual(breaks);
-  expect((await read('resolved')).breaks).toEqual([]);
-  expect(
-    await world.database.prisma.auditEntry.findFirst({ orderBy: { id: 'desc' } }),
-  ).toMatchObject({
-    ...{ action: 'break.reopen', actor: 'rita', date: DAY },
-    details: { kind: 'value_differs', breaks: 2 },
-  });
-  const stale = {
-    ...filter,
-    state: 'resolved',
-    seenDigest: 'of a list that was shown before',
-  } as const;
-  await expect(
-    resolveBreaks(world.database, stale, { ...decision, code: 'reopened' }),
-  ).rejects.toMatchObject({ context: { fault: 'breaks_changed' } });
-  expect(await findAlterations(world.database, DAY)).toEqual([]);
-  await decide('open', 'agreed');
-  expect((await read('open')).breaks).toEqual([]);
+  expect(await isDue()).toBe(true);
+  await run();
+  expect(await isDue()).toBe(false);
 });
 
 describe('urgent breaks', () => {

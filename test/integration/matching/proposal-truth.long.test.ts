@@ -138,18 +138,13 @@ test.each([
         { offset: 0, limit: null },
       ),
     );
-    const counts = new Map<
-      string,
-      { left: number; proposed: number; first: number; any: number; clearWrong: number }
-    >();
+    const counts = new Map<string, { left: number; first: number; clearWrong: number }>();
     for (const uid of left) {
       const fault = truth.get(uid)?.fault ?? 'none';
       const own = rows.filter(({ orderUid }) => orderUid === uid);
-      const count = counts.get(fault) ?? { left: 0, proposed: 0, first: 0, any: 0, clearWrong: 0 };
+      const count = counts.get(fault) ?? { left: 0, first: 0, clearWrong: 0 };
       count.left += 1;
-      if (own.length > 0) count.proposed += 1;
       if (own.some(({ place, erpKeys }) => place === 1 && isTrue(uid, erpKeys))) count.first += 1;
-      if (own.some(({ erpKeys }) => isTrue(uid, erpKeys))) count.any += 1;
       if (own.some(({ isClear, erpKeys }) => isClear && !isTrue(uid, erpKeys)))
         count.clearWrong += 1;
       counts.set(fault, count);

@@ -4,18 +4,12 @@ import { answerReceipts } from '../../../src/features/bookings/receipt-decisions
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
-import { checkPayables } from '../../../src/features/matching/payables/payable-file.ts';
-import {
-  addPayables,
-  beginImport,
-  endImport,
-} from '../../../src/features/matching/payables/payable-import.sql.ts';
 import { AGENT, orderWorldOfFile, SUPPLIER } from '../../support/judged-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
+import { receiptOf } from '../../support/receipts.ts';
 
 const { world, judged, own, named, pull, state, breaks, waiting, ...matching } = orderWorldOfFile();
 
-/** The titles are matched with the payables, as far as they are. */
 async function begin(payables: string, titles?: string): Promise<void> {
   await pull(titles);
   await state(payables);
@@ -119,27 +113,6 @@ test('a payable that is entered again under another key gets the title', async (
   expect(await waiting()).toEqual([]);
 });
 
-test('SQL after the start of a snapshot, in an older transaction, is not replaced by the snapshot', async () => {
-  await state('k1 1000');
-  const { prisma } = world.database;
-  const importId = await prisma.$transaction(async (tx) => {
-    await tx.$queryRaw`SELECT now()::text`;
-    const begun = await prisma.$transaction((other) =>
-      beginImport(other, { kind: 'snapshot', by: 'test' }),
-    );
-    await tx.$executeRaw`UPDATE conciliation.erp_payable SET status = 'paid' WHERE erp_key = 'k1'`;
-    return begun;
-  });
-  await prisma.$transaction(async (tx) => {
-    const rows = [{ supplierExternalId: 'P-1', erpKey: 'k1', openValue: '1000' }];
-    await addPayables(tx, importId, [...checkPayables(rows)]);
-    const outcome = await endImport(tx, importId, { by: 'test', announced: 1 });
-    expect(outcome).toMatchObject({ outdated: 1, changed: 0 });
-  });
-  const payable = await prisma.erpPayable.findFirst({ select: { status: true } });
-  expect(payable).toEqual({ status: 'paid' });
-});
-
 test('a receivable that comes back waits where the ERP has refused the reversal', async () => {
   await begin('k1 1000 order=#');
   await judged.release(own.date);
@@ -228,10 +201,9 @@ test('after a restore of the database, the answered receipts explain what the lo
     orderBy: { originalValue: 'asc' },
     select: { contentHash: true },
   });
-  const receipts = posted.map(({ contentHash }, index) => ({
-    ...{ idempotencyKey: `${own.uid} ${index}`, key: keys[index] ?? '', document: 'D1' },
-    ...{ contentHash: contentHash.replaceAll('-', ''), status: 'posted' as const, reason: null },
-  }));
+  const receipts = posted.map(({ contentHash }, index) =>
+    receiptOf({ key: keys[index] ?? '', contentHash: contentHash.replaceAll('-', '') }),
+  );
   await takeReceipts(database, 'erp', receipts);
   await state(
     `k1 0 paid order=${assigned} as=assignment by=${keys[0]}, k2 2000 order=# payee=${AGENT}, k3 3000 order=never-#`,

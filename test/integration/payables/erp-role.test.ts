@@ -32,32 +32,26 @@ test('the ERP inserts and updates its payables, and states that they are complet
 });
 
 test.each([
-  ['a status of its own', { status: `'late'` }, 'erp_payable_status_check'],
-  ['no supplier', { supplier_external_id: 'NULL' }, 'erp_payable_supplier_check'],
-  ['a value that is no number', { open_value: `'NaN'` }, 'erp_payable_open_value_check'],
-  ['a blank key', { erp_key: `E' \\u00a0'` }, 'erp_payable_erp_key_is_not_blank_check'],
-  ['three decimals', { open_value: '0.001' }, 'erp_payable_open_value_check'],
-  ['three decimals of the whole', { total_value: '1.005' }, 'erp_payable_total_value_check'],
-  [
-    'wrong check digits',
-    { supplier_tax_id: `'12ABC34501DE36'` },
-    'erp_payable_supplier_tax_id_check',
-  ],
-  ['zeros as a tax identifier', { payee: `'00000000000000'` }, 'erp_payable_payee_check'],
-  ['a recipient by name', { paid_to: `'Banco Ipê'` }, 'erp_payable_paid_to_check'],
-  ['a settlement of its own', { settled_as: `'DAC'` }, 'erp_payable_settled_as_check'],
-  ['a key that is none', { settled_by: `'2026-03-02:1'` }, 'erp_payable_settled_by_check'],
-  ['a key that is none on a posting', { booking_key: `'x'` }, 'erp_payable_booking_key_check'],
-  ['a currency by its sign', { currency: `'R$'` }, 'erp_payable_currency_check'],
-  [
-    'a day of settlement without end',
-    { settled_on: `'infinity'` },
-    'erp_payable_dates_are_finite_check',
-  ],
-  ['a due date without end', { due_date: `'infinity'` }, 'erp_payable_dates_are_finite_check'],
-  ['a long document', { document: `repeat('x', 1021)` }, 'erp_payable_size_check'],
+  ['a status of its own', { status: `'late'` }, 'status'],
+  ['no supplier', { supplier_external_id: 'NULL' }, 'supplier'],
+  ['a value that is no number', { open_value: `'NaN'` }, 'open_value'],
+  ['a blank key', { erp_key: `E' \\u00a0'` }, 'erp_key_is_not_blank'],
+  ['three decimals', { open_value: '0.001' }, 'open_value'],
+  ['three decimals of the whole', { total_value: '1.005' }, 'total_value'],
+  ['wrong check digits', { supplier_tax_id: `'12ABC34501DE36'` }, 'supplier_tax_id'],
+  ['zeros as a tax identifier', { payee: `'00000000000000'` }, 'payee'],
+  ['a recipient by name', { paid_to: `'Banco Ipê'` }, 'paid_to'],
+  ['a settlement of its own', { settled_as: `'DAC'` }, 'settled_as'],
+  ['a key that is none', { settled_by: `'2026-03-02:1'` }, 'settled_by'],
+  ['a key that is none on a posting', { booking_key: `'x'` }, 'booking_key'],
+  ['a currency by its sign', { currency: `'R$'` }, 'currency'],
+  ['a day of settlement without end', { settled_on: `'infinity'` }, 'dates_are_finite'],
+  ['a due date without end', { due_date: `'infinity'` }, 'dates_are_finite'],
+  ['a long document', { document: `repeat('x', 1021)` }, 'size'],
 ])('the ERP cannot write %s', async (_, changes, constraint) => {
-  await expect(insert({ erp_key: `'bad'`, ...changes })).rejects.toMatchObject({ constraint });
+  await expect(insert({ erp_key: `'bad'`, ...changes })).rejects.toMatchObject({
+    constraint: `erp_payable_${constraint}_check`,
+  });
 });
 
 test('a refused tax identifier is named by its column and form, not by its text', async () => {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import {
@@ -20,12 +20,12 @@ beforeEach(async () => {
 const HEAD = 'erpKey;supplierExternalId;document;instalment;dueDate;openValue;status';
 const rowOf = (key: string, value = '10,10') => `${key};F1;NF-${key};1/2;31/03/2026;${value};open`;
 
-async function importRows(
-  rows: readonly string[],
+async function importText(
+  text: string,
   options: { kind?: ImportKind; announced?: number; isDryRun?: boolean } = {},
 ) {
   const path = join(folder.path, 'payables.csv');
-  await writeFile(path, [HEAD, ...rows].join('\n'));
+  await writeFile(path, text);
   return importPayableFile(
     world.database,
     { path, encoding: 'utf-8' },
@@ -39,6 +39,9 @@ async function importRows(
     },
   );
 }
+
+const importRows = (rows: readonly string[], options?: Parameters<typeof importText>[1]) =>
+  importText([HEAD, ...rows].join('\n'), options);
 
 const payables = () => world.database.prisma.$queryRaw<unknown[]>`
   SELECT erp_key, open_value::text AS value, closed_at IS NOT NULL AS closed
@@ -157,4 +160,18 @@ test('the audit log has the import with its counts', async () => {
     action: 'payables.import',
     details: { importId: Number(importId), kind: 'snapshot', inserted: 1, isComplete: true },
   });
+});
+
+test('the CSV and the SQL of docs/integration.md are taken as they are', async () => {
+  const page = await readFile('docs/integration.md', 'utf8');
+  const document = page.split('\n## Payables\n')[1] ?? '';
+  const blockOf = (language: string) =>
+    new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(document)?.[1] ?? '';
+  expect(await importText(blockOf('csv'), { announced: 2 })).toMatchObject({
+    ...{ inserted: 2, rejected: 0, isComplete: true },
+  });
+  for (const statement of blockOf('sql').split(';').slice(0, -1)) {
+    await world.database.prisma.$executeRawUnsafe(statement);
+  }
+  expect(await payables()).toHaveLength(2);
 });

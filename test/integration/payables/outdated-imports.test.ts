@@ -105,6 +105,18 @@ test('a snapshot neither replaces nor closes what the ERP wrote by SQL after its
   ]);
 });
 
+test('SQL after the start of a snapshot, in an older transaction, is not replaced by the snapshot', async () => {
+  await importPayables(world.database, [open('k1', '10')]);
+  const snapshot = await world.database.prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT now()::text`;
+    const begun = await begin();
+    await tx.$executeRaw`UPDATE conciliation.erp_payable SET open_value = 11`;
+    return begun;
+  });
+  expect(await add(snapshot, [open('k1', '10')])).toMatchObject({ outdated: 1, changed: 0 });
+  expect(await states()).toMatchObject([{ value: '11' }]);
+});
+
 test('a repeated request of an import does not undo SQL that came between', async () => {
   const snapshot = await begin();
   const batch = [open('k1', '10')];

@@ -4,7 +4,7 @@ import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titlesOf } from '../../support/titles.ts';
 
 const TAX_ID = '11144477735';
 const { signal } = new AbortController();
@@ -21,12 +21,8 @@ const read = async () => {
 };
 
 test('a title that was altered before the erasure is found after it and repaired, without the personal data', async () => {
-  const { database, sandbox } = world;
-  sandbox.setDayTexts(
-    DAY,
-    ['a', 'b'].map((uid) => titleText({ uid }).replace('52998224725', TAX_ID)),
-  );
-  await world.pull();
+  const { database } = world;
+  await world.serve(DAY, titlesOf(['a', 'b'], { taxId: TAX_ID }));
   await database.pool.query(
     `UPDATE conciliation.title SET anticipated_due_date = '2026-07-01' WHERE order_uid = 'a'`,
   );

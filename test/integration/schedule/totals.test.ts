@@ -1,10 +1,14 @@
-/** Who writes the totals of the payment schedule, and when. */
+/** Who writes the totals of the payment schedule, and when, and the lines of a party that is written in several ways. */
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { runPull } from '../../../src/core/work/run-pull.ts';
 import { ensureCalendar } from '../../../src/features/calendar/business-days.sql.ts';
 import { hasOtherTotals, writeTotals } from '../../../src/features/schedule/payee.sql.ts';
-import { readSchedule } from '../../../src/features/schedule/read-schedule.sql.ts';
+import {
+  hasPayeeOf,
+  readGroupTotals,
+  readSchedule,
+} from '../../../src/features/schedule/read-schedule.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { erase } from '../../support/erase.ts';
@@ -148,4 +152,46 @@ test('what is paid in a span is counted by the business day, over the ends of th
     titles: 5,
     originalValue: '111110',
   });
+});
+
+test('one party in several writings has one line', async () => {
+  const date = daysFrom(31);
+  const due = '2026-06-29' as CivilDate;
+  const fields = { date, dueDate: due };
+  const agent = (uid: string, number: string) =>
+    titleText({ ...fields, uid, value: '100', agent: number });
+  /** Paid to the provider, which has no number in the ERP. */
+  const provider = (uid: string, taxId: string) =>
+    titleText({ ...fields, uid, value: '10', code: null, taxId }).replace(
+      '"buyerIsFinancial":false',
+      '"buyerIsFinancial":true',
+    );
+  await world.serve(date, [
+    agent('a', '00000000000191'),
+    agent('b', '00.000.000/0001-91'),
+    agent('c', '0000000000191'),
+    // A number that may be the agent is no other agent's line, and no line of the agent.
+    agent('d', '191'),
+    agent('e', '0191'),
+    agent('f', '00000000000272'),
+    provider('g', '529.982.247-25'),
+    provider('h', ' 52998224725'),
+  ]);
+  const { prisma } = world.database;
+  const range = { from: due, to: due };
+  const { groups } = await readSchedule(prisma, range, { offset: 0, limit: 10 });
+  const lines = groups.map(({ payee, titles }) => [payee.kind, titles]);
+  expect(lines.sort()).toEqual([
+    ['financial_agent', 1],
+    ['financial_agent', 2],
+    ['financial_agent', 3],
+    ['provider', 2],
+  ]);
+  for (const { titleId, titles } of groups) {
+    expect((await readGroupTotals(prisma, { range, payeeOf: titleId })).titles).toBe(titles);
+    const [{ count }] = await prisma.$queryRaw<[{ count: number }]>(Prisma.sql`
+      SELECT count(*)::int AS count FROM conciliation.title
+      WHERE accepted_date = ${date}::date AND ${await hasPayeeOf(prisma, titleId)}`);
+    expect(count).toBe(titles);
+  }
 });
