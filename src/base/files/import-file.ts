@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { pipeline } from 'node:stream';
 import { type Options, parse } from 'csv-parse';
 import { InputError } from '../runtime/errors.ts';
-import { type FieldFault, isObject } from '../values/field-reader.ts';
+import { type FieldFault, isObject } from '../values/field-fault.ts';
 
 export interface CsvRecord {
   /** The line of the file on which the row begins, from 1. */
