@@ -19,9 +19,9 @@ const handlers = {
       port: 0,
       checks: [],
       registry: new Registry(),
-      logger,
       parts: {
         database,
+        logger,
         features: FEATURES,
         version: 'bench',
         timeZone: 'America/Sao_Paulo',
