@@ -87,7 +87,7 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const reconciled = days.filter((day) => day.state === 'reconciled').length;
     const result: CommandResult = {
       document: { days, pulls },
-      text: `${daysTable({ days, timeZone: config.timezone })}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.`,
+      text: `${daysTable(days, config.timezone)}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.`,
       exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
     };
     if (isOnce) return result;
