@@ -16,9 +16,9 @@ async function open({ databaseUrl }: { readonly databaseUrl: string }) {
     port: 0,
     checks: [],
     registry: new Registry(),
-    logger,
     parts: {
       database,
+      logger,
       features: FEATURES,
       version: 'bench',
       timeZone: 'America/Sao_Paulo',

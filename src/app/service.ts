@@ -235,9 +235,9 @@ async function startConsole(
     trustedProxies: config.trustedProxies,
     checks,
     registry: metrics.registry,
-    logger,
     parts: {
       database,
+      logger,
       features: FEATURES,
       version: packageVersion(),
       ...alertPolicy(config),

@@ -10,7 +10,6 @@ import {
   readBackfillProgress,
 } from '../features/backfills/backfill-ledger.sql.ts';
 import {
-  type CommandResult,
   type CommandRun,
   command,
   EXIT,
@@ -47,7 +46,20 @@ Example: conciliation backfill run --from 2026-01-01 --to 2026-03-31 --concurren
         const range = { from, to };
         const id = await createBackfill(database, { range, concurrency, by }, today);
         await planner.runOnce();
-        return resultOf(await follow(context, database, id, gate));
+        const progress = await follow(context, database, id, gate);
+        const { state, total, done, failed, held, titles } = progress;
+        const advice =
+          state === 'running'
+            ? '\nThis command has stopped. A running service pulls the other dates.'
+            : failed + held > 0
+              ? '\nSee "conciliation status" for the next steps.'
+              : '';
+        const isFailed = state === 'running' || failed > 0;
+        return {
+          document: { backfillId: progress.id, state, total, done, failed, held, titles },
+          text: `Backfill ${id}: ${countsOf(progress)}.${advice}`,
+          exit: isFailed ? EXIT.failed : held > 0 ? EXIT.needsPerson : EXIT.done,
+        };
       }),
     ),
 });
@@ -86,19 +98,4 @@ function countsOf({ total, done, failed, held, titles }: BackfillProgress): stri
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     ...(held > 0 ? [`${formatCount(held)} held`] : []),
   ].join(', ');
-}
-
-function resultOf(progress: BackfillProgress): CommandResult {
-  const { id, state, total, done, failed, held, titles } = progress;
-  const advice =
-    state === 'running'
-      ? '\nThis command has stopped. A running service pulls the other dates.'
-      : failed + held > 0
-        ? '\nSee "conciliation status" for the next steps.'
-        : '';
-  return {
-    document: { backfillId: id, state, total, done, failed, held, titles },
-    text: `Backfill ${id}: ${countsOf(progress)}.${advice}`,
-    exit: state === 'running' || failed > 0 ? EXIT.failed : held > 0 ? EXIT.needsPerson : EXIT.done,
-  };
 }

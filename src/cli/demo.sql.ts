@@ -8,7 +8,7 @@ import type { Config, Environment } from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
 import { addDays, type CivilDate, datesBetween } from '../base/values/business-day.ts';
 import { createApiKey } from '../console/access/api-keys.sql.ts';
-import { addUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
+import { addUser, createLink } from '../console/access/console-users.sql.ts';
 import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
@@ -87,7 +87,7 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const reconciled = days.filter((day) => day.state === 'reconciled').length;
     const result: CommandResult = {
       document: { days, pulls },
-      text: `${daysTable({ days, timeZone: config.timezone })}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.`,
+      text: `${daysTable(days, config.timezone)}\n\n${reconciled} of ${days.length} days are reconciled: their titles equal the platform's titles exactly.`,
       exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
     };
     if (isOnce) return result;
@@ -138,8 +138,8 @@ async function nameInvoices(database: Database): Promise<void> {
 /** @param name also the role of the user */
 async function createDemoLink(database: Database, name: 'reviewer' | 'admin'): Promise<string> {
   const by = DEMO_ACTOR;
-  const users = await readUsers(database);
-  if (!users.some((user) => user.name === name)) await addUser(database, { name, role: name, by });
+  const known = await database.prisma.consoleUser.count({ where: { name } });
+  if (known === 0) await addUser(database, { name, role: name, by });
   return createLink(database, { name, purpose: 'sign_in', validMinutes: 24 * 60, by });
 }
 

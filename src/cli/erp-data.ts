@@ -69,7 +69,7 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
     const kind = snapshot ? 'snapshot' : 'delta';
     const onProgress = (read: number) => progress.update(`${formatCount(read)} payables read`);
     const request = { kind, actor, announced, isDryRun, signal, onProgress } as const;
-    const reading = readingOf(file, encoding);
+    const reading: FileReading = { path: file, encoding, totalsLine: null };
     const report = await importPayableFile(database, reading, request);
     const count = (
       name: 'inserted' | 'changed' | 'unchanged' | 'outdated' | 'rejected' | 'closed',
@@ -130,7 +130,7 @@ Example: conciliation providers import suppliers.csv --dry-run`,
     { by: actor, logger, progress, signal },
   ) {
     const onProgress = (read: number) => progress.update(`${formatCount(read)} suppliers read`);
-    const reading = readingOf(file, encoding);
+    const reading: FileReading = { path: file, encoding, totalsLine: null };
     const report = await importProviderFile(database, reading, {
       ...{ isDryRun, actor, signal, onProgress },
     });
@@ -157,22 +157,8 @@ Example: conciliation providers import suppliers.csv --dry-run`,
 
 export const COMMANDS = [importPayables, importProviders];
 
-interface Reading extends FileReading {
-  totalsLine: number | null;
-}
-
-function readingOf(path: string, encoding: FileReading['encoding']): Reading {
-  const reading: Reading = {
-    ...{ path, encoding, totalsLine: null },
-    onTotals: (line) => {
-      reading.totalsLine = line;
-    },
-  };
-  return reading;
-}
-
 function faultLines(
-  { path, totalsLine }: Reading,
+  { path, totalsLine = null }: FileReading,
   faults: readonly { readonly at: number; readonly field: string; readonly expected: string }[],
   most: number,
 ): string[] {

@@ -5,8 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { RowBatches } from '../base/export/table.ts';
 import { ConciliationError, InputError, ShutdownError } from '../base/runtime/errors.ts';
-import { LANGUAGES, type Language } from '../base/texts/texts.ts';
-import type { CivilDate } from '../base/values/business-day.ts';
+import { LANGUAGES } from '../base/texts/texts.ts';
 import { wordsOf } from '../console/shell/page-context.ts';
 import { AMOUNT_COLUMNS } from '../core/title/title.ts';
 import {
@@ -14,20 +13,10 @@ import {
   daysUntil,
   doubtfulDates,
   readTitleSnapshot,
-  type TitleSnapshot,
   titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
-import { EXPORT_FORMATS, type ExportFormat, encodeTitles } from '../features/titles/title-file.ts';
-import {
-  type CommandResult,
-  command,
-  flag,
-  oneOf,
-  optional,
-  required,
-  toDate,
-  withStaging,
-} from './command.ts';
+import { EXPORT_FORMATS, encodeTitles } from '../features/titles/title-file.ts';
+import { command, flag, oneOf, optional, required, toDate, withStaging } from './command.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 
 const STANDARD_OUTPUT = '-';
@@ -65,58 +54,68 @@ Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file canno
 
 Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --out march.xlsx`,
   needs: { platform: false },
-  async run(run, options) {
-    requireSensible(options);
-    const file = { path: options.out, force: options.force };
-    const toStandardOutput = options.out === STANDARD_OUTPUT;
+  async run(run, { from, to, format, out, locale, includeWithdrawn, force, json }) {
+    const toStandardOutput = out === STANDARD_OUTPUT;
+    if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
+    if (locale !== undefined && format !== 'csv') {
+      throw new InputError(`--locale ${locale}: requires --format csv`);
+    }
+    if (toStandardOutput && format === 'xlsx') {
+      throw new InputError('--out -: a workbook goes to a file');
+    }
+    if (toStandardOutput && json) {
+      throw new InputError('--out -: the titles take standard output, so no --json');
+    }
+    const file = { path: out, force };
     if (!toStandardOutput) await checkOutFile(file);
 
-    const { from, to, format } = options;
-    const selection = { from, to, includeWithdrawn: options.includeWithdrawn };
+    const selection = { from, to, includeWithdrawn };
     return withStaging(run, ({ database }) =>
       readTitleSnapshot(database, titlesAccepted(selection), run.signal, async (read) => {
-        const snapshot = { ...read, ledger: daysUntil(read.ledger, run.today) };
-        const { current, withdrawn } = snapshot.overall;
+        const ledger = daysUntil(read.ledger, run.today);
+        const { current, withdrawn, sums } = read.overall;
         const rows = current + withdrawn;
         // Before the first byte, so that no title leaves the database without an entry in the audit log.
         const details = { ...selection, format, rows };
         await recordAudit(database.prisma, { actor: run.by, action: 'export', details });
-        const titles = watch(snapshot.titles, (written) =>
+        const titles = watch(read.titles, (written) =>
           run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
         );
-        const content = { ...snapshot, titles };
+        const content = { ...read, ledger, titles };
         const page = wordsOf('en', 'UTC');
-        const { bytes } = encodeTitles(content, format, page, options.locale ?? 'pt-BR');
-        const size = toStandardOutput
-          ? await writeStandardOutput(bytes, run.signal)
-          : await writeOutFile(file, bytes, run.signal);
-        return exportResult(options, snapshot, size);
+        const encoded = encodeTitles(content, format, page, locale ?? 'pt-BR');
+        const bytes = toStandardOutput
+          ? await writeStandardOutput(encoded.bytes, run.signal)
+          : await writeOutFile(file, encoded.bytes, run.signal);
+        const doubtful = doubtfulDates({ from, to }, ledger);
+        const name = toStandardOutput ? 'standard output' : out;
+        const text = [
+          `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
+          ...(withdrawn === 0
+            ? []
+            : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
+          ...doubtText(doubtful),
+          '',
+          renderTable(
+            ['amount', right('sum')],
+            AMOUNT_COLUMNS.map((column) => [column, formatAmount(sums[column])]),
+          ),
+        ].join('\n');
+        // Standard output carries only the titles.
+        if (toStandardOutput) process.stderr.write(`${text}\n`);
+        return {
+          document: {
+            ...{ file: out, format, ...selection, rows, withdrawn, sums, bytes },
+            ...{ days: ledger, doubtfulDates: doubtful },
+          },
+          text: toStandardOutput ? '' : text,
+        };
       }),
     );
   },
 });
 
 export const COMMANDS = [exportTitles];
-
-interface ExportOptions {
-  readonly from: CivilDate;
-  readonly to: CivilDate;
-  readonly format: ExportFormat;
-  readonly out: string;
-  readonly locale: Language | undefined;
-  readonly includeWithdrawn: boolean;
-  readonly json: boolean;
-}
-
-function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
-  if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
-  if (locale !== undefined && format !== 'csv') {
-    throw new InputError(`--locale ${locale}: requires --format csv`);
-  }
-  if (out !== STANDARD_OUTPUT) return;
-  if (format === 'xlsx') throw new InputError('--out -: a workbook goes to a file');
-  if (json) throw new InputError('--out -: the titles take standard output, so no --json');
-}
 
 async function* watch(batches: RowBatches, onRows: (written: number) => void): RowBatches {
   let written = 0;
@@ -125,37 +124,6 @@ async function* watch(batches: RowBatches, onRows: (written: number) => void): R
     written += rows.length;
     onRows(written);
   }
-}
-
-function exportResult(
-  options: ExportOptions,
-  { overall, ledger }: TitleSnapshot,
-  bytes: number,
-): CommandResult {
-  const { from, to, format, out, includeWithdrawn } = options;
-  const { withdrawn, sums } = overall;
-  const rows = overall.current + withdrawn;
-  const doubtful = doubtfulDates({ from, to }, ledger);
-  const name = out === STANDARD_OUTPUT ? 'standard output' : out;
-  const text = [
-    `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
-    ...(withdrawn === 0 ? [] : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
-    ...doubtText(doubtful),
-    '',
-    renderTable(
-      ['amount', right('sum')],
-      AMOUNT_COLUMNS.map((column) => [column, formatAmount(sums[column])]),
-    ),
-  ].join('\n');
-  // Standard output carries only the titles.
-  if (out === STANDARD_OUTPUT) process.stderr.write(`${text}\n`);
-  return {
-    document: {
-      ...{ file: out, format, from, to, includeWithdrawn, rows, withdrawn, sums, bytes },
-      ...{ days: ledger, doubtfulDates: doubtful },
-    },
-    text: out === STANDARD_OUTPUT ? '' : text,
-  };
 }
 
 function doubtText(doubtful: DoubtfulDates | null): string[] {

@@ -4,10 +4,10 @@ import { requireSameClock } from '../base/database/clock.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
-import { type AttemptOutcome, pullToEnd } from '../core/work/run-pull.ts';
+import { pullToEnd } from '../core/work/run-pull.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { readLedgerDay } from '../features/review/ledger-days.sql.ts';
-import { argument, type CommandResult, command, EXIT, toDate, withStaging } from './command.ts';
+import { argument, command, EXIT, toDate, withStaging } from './command.ts';
 import { formatCount, renderTable, right } from './output/table.ts';
 
 const pull = command({
@@ -60,61 +60,44 @@ Example: conciliation pull 2026-03-02`,
         prisma.rejectedTitle.count({ where: { date, status: 'open' } }),
         prisma.accountChange.count({ where: { pullId, state: 'open' } }),
       ]);
+      if (outcome.kind !== 'done') {
+        const { code, message } = outcome.error;
+        return {
+          document: { pullId: Number(pullId), state: 'failed', error: { code, message } },
+          text: `Pull ${pullId} failed and changed nothing: ${message}`,
+          exit: EXIT.failed,
+        };
+      }
       const { isRestated = false, openFindings = 0 } = day ?? {};
-      const concerns = { isRestated, accountChanges, openRejects, openFindings };
-      return pullResult(pullId, outcome, concerns);
+      const { report } = outcome;
+      const { pullId: _, state, titles, ...counts } = report;
+      const open = [
+        ...(state === 'held' ? ['the held response'] : []),
+        ...(openRejects > 0 ? [`${formatCount(openRejects)} rejected title(s)`] : []),
+        ...(openFindings > 0 ? [`${formatCount(openFindings)} finding(s) of the checks`] : []),
+        ...(accountChanges > 0 ? [`${formatCount(accountChanges)} changed bank account(s)`] : []),
+        ...(isRestated ? ['the difference from the sign-off'] : []),
+      ];
+      return {
+        document: {
+          ...{ pullId: Number(pullId), state, titles, rejected: report.rejected },
+          // `titles` counts the titles that keep the contract.
+          dates: [{ ...counts, outcome: state, titles: titles - report.rejected }],
+          ...{ isRestated, accountChanges, openRejects, openFindings },
+        },
+        text: [
+          pullTable(report),
+          ...(open.length === 0
+            ? []
+            : ['', `A person has to review in the console: ${open.join(', ')}.`]),
+        ].join('\n'),
+        exit: open.length === 0 ? EXIT.done : EXIT.needsPerson,
+      };
     });
   },
 });
 
 export const COMMANDS = [pull];
-
-/** @param concerns what a person has to review after the pull, besides its outcome */
-function pullResult(
-  pullId: bigint,
-  outcome: Exclude<AttemptOutcome, { kind: 'retry' }>,
-  concerns: Readonly<Record<'accountChanges' | 'openRejects' | 'openFindings', number>> & {
-    /** Whether the date differs from its sign-off. */
-    readonly isRestated: boolean;
-  },
-): CommandResult {
-  if (outcome.kind !== 'done') {
-    const { code, message } = outcome.error;
-    return {
-      document: { pullId: Number(pullId), state: 'failed', error: { code, message } },
-      text: `Pull ${pullId} failed and changed nothing: ${message}`,
-      exit: EXIT.failed,
-    };
-  }
-  const { report } = outcome;
-  const { pullId: _, state, titles, ...counts } = report;
-  const { isRestated, accountChanges, openRejects, openFindings } = concerns;
-  const open = [
-    ...(state === 'held' ? ['the held response'] : []),
-    ...(openRejects > 0 ? [`${formatCount(openRejects)} rejected title(s)`] : []),
-    ...(openFindings > 0 ? [`${formatCount(openFindings)} finding(s) of the checks`] : []),
-    ...(accountChanges > 0 ? [`${formatCount(accountChanges)} changed bank account(s)`] : []),
-    ...(isRestated ? ['the difference from the sign-off'] : []),
-  ];
-  return {
-    document: {
-      pullId: Number(pullId),
-      state,
-      titles,
-      rejected: report.rejected,
-      // `titles` counts the titles that keep the contract.
-      dates: [{ ...counts, outcome: state, titles: titles - report.rejected }],
-      ...concerns,
-    },
-    text: [
-      pullTable(report),
-      ...(open.length === 0
-        ? []
-        : ['', `A person has to review in the console: ${open.join(', ')}.`]),
-    ].join('\n'),
-    exit: open.length === 0 ? EXIT.done : EXIT.needsPerson,
-  };
-}
 
 function pullTable(report: PullReport): string {
   const counts = ['inserted', 'changed', 'withdrawn', 'restored'] as const;

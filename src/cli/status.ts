@@ -2,14 +2,9 @@ import { alertPolicy } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays } from '../base/values/business-day.ts';
-import {
-  headlineOf,
-  needsPerson,
-  type OpenItems,
-  readOpenItems,
-} from '../features/home/open-items.ts';
+import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
-import { type CommandResult, EXIT, optional, stagingCommand, toDate } from './command.ts';
+import { EXIT, optional, stagingCommand, toDate } from './command.ts';
 import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 
 /** Days shown by default. */
@@ -40,7 +35,31 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
     const items = await readOpenItems(database, { now: new Date(), policy });
     const days = await readLedgerDays(database, range, today);
     const sweeps = await readSweeps(database);
-    return statusResult({ items, days, sweeps, timeZone: config.timezone });
+    const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
+    const headline = headlineOf(items, 'en');
+    const failures = days
+      .filter(({ state }) => state === 'failed')
+      .map(
+        ({ date, lastError }) =>
+          `${date} failed: ${lastError}; try again with: conciliation pull ${date}`,
+      );
+    return {
+      document: {
+        checkpoint: startDate === null ? null : { startDate, lastReconciledDate },
+        lagDays: startDate === null ? null : lagDays,
+        ...{ headline, needs, accountChanges, unmappedCompanies: items.unmappedCompanies },
+        ...{ days, sweeps },
+      },
+      text: [
+        headline.title,
+        ...headline.lines.map((line) => `- ${line}`),
+        ...sweepText(sweeps, config.timezone),
+        '',
+        daysTable(days, config.timezone),
+        ...(failures.length === 0 ? [] : ['', ...failures]),
+      ].join('\n'),
+      exit: needsPerson(items) ? EXIT.needsPerson : EXIT.done,
+    };
   },
 });
 
@@ -55,48 +74,10 @@ async function readSweeps({ prisma }: Database) {
   return { newest: last && { ...last }, complete: complete && { ...complete } };
 }
 
-interface Status {
-  readonly items: OpenItems;
-  readonly days: readonly LedgerDay[];
-  readonly sweeps: Awaited<ReturnType<typeof readSweeps>>;
-  /** Of all shown instants. */
-  readonly timeZone: string;
-}
-
-function statusResult(status: Status): CommandResult {
-  const { items, days } = status;
-  const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
-  const headline = headlineOf(items, 'en');
-  const failures = days
-    .filter(({ state }) => state === 'failed')
-    .map(
-      ({ date, lastError }) =>
-        `${date} failed: ${lastError}; try again with: conciliation pull ${date}`,
-    );
-  return {
-    document: {
-      checkpoint: startDate === null ? null : { startDate, lastReconciledDate },
-      lagDays: startDate === null ? null : lagDays,
-      headline,
-      needs,
-      accountChanges,
-      unmappedCompanies: items.unmappedCompanies,
-      days,
-      sweeps: status.sweeps,
-    },
-    text: [
-      headline.title,
-      ...headline.lines.map((line) => `- ${line}`),
-      ...sweepText(status),
-      '',
-      daysTable(status),
-      ...(failures.length === 0 ? [] : ['', ...failures]),
-    ].join('\n'),
-    exit: needsPerson(items) ? EXIT.needsPerson : EXIT.done,
-  };
-}
-
-function sweepText({ sweeps: { newest, complete }, timeZone }: Status): string[] {
+function sweepText(
+  { newest, complete }: Awaited<ReturnType<typeof readSweeps>>,
+  timeZone: string,
+): string[] {
   const lines: string[] = [];
   if (complete !== null) {
     const { fromDate, startedAt, datesCompared, datesDiffering } = complete;
@@ -116,7 +97,7 @@ function formatInstant(at: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', format).format(at);
 }
 
-export function daysTable({ days, timeZone }: Pick<Status, 'days' | 'timeZone'>): string {
+export function daysTable(days: readonly LedgerDay[], timeZone: string): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';
   return renderTable(
     [

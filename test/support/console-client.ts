@@ -113,9 +113,9 @@ export async function openConsole(
     checks,
     trustedProxies,
     registry: new Registry(),
-    logger,
     parts: {
       database,
+      logger,
       features: FEATURES,
       version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',

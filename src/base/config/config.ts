@@ -35,28 +35,10 @@ export interface Config extends Omit<Settings, 'allowPlaintext' | `oidc${string}
   /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
   /** Null: alerts are not sent by e-mail. */
-  readonly email: EmailConfig | null;
+  readonly email: ReturnType<typeof emailOf>;
 }
 
-export interface OidcConfig {
-  /** The issuer of its discovery document; https, or http to this machine. */
-  readonly issuerUrl: URL;
-  readonly clientId: string;
-  /** Null: a public client. */
-  readonly clientSecret: string | null;
-  /** The address to which the provider redirects browsers. */
-  readonly publicUrl: URL;
-  /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
-  readonly assumesVerifiedEmail: boolean;
-}
-
-interface EmailConfig {
-  readonly url: URL;
-  /** Without TLS, on this machine or to a host of ALLOW_PLAINTEXT. */
-  readonly isPlain: boolean;
-  readonly from: string;
-  readonly to: readonly string[];
-}
+export type OidcConfig = NonNullable<ReturnType<typeof oidcOf>>;
 
 const VARIABLES: readonly (readonly [string, Variable<unknown>])[] = Object.values(
   SECTIONS,
@@ -200,14 +182,18 @@ function conflicts(
   return problems;
 }
 
-function oidcOf(settings: Settings): OidcConfig | null {
+function oidcOf(settings: Settings) {
   const { oidcIssuerUrl, oidcClientId, consolePublicUrl } = settings;
   if (oidcIssuerUrl === null || oidcClientId === null || consolePublicUrl === null) return null;
   return {
+    /** The issuer of its discovery document; https, or http to this machine. */
     issuerUrl: oidcIssuerUrl,
     clientId: oidcClientId,
+    /** Null: a public client. */
     clientSecret: settings.oidcClientSecret,
+    /** The address to which the provider redirects browsers. */
     publicUrl: consolePublicUrl,
+    /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
     assumesVerifiedEmail: settings.oidcAssumeEmailVerified,
   };
 }
@@ -215,8 +201,9 @@ function oidcOf(settings: Settings): OidcConfig | null {
 function emailOf(
   { smtpUrl: url, alertEmailFrom: from, alertEmailTo: to }: Settings,
   plaintextHosts: PlaintextHosts,
-): EmailConfig | null {
+) {
   if (url === null || from === null || to.length === 0) return null;
+  // Without TLS, on this machine or to a host of ALLOW_PLAINTEXT.
   const isPlain = url.protocol === 'smtp:' && isPlainHost(url.hostname, plaintextHosts);
   return { url, isPlain, from, to };
 }

@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { pipeline } from 'node:stream';
 import { type Options, parse } from 'csv-parse';
 import { InputError } from '../runtime/errors.ts';
-import { type FieldFault, isObject } from '../values/field-reader.ts';
+import { type FieldFault, isObject } from '../values/field-fault.ts';
 
 export interface CsvRecord {
   /** The line of the file on which the row begins, from 1. */
@@ -111,7 +111,7 @@ export interface FileReading {
    */
   readonly encoding: (typeof ENCODINGS)[number];
   /** Receives the line of the totals that end the file, if there are any. They are left out. */
-  readonly onTotals?: (line: number) => void;
+  totalsLine?: number | null;
 }
 
 export interface FileShape<Column extends string> {
@@ -183,7 +183,7 @@ export async function* readFile<
     else yield item;
   }
   if (table === null) throw new InputError('the file is empty');
-  if (totals !== null) reading.onTotals?.(totals.line);
+  reading.totalsLine = totals?.line ?? null;
 }
 
 class CsvTable<Column extends string> {

@@ -128,19 +128,25 @@ async function requireFreeEmail(
   return email;
 }
 
-export type ConsoleUser = Awaited<ReturnType<typeof readUsers>>[number];
-
-export async function readUsers({ prisma }: Database) {
-  const users = await prisma.consoleUser.findMany({ orderBy: { name: 'asc' } });
-  return users.map(({ name, role, email, lastLoginAt, disabledAt, ...user }) => ({
-    ...{ name, email, lastLoginAt, disabledAt },
-    role: role as ConsoleRole,
-    /** Whether an account of the identity provider has signed in, so that only its subject counts. */
-    isBound: user.oidcSubject !== null,
-    hasPassword: user.passwordHash !== null,
-    hasSecondFactor: user.totpSecret !== null,
-  }));
+export interface ConsoleUser {
+  readonly name: string;
+  readonly role: ConsoleRole;
+  readonly email: string | null;
+  readonly lastLoginAt: Date | null;
+  readonly disabledAt: Date | null;
+  /** Whether an account of the identity provider has signed in, so that only its subject counts. */
+  readonly isBound: boolean;
+  readonly hasPassword: boolean;
+  readonly hasSecondFactor: boolean;
 }
+
+/** Returns the users without their hashes and secrets. */
+export const readUsers = ({ prisma }: Database): Promise<ConsoleUser[]> =>
+  prisma.$queryRaw<ConsoleUser[]>`
+    SELECT name, role, email, last_login_at AS "lastLoginAt", disabled_at AS "disabledAt",
+           oidc_subject IS NOT NULL AS "isBound", password_hash IS NOT NULL AS "hasPassword",
+           totp_secret IS NOT NULL AS "hasSecondFactor"
+    FROM conciliation.console_user ORDER BY name`;
 
 export async function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
   const [user] = await database.prisma.$queryRaw<[LoginUser?]>`

@@ -49,9 +49,9 @@ const SIGN_IN = declareAction({
   who: 'visitor',
   page: LOGIN,
   input: { name: optional, password: written, code: optional, next: optional },
-  answer: async (request, reply, parts, { name = '' }) => {
+  answer: async (request, reply, parts, { name = '', ...given }) => {
     const known = parseUserName(name) ?? '';
-    const { user, proof } = await checkSignIn(parts, reply, known, 'wrong_sign_in');
+    const { user, proof } = await checkSignIn(parts, reply, known, given, 'wrong_sign_in');
     return signIn(reply, parts, user, nextOf(request), proof);
   },
 });
@@ -92,7 +92,7 @@ const USE_LINK = declareAction({
   who: 'visitor',
   page: LINK,
   input: { token: text, password: written, again: written },
-  answer: async (request, reply, parts, { token }) => {
+  answer: async (request, reply, parts, { token, ...given }) => {
     const { database, logger } = parts;
     await requireTry(parts, reply, 'address');
     const link = await readLink(database, token);
@@ -101,9 +101,7 @@ const USE_LINK = declareAction({
       return LINK.after(request, reply, parts, {});
     }
     const hash =
-      link.purpose === 'password'
-        ? await hashPassword(requireNewPassword(request.body, 'password', link))
-        : null;
+      link.purpose === 'password' ? await hashPassword(requireNewPassword(given, link)) : null;
     const used = await consumeLink(database, token, hash);
     if (used === null) return LINK.after(request, reply, parts, {});
     // The maker of the link must not sign in without the code.

@@ -43,7 +43,7 @@ const ABSENT = `$scrypt$ln=${COST.logN},r=${COST.r},p=${COST.p}$${encode(randomB
  * @throws PasswordsBusyError
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
-  if (password === '') return false;
+  if (password === '' || password.length > MAX_PASSWORD_LENGTH) return false;
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(hash ?? ABSENT);
   if (parts === null) throw new Error('the stored hash of a password is of an unknown format');
   const [, logN, r, p, salt = '', key = ''] = parts;
@@ -109,26 +109,17 @@ async function deriveKey(
 }
 
 /**
- * Returns the new password of a form, which has it twice: in the field of the name and in the field `again`.
+ * Returns the new password of a form, which has it twice.
  * @throws InputError for a password that the console refuses
  */
 export function requireNewPassword(
-  body: unknown,
-  field: string,
+  { password = '', again = '' }: { readonly [Field in 'password' | 'again']?: string | undefined },
   owner: { readonly name: string; readonly email: string | null },
 ): string {
-  const password = passwordOf(body, field) ?? '';
-  if (password.length < MIN_PASSWORD_LENGTH) {
+  if (password.length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
     throw refusal('password_short', { min: MIN_PASSWORD_LENGTH });
   }
-  if (password !== passwordOf(body, 'again')) throw refusal('password_unequal');
+  if (password !== again) throw refusal('password_unequal');
   if (isGuessable(password, owner)) throw refusal('password_guessable');
   return password;
-}
-
-/** Not trimmed, because a password may begin with a blank. */
-export function passwordOf(body: unknown, name: string): string | null {
-  if (typeof body !== 'object' || body === null) return null;
-  const value: unknown = Reflect.get(body, name);
-  return typeof value === 'string' && value.length <= MAX_PASSWORD_LENGTH ? value : null;
 }

@@ -5,10 +5,9 @@ import { refusal } from '../../base/texts/texts.ts';
 import { useCode } from '../account/second-factor.sql.ts';
 import { matchCode } from '../account/second-factor.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { textParameter } from '../shell/page-context.ts';
 import type { SignInProof } from './console-sessions.sql.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
-import { PasswordsBusyError, passwordOf, verifyPassword } from './password.ts';
+import { PasswordsBusyError, verifyPassword } from './password.ts';
 import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
 import { countTry, forgetTries, PER_ADDRESS, PER_USER } from './sign-in-limits.sql.ts';
 
@@ -27,7 +26,7 @@ const MAX_UNDER_WAY = 20;
 let underWay = 0;
 
 /**
- * Checks the fields `password` and `code` of a form for a user. A user with a second factor needs both. A right code is
+ * Checks the password and the code of a form for a user. A user with a second factor needs both. A right code is
  * used up, together with a right password only. Tries count towards the limits of the address and of the user, and
  * refusals are logged and audited.
  * @param fault of a wrong user, password or code; the answer does not say which
@@ -38,6 +37,7 @@ export async function checkSignIn(
   parts: ConsoleParts,
   reply: FastifyReply,
   name: string,
+  { password = '', code = '' }: { readonly password?: string; readonly code?: string },
   fault: 'wrong_sign_in' | 'wrong_proof',
 ) {
   if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
@@ -58,10 +58,9 @@ export async function checkSignIn(
       await noteRefusal(parts, request, 'sign_in_limited', user?.name ?? null);
       throw tooManyTries(reply, wait);
     }
-    const password = passwordOf(request.body, 'password') ?? '';
     const passwordHash = user?.passwordHash ?? null;
     const isPassword = await verifyPassword(password, passwordHash);
-    const isRight = isPassword && user !== null && (await hasCode(parts, request, user));
+    const isRight = isPassword && user !== null && (await hasCode(parts, request, user, code));
     if (!isRight || passwordHash === null) {
       await noteRefusal(parts, request, 'sign_in_failed', user?.name ?? null);
       throw refusal(fault);
@@ -118,10 +117,11 @@ async function hasCode(
   { database, logger }: ConsoleParts,
   request: FastifyRequest,
   user: LoginUser,
+  code: string,
 ): Promise<boolean> {
   const { factor, seconds, id, name } = user;
   if (factor === null) return true;
-  const match = matchCode(factor, textParameter(request.body, 'code') ?? '', seconds);
+  const match = matchCode(factor, code, seconds);
   if (match === null || !(await useCode(database, { id, name, secret: factor.secret }, match))) {
     return false;
   }

@@ -83,15 +83,20 @@ function renew({ publicUrl }: ConsoleParts, reply: FastifyReply, token: string):
 const changeOfCredentials = (
   path: `/${string}`,
   event: SecurityEvent & ('password_changed' | 'second_factor_removed'),
-  change: (parts: ConsoleParts, user: LoginUser, request: FastifyRequest) => Promise<string | null>,
+  change: (
+    parts: ConsoleParts,
+    user: LoginUser,
+    token: string,
+    given: { readonly newPassword?: string; readonly again?: string },
+  ) => Promise<string | null>,
 ) =>
   declareAction({
     path,
     page: ACCOUNT,
     input: { ...proof, newPassword: password, again: password },
-    deed: async (parts, _, actor, reply) => {
-      const { user } = await checkSignIn(parts, reply, actor, 'wrong_proof');
-      const token = await change(parts, user, reply.request);
+    deed: async (parts, given, actor, reply) => {
+      const { user } = await checkSignIn(parts, reply, actor, given, 'wrong_proof');
+      const token = await change(parts, user, reply.request.visit, given);
       if (token === null) return '/account';
       logSecurityEvent(parts.logger, reply.request, event, user.name);
       renew(parts, reply, token);
@@ -104,8 +109,8 @@ const changeOfCredentials = (
 const CHANGE_PASSWORD = changeOfCredentials(
   '/account/password',
   'password_changed',
-  async ({ database }, user, { body, visit: token }) => {
-    const passwordHash = await hashPassword(requireNewPassword(body, 'newPassword', user));
+  async ({ database }, user, token, { newPassword: password, again }) => {
+    const passwordHash = await hashPassword(requireNewPassword({ password, again }, user));
     return changeOwnPassword(database, user, { passwordHash, token });
   },
 );
@@ -113,7 +118,7 @@ const CHANGE_PASSWORD = changeOfCredentials(
 const REMOVE_FACTOR = changeOfCredentials(
   `${SECOND_FACTOR_PATH}/remove`,
   'second_factor_removed',
-  ({ database }, user, { visit }) => removeFactor(database, user, visit),
+  ({ database }, user, token) => removeFactor(database, user, token),
 );
 
 const ENROL = declareAction({
@@ -121,10 +126,11 @@ const ENROL = declareAction({
   page: ENROLMENT,
   isForEnrolment: true,
   input: { ...proof, secret: written },
-  answer: async (request, reply, parts, { secret = '', code = '' }) => {
+  answer: async (request, reply, parts, { secret = '', ...given }) => {
     // Otherwise the code of the form would be taken for one of the present second factor.
     if ((await ownUser(parts, request))?.factor !== null) return reply.redirect('/account', 303);
-    const { user } = await checkSignIn(parts, reply, actorOf(request), 'wrong_proof');
+    const { user } = await checkSignIn(parts, reply, actorOf(request), given, 'wrong_proof');
+    const { code = '' } = given;
     const enrolled = await enrol(parts.database, user, { token: request.visit, secret, code });
     if (enrolled === null) return reply.redirect(SECOND_FACTOR_PATH, 303);
     logSecurityEvent(parts.logger, request, 'second_factor_set', user.name);

@@ -192,13 +192,8 @@ export function declareList<
           read: async (tx, filter, place, reader) =>
             (await list.together(tx, filter, place, reader)).rows,
         };
-  const readPlace = async (
-    { database }: ConsoleParts,
-    filter: FilterOf<Fields>,
-    place: Place,
-    reader: ListReader,
-  ) => {
-    const { prisma } = database;
+  const readPlace = async (filter: FilterOf<Fields>, place: Place, reader: ListReader) => {
+    const { prisma } = reader.parts.database;
     if ('together' in list) {
       return prisma.$transaction((tx) => list.together(tx, filter, place, reader), {
         isolationLevel: 'RepeatableRead',
@@ -322,13 +317,13 @@ export function declareList<
       const pageOf = (rows: number) => pagingOf(source, rows, list.rowsPerPage ?? ROWS_PER_PAGE);
       const asked = pageOf(MAX_OFFSET);
       const [first, layout] = await Promise.all([
-        readPlace(parts, filter, asked, reader),
+        readPlace(filter, asked, reader),
         list.layout?.(parts, filter, request) ?? inOrder,
       ]);
       const { total } = first;
       const paging = pageOf(total.rows);
       const isThere = paging.page === asked.page;
-      const read = isThere ? first : await readPlace(parts, filter, paging, reader);
+      const read = isThere ? first : await readPlace(filter, paging, reader);
       const rows = isRevealed ? read.rows : masked(read.rows, request);
       if (isRevealed && list.reveal !== undefined) {
         await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows, filter) });
@@ -424,7 +419,7 @@ export function declareList<
             const { filter, faults } = readFilled(parts, request.query);
             requireRead(faults);
             const reader = { parts, actor: actorOf(request) };
-            const { total, rows } = await readPlace(parts, filter, { offset, limit }, reader);
+            const { total, rows } = await readPlace(filter, { offset, limit }, reader);
             return {
               total: total.rows,
               ...(total.sums !== undefined && { sums: total.sums }),

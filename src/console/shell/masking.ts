@@ -30,8 +30,7 @@ export const MASKED = '••••';
 
 /** Masks an identifier except for the last two characters, which distinguish two identifiers. */
 export function maskTaxId(taxId: string): string {
-  const bare = taxId.replace(/[./\- ]/g, '');
-  return bare.length <= 4 ? MASKED : `${MASKED}${bare.slice(-2)}`;
+  return maskAccount(taxId.replace(/[./\- ]/g, ''));
 }
 
 function maskAccount(account: string): string {

@@ -17,19 +17,13 @@ const DAY_MS = 86_400_000;
 
 const made = new Map<string, Formats>();
 
-function formatsOf(language: Language, timeZone: string): Formats {
-  const key = `${language} ${timeZone}`;
-  const known = made.get(key) ?? createFormats(language, timeZone);
-  made.set(key, known);
-  return known;
-}
-
 /** What texts, numbers and dates are written with. */
-export const wordsOf = (language: Language, timeZone: string) => ({
-  text: textOf(language),
-  language,
-  formats: formatsOf(language, timeZone),
-});
+export function wordsOf(language: Language, timeZone: string) {
+  const key = `${language} ${timeZone}`;
+  const formats = made.get(key) ?? createFormats(language, timeZone);
+  made.set(key, formats);
+  return { text: textOf(language), language, formats };
+}
 
 function createFormats(language: Language, timeZone: string) {
   const locale = LOCALES[language];

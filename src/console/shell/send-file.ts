@@ -1,4 +1,5 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 
@@ -26,9 +27,7 @@ export async function sendFile(
     await make(gone.signal, async ({ name, type, bytes }) => {
       reply.type(type).header('content-disposition', `attachment; filename="${name}"`).hijack();
       raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
-      // Each chunk is sent before the next one is made, so that chunks do not queue up.
-      for await (const chunk of bytes) await write(raw, chunk);
-      raw.end();
+      await pipeline(bytes, raw);
     });
   } catch (error) {
     // Before the first byte, an error page can still be sent.
@@ -38,11 +37,4 @@ export async function sendFile(
     if (!gone.signal.aborted) logger.warn({ err: describeError(error) }, 'an export was cut short');
   }
   return reply;
-}
-
-/** @returns when the operating system has accepted the bytes */
-function write(to: ServerResponse, chunk: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    to.write(chunk, (error) => (error ? reject(error) : resolve()));
-  });
 }

@@ -18,7 +18,7 @@ import fastify, {
 import type { Registry } from 'prom-client';
 import { isLoopback } from '../../base/config/address-faults.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { describeError } from '../../base/runtime/logger.ts';
 import { toDisplayText } from '../../base/values/display-text.ts';
 import { addOidcRoutes, LINK, LOGIN, LOGIN_ACTIONS } from '../access/login-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
@@ -45,9 +45,7 @@ export interface ConsoleOptions {
   /** Longest wait for a check in milliseconds; default 3 seconds. */
   readonly checkTimeoutMs?: number;
   readonly registry: Registry;
-  readonly logger: Logger;
-  /** Null: only the routes for monitoring systems, no pages and no API. */
-  readonly parts: Omit<ConsoleParts, 'logger'> | null;
+  readonly parts: ConsoleParts;
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -55,7 +53,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_MS = 1_000;
 
 export function createConsole(options: ConsoleOptions) {
-  const { host, port, logger, trustedProxies = [] } = options;
+  const { host, port, parts, trustedProxies = [] } = options;
   const server = fastify({
     bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -75,9 +73,9 @@ export function createConsole(options: ConsoleOptions) {
      * @throws ConfigError when the server cannot listen on that host and port
      */
     async start() {
-      addSecurityHeaders(server, options.parts?.publicUrl ?? null);
-      addErrors(server, logger, options.parts?.timeZone ?? null);
-      const routes = options.parts === null ? [] : await addPages(server, options, options.parts);
+      addSecurityHeaders(server, parts.publicUrl);
+      addErrors(server, parts);
+      const routes = await addPages(server, options);
       addMachineRoutes(server, options);
       try {
         await server.listen({ host, port });
@@ -85,7 +83,7 @@ export function createConsole(options: ConsoleOptions) {
         throw listenFault(error, host, port);
       }
       const url = urlOf(server);
-      logger.info({ url }, 'console listening');
+      parts.logger.info({ url }, 'console listening');
       return { url, routes };
     },
     /** Ends every connection. May be called more than once, and before `start`. */
@@ -113,10 +111,9 @@ const ACCESS: Feature = {
 
 async function addPages(
   server: FastifyInstance,
-  { host, logger, trustedProxies = [] }: ConsoleOptions,
-  given: Omit<ConsoleParts, 'logger'>,
+  { host, parts, trustedProxies = [] }: ConsoleOptions,
 ): Promise<readonly string[]> {
-  const parts: ConsoleParts = { ...given, logger };
+  const { logger } = parts;
   if (!isLoopback(host) && parts.publicUrl?.protocol !== 'https:') {
     logger.warn(
       { host },
@@ -134,7 +131,7 @@ async function addPages(
   const routes = addGuard(server, {
     ...parts,
     refuse: (request, reply, message) =>
-      sendError(request, reply, parts.timeZone, { status: 403, code: 'FORBIDDEN', message }),
+      sendError(request, reply, parts, { status: 403, code: 'FORBIDDEN', message }),
   });
   addAssetRoutes(server);
   for (const { pages = [], lists = [], actions = [] } of [ACCESS, ...parts.features]) {
@@ -166,9 +163,10 @@ function addSecurityHeaders(server: FastifyInstance, publicUrl: URL | null): voi
 }
 
 /** Sends only the status of an error, unless its message was written for the user. */
-function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | null): void {
+function addErrors(server: FastifyInstance, parts: ConsoleParts): void {
+  const { logger } = parts;
   server.setNotFoundHandler((request, reply) =>
-    sendError(request, reply, timeZone, { status: 404, code: 'NOT_FOUND', message: 'not found' }),
+    sendError(request, reply, parts, { status: 404, code: 'NOT_FOUND', message: 'not found' }),
   );
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const answer = answerOf(error, request);
@@ -181,7 +179,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
       const err = describeError(error);
       logger[level]({ method, route: routeOptions.url ?? null, err }, 'request failed');
     }
-    return sendError(request, reply, timeZone, answer);
+    return sendError(request, reply, parts, answer);
   });
 }
 
@@ -213,24 +211,23 @@ function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorA
   return { status, code: 'BAD_REQUEST', message };
 }
 
-/** @param timeZone null without pages */
 function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
-  timeZone: string | null,
+  parts: ConsoleParts,
   error: ErrorAnswer,
 ): FastifyReply | Promise<FastifyReply> {
   const { status, code, message, position } = error;
   const wantsPage = request.headers.accept?.includes('text/html') === true;
-  if (timeZone === null || !wantsPage || isForPrograms(request)) {
+  if (!wantsPage || isForPrograms(request)) {
     return reply.code(status).send({ code, message, position });
   }
-  return sendPage(request, reply, { timeZone }, (context) => errorPage(context, error));
+  return sendPage(request, reply, parts, (context) => errorPage(context, error));
 }
 
 function addMachineRoutes(server: FastifyInstance, options: ConsoleOptions): void {
   const { registry } = options;
-  const readiness = createReadiness(options.checks, options.logger, options.checkTimeoutMs);
+  const readiness = createReadiness(options.checks, options.parts.logger, options.checkTimeoutMs);
   registerReadiness(registry, readiness);
 
   // The answer itself shows that the event loop is not blocked.

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { PlatformContractError } from '../../base/runtime/errors.ts';
-import { isStorableText, MAX_KEY_CHARACTERS } from '../../base/values/field-reader.ts';
+import { isStorableText, MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import {
   isJsonObject,
   JsonNumber,

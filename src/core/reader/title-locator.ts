@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { MAX_DECIMAL_DIGITS } from '../../base/values/decimal.ts';
-import { isStorableText } from '../../base/values/field-reader.ts';
+import { isStorableText } from '../../base/values/field-fault.ts';
 import { isInWindow, type PullWindow } from '../title/title-contract.ts';
 import { TITLE_FIELDS, type TitleField, ValueKind } from '../title/title-schema.ts';
 import {

@@ -3,11 +3,10 @@
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Compile } from 'typebox/schema';
-import { Settings } from 'typebox/system';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal } from '../../base/values/decimal.ts';
 import { toDisplayText } from '../../base/values/display-text.ts';
-import { isStorableText } from '../../base/values/field-reader.ts';
+import { isStorableText, MAX_FAULTS } from '../../base/values/field-fault.ts';
 import {
   isJsonObject,
   JsonNumber,
@@ -52,16 +51,11 @@ export type TitleCheck =
   | { readonly ok: true; readonly title: Title; readonly drift: readonly DriftItem[] }
   | {
       readonly ok: false;
-      /** At most 20, as `field.path: expected …`. No values, except the accepted date. */
+      /** At most `MAX_FAULTS`, as `field.path: expected …`. No values, except the accepted date. */
       readonly reasons: readonly string[];
       /** The accepted date of the title, if it is inside the window. */
       readonly acceptedDate: CivilDate | null;
     };
-
-const MAX_REASONS = 20;
-
-// A global setting. Other schemas only get more complete diagnostics.
-Settings.Set({ maxErrors: MAX_REASONS });
 
 const CONTRACT = Compile(CONCILIATION_TITLE_SCHEMA);
 
@@ -117,7 +111,7 @@ function explain(value: JsonValue, outsideDate: CivilDate | null): string[] {
     reasons.push(`acceptedDate: ${outsideDate} is outside the requested window`);
   }
   reasons.push(...CONTRACT.Errors(value)[1].flatMap((error) => toReasons(value, error)));
-  return reasons.slice(0, MAX_REASONS);
+  return reasons.slice(0, MAX_FAULTS);
 }
 
 /**

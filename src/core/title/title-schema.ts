@@ -1,7 +1,12 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { parseCivilDate } from '../../base/values/business-day.ts';
 import { MAX_DECIMAL_DIGITS, parseDecimal } from '../../base/values/decimal.ts';
-import { isStorableText, MAX_KEY_CHARACTERS } from '../../base/values/field-reader.ts';
+import {
+  isStorableText,
+  MAX_KEY_CHARACTERS,
+  MAX_TEXT_CHARACTERS,
+  TEXT_EXPECTATION,
+} from '../../base/values/field-fault.ts';
 import { JsonNumber } from '../../base/values/json-value.ts';
 import { VALUE_COLUMNS, type ValueColumn } from './title.ts';
 
@@ -21,10 +26,6 @@ function withArticle(type: string): string {
   if (type === 'null') return type;
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
-
-const MAX_TEXT_CHARACTERS = 1000;
-
-const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';
 
 /** Whether a plain notation of the number has at most `MAX_DECIMAL_DIGITS` digits. */
 export function isStorableNumber({ text }: JsonNumber): boolean {

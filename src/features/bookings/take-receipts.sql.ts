@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { parseCivilDate } from '../../base/values/business-day.ts';
-import { isStorableText } from '../../base/values/field-reader.ts';
+import { isStorableText } from '../../base/values/field-fault.ts';
 import { orNull, words } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { FAILURE_KINDS } from './feed.sql.ts';

@@ -2,7 +2,7 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import { type Database, inTransaction, type Transaction } from '../../base/database/database.ts';
 import { type FileReading, formatOf, readFile } from '../../base/files/import-file.ts';
 import { ShutdownError } from '../../base/runtime/errors.ts';
-import { type FieldFault, isObject, isStorableText } from '../../base/values/field-reader.ts';
+import { type FieldFault, isObject, isStorableText } from '../../base/values/field-fault.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { ACCOUNT_FIELDS, checkProvider, OWN_FIELDS, type Provider } from './provider.ts';
 

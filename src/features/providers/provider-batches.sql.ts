@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { FieldFault } from '../../base/values/field-reader.ts';
+import type { FieldFault } from '../../base/values/field-fault.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import { MAX_PROVIDERS_PER_REQUEST } from '../../core/platform/providers-client.ts';
 import { Prisma } from '../../generated/prisma/client.ts';

@@ -1,39 +1,21 @@
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import type { TLocalizedValidationError } from 'typebox/error';
+import { Compile } from 'typebox/schema';
 import {
   type FieldFault,
-  FieldReader,
-  isObject,
+  MAX_FAULTS,
   MAX_KEY_CHARACTERS,
-} from '../../base/values/field-reader.ts';
+  textFault,
+  unknownField,
+} from '../../base/values/field-fault.ts';
 import { parseTaxId, TAX_ID_EXPECTATION } from '../../base/values/tax-id.ts';
 
-/** A supplier as an item of `providers` in `POST /api/providers`. Undefined fields are not sent. */
-export type Provider = Extract<ReturnType<typeof checkProvider>, { ok: true }>['provider'];
+/** A supplier as an item of `providers` in `POST /api/providers`. */
+export type Provider = Static<typeof PROVIDER>;
 
 /** The states of a row of `conciliation.provider`. */
 export const SYNC_STATES = ['pending', 'synced', 'rejected', 'invalid'] as const;
 export type SyncState = (typeof SYNC_STATES)[number];
-
-/** The fields with one value, and those that are lists of texts. */
-export const OWN_FIELDS = [
-  'externalId',
-  'type',
-  'identificationNumber',
-  'name',
-  'canAnticipate',
-  'phones',
-  'emailAddresses',
-] as const;
-
-export const ACCOUNT_FIELDS = [
-  'bankNumber',
-  'agencyNumber',
-  'accountNumber',
-  'accountDigit',
-  'type',
-  'defaultAccount',
-] as const;
-
-export const MAX_FAULTS = 20;
 
 /**
  * Atoms with dots before the `@`, then a domain name of at least two labels. The labels may be in
@@ -42,72 +24,140 @@ export const MAX_FAULTS = 20;
 const EMAIL =
   /^(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+\p{L}(?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
 const MAX_EMAIL_CHARACTERS = 254;
+const MAX_ITEMS = 100;
+/** Of a list as JSON. The limit of the table is twice as much, because its text has blanks between the values. */
+const MAX_LIST_BYTES = 32 * 1024;
+
+/** A text for which `faultOf` returns null, and not what was expected. */
+const checked = (faultOf: (value: string) => string | null) =>
+  Type.Refine(
+    Type.Unsafe<string>({}),
+    (value) => faultOf(value) === null,
+    (value) => faultOf(value) ?? '',
+  );
+
+/** Text with at least one visible character. */
+const word = (maxLength?: number, faultOf: (text: string) => string | null = () => null) =>
+  checked(
+    (value) =>
+      textFault(value, maxLength) ??
+      (value.trim() === '' ? 'expected text that is not blank' : faultOf(value)),
+  );
+
+const strict = <Fields extends TProperties>(fields: Fields) =>
+  Type.Object(fields, { additionalProperties: false });
+
+const listOf = <Item extends TSchema>(item: Item) =>
+  Type.Refine(
+    Type.Array(item, { maxItems: MAX_ITEMS }),
+    (items) => Buffer.byteLength(JSON.stringify(items)) <= MAX_LIST_BYTES,
+    () => `expected at most ${MAX_LIST_BYTES} bytes`,
+  );
+
+const Account = strict({
+  bankNumber: word(),
+  agencyNumber: word(),
+  accountNumber: word(),
+  accountDigit: Type.Optional(checked((value) => textFault(value))),
+  type: Type.Optional(word()),
+  defaultAccount: Type.Optional(Type.Boolean()),
+});
 
 /**
- * Checks a provider as far as possible without the platform, and refuses as little as possible. The
- * interface does not document required fields. A provider needs a key, a tax identifier and a name;
- * a phone, an address or an account needs its number. Null and absent are equal.
+ * Checks a provider as far as possible without the platform, and refuses as little as possible. The interface does not
+ * document required fields. A provider needs a key, a tax identifier and a name; a phone, an address or an account needs
+ * its number.
+ */
+const PROVIDER = strict({
+  externalId: word(MAX_KEY_CHARACTERS),
+  type: Type.Optional(word()),
+  identificationNumber: word(MAX_KEY_CHARACTERS, (text) =>
+    parseTaxId(text) === null ? TAX_ID_EXPECTATION : null,
+  ),
+  name: word(),
+  canAnticipate: Type.Optional(Type.Boolean()),
+  phones: Type.Optional(listOf(strict({ number: word() }))),
+  emailAddresses: Type.Optional(
+    listOf(
+      strict({
+        email: word(MAX_EMAIL_CHARACTERS, (text) =>
+          EMAIL.test(text) ? null : 'expected an e-mail address',
+        ),
+      }),
+    ),
+  ),
+  accounts: Type.Optional(
+    Type.Refine(
+      listOf(Account),
+      (accounts) => accounts.filter((account) => account.defaultAccount === true).length <= 1,
+      () => 'expected at most one default account',
+    ),
+  ),
+});
+const CHECK = Compile(PROVIDER);
+
+/** The fields with one value, and those that are lists of texts. */
+export const OWN_FIELDS = fieldsOf(PROVIDER.properties).filter((field) => field !== 'accounts');
+export const ACCOUNT_FIELDS = fieldsOf(Account.properties);
+
+function fieldsOf<Fields extends object>(fields: Fields) {
+  return Object.keys(fields) as (keyof Fields & string)[];
+}
+
+/**
+ * Null and absent are equal.
  * @returns with at most `MAX_FAULTS` faults, or whether letters of the tax identifier became upper case
  */
 export function checkProvider(value: unknown) {
-  const faults: FieldFault[] = [];
-  const refused = () => ({ ok: false as const, faults: faults.slice(0, MAX_FAULTS) });
-  if (!isObject(value)) {
-    faults.push({ field: '(provider)', expected: 'expected an object' });
-    return refused();
+  const stated: unknown = JSON.parse(JSON.stringify(value), withoutNull);
+  if (!CHECK.Check(stated)) {
+    const faults = CHECK.Errors(stated)[1].flatMap(faultsOf).slice(0, MAX_FAULTS);
+    return { ok: false as const, faults };
   }
-  const check = new FieldReader(value, '', faults);
-  const externalId = check.requiredText('externalId', MAX_KEY_CHARACTERS);
-  const type = check.word('type');
-  const identificationNumber = check.requiredText('identificationNumber', MAX_KEY_CHARACTERS);
-  const taxId = parseTaxId(identificationNumber);
-  if (taxId === null && !check.hasFault('identificationNumber')) {
-    check.fault('identificationNumber', TAX_ID_EXPECTATION);
-  }
-  const name = check.requiredText('name');
-  const canAnticipate = check.flag('canAnticipate');
-  const phones = check.items('phones', toPhone);
-  const emailAddresses = check.items('emailAddresses', toEmail);
-  const accounts = check.items('accounts', toAccount);
-  if ((accounts ?? []).filter((account) => account.defaultAccount === true).length > 1) {
-    check.fault('accounts', 'expected at most one default account');
-  }
-  check.refuseFurtherFields([...OWN_FIELDS, 'accounts']);
-  if (faults.length > 0 || taxId === null) return refused();
-  const own = { externalId, type, identificationNumber: taxId.digits, name, canAnticipate };
+  const { identificationNumber } = stated;
+  const digits = parseTaxId(identificationNumber)?.digits ?? '';
   return {
     ok: true as const,
-    provider: { ...own, phones, emailAddresses, accounts },
+    provider: { ...stated, identificationNumber: digits },
     isRaised: /[a-z]/.test(identificationNumber),
   };
 }
 
-function toPhone(item: FieldReader) {
-  const number = item.requiredText('number');
-  item.refuseFurtherFields(['number']);
-  return { number };
+/** An item stays. */
+function withoutNull(this: unknown, _: string, value: unknown): unknown {
+  return value === null && !Array.isArray(this) ? undefined : value;
 }
 
-function toEmail(item: FieldReader) {
-  const email = item.requiredText('email', MAX_EMAIL_CHARACTERS);
-  if (!EMAIL.test(email) && !item.hasFault('email')) {
-    item.fault('email', 'expected an e-mail address');
+const TYPES: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'true or false',
+  object: 'an object',
+};
+
+function faultsOf({ keyword, instancePath, params }: TLocalizedValidationError): FieldFault[] {
+  const place = instancePath
+    .slice(1)
+    .replace(/\/(\d+)/g, '[$1]')
+    .replaceAll('/', '.');
+  const inside = place === '' ? '' : `${place}.`;
+  const field = place || '(provider)';
+  switch (keyword) {
+    case 'required':
+      return params.requiredProperties.map((name) => ({
+        field: inside + name,
+        expected: 'missing',
+      }));
+    case 'additionalProperties':
+      return params.additionalProperties.map((name) => unknownField(name, inside));
+    case 'type':
+      return [{ field, expected: `expected ${TYPES[String(params.type)]}` }];
+    case 'maxItems':
+      return [{ field, expected: `expected at most ${params.limit} items` }];
+    case '~refine':
+      return [{ field, expected: params.message }];
+    default:
+      return [];
   }
-  item.refuseFurtherFields(['email']);
-  return { email };
-}
-
-function toAccount(item: FieldReader) {
-  const account = {
-    bankNumber: item.requiredText('bankNumber'),
-    agencyNumber: item.requiredText('agencyNumber'),
-    accountNumber: item.requiredText('accountNumber'),
-    accountDigit: item.text('accountDigit'),
-    type: item.word('type'),
-    defaultAccount: item.flag('defaultAccount'),
-  };
-  item.refuseFurtherFields(ACCOUNT_FIELDS);
-  return account;
 }
 
 /** Describes faults for people: `name: missing; phones[0].number: expected text`. Free of personal data. */

@@ -15,7 +15,7 @@ import {
   TokenUnusableError,
 } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { isObject } from '../../base/values/field-reader.ts';
+import { isObject } from '../../base/values/field-fault.ts';
 import { toStopReason } from '../../core/platform/http-origin.ts';
 import {
   MAX_PROVIDERS_PER_REQUEST,

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
-import { createLogger } from '../../../src/base/runtime/logger.ts';
+import { openDatabase } from '../../../src/base/database/database.ts';
+import { createLogger, type Logger } from '../../../src/base/runtime/logger.ts';
 import type { ReadinessCheck } from '../../../src/console/shell/readiness.ts';
 import { type ConsoleOptions, createConsole } from '../../../src/console/shell/server.ts';
 import { createClient } from '../../support/console-client.ts';
@@ -19,14 +20,22 @@ export function createTestLog() {
 }
 
 /** A console on a free port of loopback until the end of the test, with nothing behind it unless told. */
-export async function startConsole(options: Partial<ConsoleOptions> = {}) {
+export async function startConsole({
+  logger = pino({ level: 'silent' }),
+  ...options
+}: Partial<Omit<ConsoleOptions, 'parts'>> & { readonly logger?: Logger } = {}) {
+  const databaseUrl = 'postgresql://127.0.0.1:1/none';
   const console = createConsole({
     host: '127.0.0.1',
     port: 0,
     checks: [],
     registry: new Registry(),
-    logger: pino({ level: 'silent' }),
-    parts: null,
+    parts: {
+      ...{ database: openDatabase({ databaseUrl, applicationName: 'none', logger }), logger },
+      ...{ features: [], version: 'test', timeZone: 'America/Sao_Paulo', publicUrl: null },
+      ...{ fourEyes: true, requiresSecondFactor: false, oidc: null },
+      ...{ wake: async () => {}, plan: () => {} },
+    },
     ...options,
   });
   const { url } = await console.start();

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  checkProvider,
-  describeFaults,
-  MAX_FAULTS,
-} from '../../../src/features/providers/provider.ts';
+import { MAX_FAULTS } from '../../../src/base/values/field-fault.ts';
+import { checkProvider, describeFaults } from '../../../src/features/providers/provider.ts';
 import { providerOf } from '../../support/provider-rows.ts';
 
 const PROVIDER = providerOf(1, {
@@ -76,6 +73,8 @@ describe('checkProvider', () => {
     [{ name: '😀'.repeat(1001) }, 'name: expected at most 1000 characters'],
     [{ canAnticipate: 'true' }, 'canAnticipate: expected true or false'],
     [{ phones: [{ number: '1' }, {}] }, 'phones[1].number: missing'],
+    [{ phones: [null] }, 'phones[0]: expected an object'],
+    [{ accounts: [null] }, 'accounts[0]: expected an object'],
     [{ phones: Array(101).fill({ number: '1' }) }, 'phones: expected at most 100 items'],
     [
       { phones: Array(100).fill({ number: '1'.repeat(400) }) },

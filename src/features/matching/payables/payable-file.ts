@@ -1,5 +1,5 @@
 import { type FileReading, type FileRecord, readFile } from '../../../base/files/import-file.ts';
-import type { FieldFault } from '../../../base/values/field-reader.ts';
+import type { FieldFault } from '../../../base/values/field-fault.ts';
 import {
   AMOUNT_FIELDS,
   checkPayable,

@@ -1,10 +1,11 @@
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import {
   type FieldFault,
-  FieldReader,
   isObject,
   MAX_KEY_CHARACTERS,
-} from '../../../base/values/field-reader.ts';
+  textFault,
+  unknownField,
+} from '../../../base/values/field-fault.ts';
 import { parseTaxId, TAX_ID_EXPECTATION } from '../../../base/values/tax-id.ts';
 
 /** The states of a payable in the ERP. */
@@ -110,37 +111,32 @@ export function checkPayable(value: unknown): PayableCheck {
   if (!isObject(value))
     return { ok: false, faults: [{ field: '(payable)', expected: 'expected an object' }] };
   const faults: FieldFault[] = [];
-  const stated = Object.entries(value).filter(
-    ([, each]) => typeof each !== 'string' || each.trim() !== '',
-  );
-  const check = new FieldReader(Object.fromEntries(stated), '', faults);
+  const refuse = (field: string, expected: string) => {
+    faults.push({ field, expected });
+    return null;
+  };
+  const isBlank = (stated: unknown) => typeof stated === 'string' && stated.trim() === '';
   const readField = (field: PayableField): string | null => {
     const [read] = FIELDS[field];
-    const text = check.text(field, read === amount ? MAX_VALUE_CHARACTERS : MAX_KEY_CHARACTERS);
-    if (text !== undefined) {
-      return read(text, (expected) => {
-        check.fault(field, expected);
-        return null;
-      });
+    const stated = value[field] ?? '';
+    if (isBlank(stated)) {
+      if (field === 'status') return 'open';
+      if (!REQUIRED_PAYABLE_FIELDS.some((required) => required === field)) return null;
+      return refuse(field, read === amount ? `missing; ${AMOUNT_EXPECTATION}` : 'missing');
     }
-    if (field === 'status') return 'open';
-    const isRequired = REQUIRED_PAYABLE_FIELDS.some((required) => required === field);
-    if (isRequired && !check.hasFault(field)) {
-      check.fault(field, read === amount ? `missing; ${AMOUNT_EXPECTATION}` : 'missing');
-    }
-    return null;
+    const fault = textFault(stated, read === amount ? MAX_VALUE_CHARACTERS : MAX_KEY_CHARACTERS);
+    if (fault !== null) return refuse(field, fault);
+    return read(String(stated), (expected) => refuse(field, expected));
   };
   const payable = Object.fromEntries(
     PAYABLE_FIELDS.map((field) => [field, readField(field)]),
   ) as Payable;
-  if (
-    payable.supplierExternalId === null &&
-    payable.supplierTaxId === null &&
-    !check.hasFault('supplierExternalId') &&
-    !check.hasFault('supplierTaxId')
-  ) {
-    check.fault('supplierExternalId', SUPPLIER_EXPECTATION);
+  const hasSupplier = payable.supplierExternalId !== null || payable.supplierTaxId !== null;
+  if (!hasSupplier && !faults.some(({ field }) => field.startsWith('supplier'))) {
+    refuse('supplierExternalId', SUPPLIER_EXPECTATION);
   }
-  check.refuseFurtherFields(PAYABLE_FIELDS);
+  for (const [name, stated] of Object.entries(value)) {
+    if (!Object.hasOwn(FIELDS, name) && !isBlank(stated)) faults.push(unknownField(name));
+  }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, payable };
 }
