@@ -21,6 +21,38 @@ export const PULL_STATES = [
 ] as const;
 export type PullState = (typeof PULL_STATES)[number];
 
+/** The reasons why a response waits for a decision before it is merged. */
+export const HOLD_REASONS = [
+  'emptied',
+  'unreadable',
+  'withdrawal_limit',
+  'run_withdrawals',
+  'buyer_withdrawals',
+  'buyer_missing',
+  'duplicates',
+  'growth',
+  'changed_share',
+  'value_jump',
+] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
+
+/** The value that was compared with a limit. */
+export interface HoldDetail {
+  /** The identification of the buyer, empty for titles without one; null: all titles. */
+  readonly buyer: string | null;
+  /** The titles or, for `value_jump`, the factor, rounded. */
+  readonly found: number;
+  /** The titles that `found` is a share of, or the usual number; null for `value_jump`. */
+  readonly of: number | null;
+  readonly limit: number;
+}
+
+export interface Hold {
+  readonly reason: HoldReason;
+  /** Null unless the response is held for its plausibility. */
+  readonly detail: HoldDetail | null;
+}
+
 /**
  * One attempt at a pull. All its writes are refused once another attempt has drawn a higher fence.
  */

@@ -14,21 +14,35 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { discardPlan } from '../ledger/pull-ledger.sql.ts';
+import { discardPlan, type Hold, type HoldReason } from '../ledger/pull-ledger.sql.ts';
 import { isHoldLost, planHeld, releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
 import {
   findHold,
-  type Hold,
-  type HoldReason,
-  isRunHeld,
   LOSS_REASONS,
   type MergePolicy,
+  readMergedLosses,
   runLimitPercent,
 } from './holds.sql.ts';
-import { readMergedLosses } from './losses.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 import { configurePlanner } from './merge-plan.sql.ts';
+
+/** A run with fewer lost titles is not held. */
+const MIN_RUN_TITLES = 20;
+
+/**
+ * Whether the responses of a run that withdraw titles must wait for a person. The limit of the date holds for one.
+ * @param run.dates dates that lose titles
+ * @param run.titles titles of all dates of the run before it
+ */
+export function isRunHeld(
+  run: { readonly dates: number; readonly lost: number; readonly titles: number },
+  withdrawalLimitPercent: number,
+): boolean {
+  const limit = runLimitPercent(withdrawalLimitPercent);
+  if (limit === null || run.dates < 2 || run.lost < MIN_RUN_TITLES) return false;
+  return run.lost * 100 > limit * run.titles;
+}
 
 /** Pulls with the same value of both belong to one run. */
 interface Run {

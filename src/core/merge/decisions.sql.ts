@@ -3,9 +3,9 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { type LockedDay, lockDay, readDay, settleDay } from '../ledger/day-ledger.sql.ts';
+import type { HoldDetail } from '../ledger/pull-ledger.sql.ts';
 import { endMerge } from './end-merge.sql.ts';
 import type { EngineFeature, EngineParts } from './engine-hooks.ts';
-import type { HoldDetail } from './holds.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 import { configurePlanner, planChanges } from './merge-plan.sql.ts';
 

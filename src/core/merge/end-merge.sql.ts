@@ -14,9 +14,8 @@ import {
 import { discardPlan, discardStaged } from '../ledger/pull-ledger.sql.ts';
 import type { TitleFold } from '../title/title.ts';
 import type { DriftItem } from '../title/title-contract.ts';
-import type { EngineFeature, MergingPull } from './engine-hooks.ts';
+import type { ChangeCounts, EngineFeature, MergePlan, MergingPull } from './engine-hooks.ts';
 import { applyChanges } from './merge-apply.sql.ts';
-import type { ChangeCounts, MergePlan } from './merge-plan.sql.ts';
 
 /** How a whole response ended. */
 export type MergeState = 'merged' | 'unchanged' | 'held' | 'superseded';

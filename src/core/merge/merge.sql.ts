@@ -11,13 +11,18 @@ import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
-import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
+import {
+  type Attempt,
+  type HoldDetail,
+  type HoldReason,
+  staleFence,
+} from '../ledger/pull-ledger.sql.ts';
 import type { MissingText } from '../reader/known-texts.ts';
 import type { ReadResult } from '../reader/response-reader.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';
-import type { EngineParts } from './engine-hooks.ts';
-import { findHold, type HoldDetail, type HoldReason, type MergePolicy } from './holds.sql.ts';
-import { type ChangeCounts, NO_CHANGES, PLANNER_SETTINGS, planChanges } from './merge-plan.sql.ts';
+import type { ChangeCounts, EngineParts } from './engine-hooks.ts';
+import { findHold, type MergePolicy } from './holds.sql.ts';
+import { NO_CHANGES, PLANNER_SETTINGS, planChanges } from './merge-plan.sql.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged. */
 export interface ReadResponse extends ReadResult {

@@ -1,9 +1,9 @@
 import { inTransaction, type Transaction } from '../../base/database/database.ts';
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
 import { readDay } from '../../core/ledger/day-ledger.sql.ts';
+import type { HoldReason } from '../../core/ledger/pull-ledger.sql.ts';
 import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/decisions.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
-import type { HoldReason } from '../../core/merge/holds.sql.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
 import { configurePlanner, planChanges, resetPlanner } from '../../core/merge/merge-plan.sql.ts';
