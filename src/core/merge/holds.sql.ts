@@ -145,7 +145,7 @@ const MEMORY_DAYS = 30;
 export type SuccessorScope = 'date' | 'dates';
 
 /** The losses of a staged response after `planChanges`. */
-export function readPlannedLosses(
+function readPlannedLosses(
   tx: Transaction,
   fence: bigint,
   day: Pick<LockedDay, 'date' | 'mergedFence' | 'withdrawnCount'>,
