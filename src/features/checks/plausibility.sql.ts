@@ -109,13 +109,6 @@ const USUAL_DAYS = 8;
 /** How far back they may be. */
 const USUAL_WEEKS = 12;
 
-const recent = (date: CivilDate, condition: Prisma.Sql) => Prisma.sql`
-  SELECT date, title_count, original_value_sum / title_count AS mean
-  FROM conciliation.day
-  WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(1, ${USUAL_WEEKS}::int) AS week))
-    AND state = 'reconciled' AND title_count > 0 AND ${condition}
-  ORDER BY date DESC LIMIT ${USUAL_DAYS}`;
-
 /** How many times the greater one of two means is the other one; null where one of them is not positive. */
 const ratio = (first: string, second: string) =>
   Prisma.raw(
@@ -123,29 +116,30 @@ const ratio = (first: string, second: string) =>
           THEN least(greatest(${first} / ${second}, ${second} / ${first}), 1e6)::float8 END`,
   );
 
-/** The usual numbers of the weekday of a date: rows (titles, least, mean). */
-const usual = (date: CivilDate) => Prisma.sql`
-  SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY title_count) AS titles, min(title_count) AS least,
-         percentile_disc(0.5) WITHIN GROUP (ORDER BY mean) AS mean
-  FROM (${recent(date, Prisma.sql`true`)}) AS recent HAVING count(*) >= ${MIN_USUAL_DAYS}`;
-
 /**
- * The usual numbers of each buyer on the weekday of a date: rows (buyer, titles, least, mean). Only dates that the checks
- * have counted by buyer count.
+ * The usual numbers of a weekday, of all titles and of each buyer. Only dates that the checks have counted by buyer count
+ * for the buyers.
  */
-const usualOfBuyers = (date: CivilDate) => Prisma.sql`
-  SELECT buyer.name AS buyer,
-         percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(counted.titles, 0)) AS titles,
-         min(coalesce(counted.titles, 0)) AS least,
-         percentile_disc(0.5) WITHIN GROUP (ORDER BY counted.original_value_sum / nullif(counted.titles, 0)) AS mean
-  FROM recent CROSS JOIN (
-    SELECT DISTINCT buyer_identification AS name FROM conciliation.day_buyer
+const usualNumbers = (date: CivilDate) => Prisma.sql`
+  WITH recent AS MATERIALIZED (
+    SELECT date, title_count, original_value_sum / title_count AS mean
+    FROM conciliation.day
+    WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(1, ${USUAL_WEEKS}::int) AS week))
+      AND state = 'reconciled' AND title_count > 0
+    ORDER BY date DESC LIMIT ${USUAL_DAYS}
+  ), counted AS MATERIALIZED (
+    SELECT date, buyer_identification AS buyer, titles, original_value_sum FROM conciliation.day_buyer
     WHERE date = ANY(ARRAY(SELECT date FROM recent))
-  ) AS buyer
-  LEFT JOIN conciliation.day_buyer AS counted
-    ON counted.date = recent.date AND counted.buyer_identification = buyer.name
-  WHERE recent.date <> ${date}::date
-  GROUP BY buyer.name HAVING count(*) >= ${MIN_USUAL_DAYS}`;
+  ), numbers AS (
+    SELECT true AS is_total, '' AS buyer, title_count AS titles, mean FROM recent
+    UNION ALL
+    SELECT false, buyer, coalesce(titles, 0), original_value_sum / nullif(titles, 0)
+    FROM (SELECT DISTINCT date FROM counted) AS date CROSS JOIN (SELECT DISTINCT buyer FROM counted) AS buyer
+    LEFT JOIN counted USING (date, buyer)
+  )
+  SELECT is_total, buyer, percentile_disc(0.5) WITHIN GROUP (ORDER BY titles) AS titles, min(titles) AS least,
+         percentile_disc(0.5) WITHIN GROUP (ORDER BY mean) AS mean
+  FROM numbers GROUP BY 1, 2 HAVING count(*) >= ${MIN_USUAL_DAYS}`;
 
 /** Of a row that `readStagedFacts` reads. */
 type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
@@ -155,18 +149,13 @@ type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
 
 async function readStagedFacts(
   tx: Transaction,
-  { fence, day, plan, losses }: PlannedResponse,
+  { fence, day, losses }: PlannedResponse,
 ): Promise<ResponseFacts[]> {
-  const { date } = day;
   // Rows (buyer_identification, titles, duplicates, present, inserted, changed, value), one for each writing: titles are
   // grouped by the text first, because its normal form for each title takes longer.
   const counted = day.hasTitles ? changesOfBuyers(fence, day) : newTitlesOfBuyers(fence);
-  const isCounted = Prisma.sql`EXISTS (SELECT FROM conciliation.day_buyer AS counted WHERE counted.date = day.date)`;
   const rows = await tx.$queryRaw<CountedFacts[]>`
-    WITH recent AS (${recent(date, isCounted)}), usual AS (
-      SELECT false AS is_total, * FROM (${usualOfBuyers(date)}) AS buyer
-      UNION ALL SELECT true, '', * FROM (${usual(date)}) AS total
-    ), counted AS (
+    WITH usual AS (${usualNumbers(day.date)}), counted AS (
       SELECT grouping(buyer) = 1 AS is_total, coalesce(buyer, '') AS buyer, sum(titles) AS titles,
              sum(duplicates) AS duplicates, sum(present) AS present, sum(inserted) AS inserted, sum(changed) AS changed,
              sum(value) / nullif(sum(titles), 0) AS mean
@@ -180,13 +169,13 @@ async function readStagedFacts(
            usual.least::float8 AS "leastTitles", ${ratio('counted.mean', 'usual.mean')} AS "valueRatio"
     FROM counted FULL JOIN usual USING (is_total, buyer)
     ORDER BY is_total DESC, buyer`;
-  const { titles, inserted } = plan;
   // The limit of all lost titles is the engine's.
   const none = { lost: 0, lostBefore: 0 };
-  const all = { buyer: null, titles, inserted, currentTitles: day.titleCount, ...none };
   const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
   return rows.map(({ isTotal, ...facts }) =>
-    isTotal ? { ...facts, ...all } : { ...none, ...lossesOf.get(facts.buyer), ...facts },
+    isTotal
+      ? { ...facts, ...none, buyer: null }
+      : { ...facts, ...(lossesOf.get(facts.buyer) ?? none) },
   );
 }
 
@@ -203,8 +192,8 @@ const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
   GROUP BY 1`;
 
 /**
- * The titles that the date has are those that the checks have counted, if they ran on its present content. A title
- * whose order comes with another value is changed: the value is part of its identity, so it is withdrawn and inserted.
+ * A title whose order comes with another value is changed: the value is part of its identity, so it is withdrawn and
+ * inserted.
  */
 const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
   WITH change AS (
@@ -220,31 +209,22 @@ const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
     WHERE change.fence = ${fence} AND change.title_id IS NULL
   ), arrived_value AS (
     SELECT order_uid, original_value FROM change WHERE kind IN ('inserted', 'restored')
-  ), changes AS (
-    SELECT buyer_identification, count(*) FILTER (WHERE kind = 'inserted') AS inserted,
-           count(*) FILTER (WHERE kind = 'inserted' AND occurrence > 1) AS duplicates,
-           count(*) FILTER (
-             WHERE kind = 'changed'
-                OR kind = 'withdrawn' AND order_uid IN (SELECT order_uid FROM arrived_value)
-                   AND (order_uid, original_value) NOT IN (SELECT order_uid, original_value FROM arrived_value)
-           ) AS changed,
-           count(*) FILTER (WHERE kind = 'withdrawn') AS withdrawn,
-           count(*) FILTER (WHERE kind = 'restored') AS restored
-    FROM change GROUP BY 1
-  ), checked AS (
-    SELECT FROM conciliation.day JOIN conciliation.day_check AS done USING (date, content_digest)
-    WHERE date = ${date}::date
-  ), present AS (
-    SELECT buyer_identification, titles::bigint AS titles FROM conciliation.day_buyer
-    WHERE date = ${date}::date AND EXISTS (SELECT FROM checked)
-    UNION ALL
-    SELECT buyer_identification, count(*) FROM conciliation.title
-    WHERE accepted_date = ${date}::date AND status = 'current' AND NOT EXISTS (SELECT FROM checked)
-    GROUP BY 1
   )
-  SELECT buyer_identification, titles + inserted + restored - withdrawn AS titles, duplicates, titles AS present,
-         inserted, changed, NULL::numeric AS value
+  SELECT buyer_identification,
+         count(*) FILTER (WHERE kind IN ('present', 'inserted', 'restored'))
+           - count(*) FILTER (WHERE kind = 'withdrawn') AS titles,
+         count(*) FILTER (WHERE kind = 'inserted' AND occurrence > 1) AS duplicates,
+         count(*) FILTER (WHERE kind = 'present') AS present,
+         count(*) FILTER (WHERE kind = 'inserted') AS inserted,
+         count(*) FILTER (
+           WHERE kind = 'changed'
+              OR kind = 'withdrawn' AND order_uid IN (SELECT order_uid FROM arrived_value)
+                 AND (order_uid, original_value) NOT IN (SELECT order_uid, original_value FROM arrived_value)
+         ) AS changed,
+         NULL::numeric AS value
   FROM (
-    SELECT buyer_identification, 0 AS titles, inserted, duplicates, changed, withdrawn, restored FROM changes
-    UNION ALL SELECT buyer_identification, titles, 0, 0, 0, 0, 0 FROM present
-  ) AS counted`;
+    SELECT * FROM change
+    UNION ALL
+    SELECT buyer_identification, 'present', NULL, NULL, NULL FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND status = 'current'
+  ) AS counted GROUP BY 1`;
