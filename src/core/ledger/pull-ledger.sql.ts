@@ -63,6 +63,8 @@ export interface Attempt {
   readonly date: CivilDate;
   /** Whether the schedule, a sweep or a backfill asked for the pull, with others. */
   readonly isOfRun: boolean;
+  /** Whether the attempt believes nothing that is stored for its date: a check has asked for the pull. */
+  readonly isRepair: boolean;
   /** By the clock of the database, before the request is sent. */
   readonly startedAt: Date;
   /** Attempts counted before this one. */
@@ -137,7 +139,8 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state IN ('queued', 'running')
     RETURNING id AS "pullId", fence, origin, date::text AS date,
-              (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun", fetch_started_at AS "startedAt",
+              (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun", origin = 'repair' AS "isRepair",
+              fetch_started_at AS "startedAt",
               attempts AS "attemptsSpent", abandoned AS "attemptsAbandoned", interrupted AS interruptions,
               ${contentOf(Prisma.sql`coalesce(
                 (SELECT content_version FROM conciliation.day WHERE day.date = pull.date),

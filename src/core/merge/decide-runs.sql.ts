@@ -14,8 +14,8 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { discardPlan, type Hold, type HoldReason } from '../ledger/pull-ledger.sql.ts';
-import { isHoldLost, planHeld, releasePull } from './decisions.sql.ts';
+import { discardPlan, type Hold } from '../ledger/pull-ledger.sql.ts';
+import { planHeld, releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
 import {
   findHold,
@@ -161,20 +161,10 @@ function assessHeld(parts: EngineParts & MergePolicy, { id }: RunPull): Promise<
     const planned = await planHeld(tx, parts.features, id);
     if (planned === null) return null;
     const { held, day, plan } = planned;
-    const { fence } = held;
-    const origin = held.isRepair ? 'repair' : 'daily';
-    const isLost = isHoldLost(held, day);
-    const { hold, lost } = await findHold(
-      tx,
-      { fence, isOfRun: false, origin },
-      { day, plan },
-      parts,
-    );
-    await discardPlan(tx, fence);
-    if (!isLost) return { id, lost, hold };
-    // The planner replaces the pull.
-    const reason = held.holdReason as HoldReason;
-    return { id, lost: held.withdrawn, hold: { reason, detail: held.holdDetail } };
+    const found = await findHold(tx, { ...held, day, plan, isOfRun: false }, parts);
+    await discardPlan(tx, held.fence);
+    // The planner replaces a pull whose rows are lost.
+    return held.isLost ? null : { id, ...found };
   }, MERGE_TRANSACTION);
 }
 

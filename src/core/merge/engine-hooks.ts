@@ -53,7 +53,6 @@ export interface Losses {
 export interface PlannedResponse {
   readonly fence: bigint;
   readonly day: LockedDay;
-  readonly plan: MergePlan;
   /** A buyer that is not listed loses no title. */
   readonly losses: readonly Losses[];
 }

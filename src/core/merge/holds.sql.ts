@@ -52,11 +52,6 @@ export function runLimitPercent(withdrawalLimitPercent: number): number | null {
   return withdrawalLimitPercent === 100 ? null : withdrawalLimitPercent / 2;
 }
 
-interface PlannedMerge {
-  readonly day: LockedDay;
-  readonly plan: MergePlan;
-}
-
 /**
  * The holds that the end of a run decides again; see `decideRuns`. `run_withdrawals`: until then the response waits for
  * the other dates of its run, and afterwards the run as a whole has lost too much.
@@ -68,7 +63,10 @@ export const LOSS_REASONS = [
   'buyer_withdrawals',
 ] as const satisfies readonly HoldReason[];
 
-const isLossHold = (hold: Hold | null) => LOSS_REASONS.some((reason) => reason === hold?.reason);
+interface PlannedMerge extends Pick<Attempt, 'fence' | 'isRepair' | 'isOfRun'> {
+  readonly day: LockedDay;
+  readonly plan: MergePlan;
+}
 
 /**
  * Why the planned changes of an attempt must wait for a person, and how many titles its date loses.
@@ -78,35 +76,14 @@ const isLossHold = (hold: Hold | null) => LOSS_REASONS.some((reason) => reason =
  */
 export async function findHold(
   tx: Transaction,
-  { fence, isOfRun, origin }: Pick<Attempt, 'fence' | 'isOfRun' | 'origin'>,
-  { day, plan }: PlannedMerge,
+  { fence, isOfRun, isRepair, day, plan }: PlannedMerge,
   parts: Pick<EngineParts, 'features'> & MergePolicy,
 ): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
+  const { features, checksPlausibility, withdrawalLimitPercent } = parts;
   // A repair withdraws rows that no response had: no earlier loss adds to them.
-  const change = { plan, day: origin === 'repair' ? { ...day, withdrawnCount: 0 } : day };
-  const within = await holdWithin(tx, fence, change, parts, 'date');
-  const runLimit = runLimitPercent(parts.withdrawalLimitPercent);
-  if (isOfRun) {
-    const isGreat = runLimit !== null && within.lost * 100 > runLimit * change.day.titleCount;
-    if (within.hold !== null || !isGreat) return within;
-    return { ...within, hold: { reason: 'run_withdrawals', detail: null } };
-  }
-  if (!isLossHold(within.hold)) return within;
-  return holdWithin(tx, fence, change, parts, 'dates');
-}
-
-async function holdWithin(
-  tx: Transaction,
-  fence: bigint,
-  { day, plan }: PlannedMerge,
-  {
-    features,
-    checksPlausibility,
-    withdrawalLimitPercent,
-  }: Pick<EngineParts, 'features'> & MergePolicy,
-  scope: SuccessorScope,
-): Promise<{ readonly hold: Hold | null; readonly lost: number }> {
-  const losses = plan.withdrawn === 0 ? [] : await readPlannedLosses(tx, fence, day, scope);
+  const before = isRepair ? { ...day, withdrawnCount: 0 } : day;
+  const scope = isOfRun ? 'date' : 'dates';
+  const losses = plan.withdrawn === 0 ? [] : await readPlannedLosses(tx, fence, before, scope);
   const lost = sumOf(losses.map((loss) => loss.lost));
   const reason = decideHold({
     currentTitles: day.titleCount,
@@ -120,13 +97,15 @@ async function holdWithin(
   if (reason !== null) return { lost, hold: { reason, detail: null } };
   // A response without changes needs no further statement.
   const isChanged = plan.inserted + plan.changed + plan.withdrawn > 0;
-  if (!checksPlausibility || !isChanged) return { lost, hold: null };
-  for (const { engine } of features) {
-    const planned = { fence, day, plan, losses };
+  const holders = checksPlausibility && isChanged ? features : [];
+  for (const { engine } of holders) {
+    const planned = { fence, day, losses };
     const hold = await engine?.inDecision?.(tx, planned, withdrawalLimitPercent);
     if (hold) return { lost, hold };
   }
-  return { lost, hold: null };
+  const runLimit = runLimitPercent(withdrawalLimitPercent);
+  const isGreat = runLimit !== null && lost * 100 > runLimit * day.titleCount;
+  return { lost, hold: isOfRun && isGreat ? { reason: 'run_withdrawals', detail: null } : null };
 }
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
@@ -142,7 +121,7 @@ const MEMORY_DAYS = 30;
  * buyer and provider. `dates`: there, or on another accepted date, with the same value and due date and in a later
  * response than the newest one that had the title. The first does not depend on the responses for other dates.
  */
-export type SuccessorScope = 'date' | 'dates';
+type SuccessorScope = 'date' | 'dates';
 
 /** The losses of a staged response after `planChanges`. */
 function readPlannedLosses(

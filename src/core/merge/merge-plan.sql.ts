@@ -5,7 +5,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
 import { TITLE_COLUMNS } from '../title/title.ts';
 import { COMPUTED_CONTENT_HASH, COMPUTED_IDENTITY_HASH } from '../title/title-hashes.sql.ts';
-import type { ChangeCounts, EngineFeature, MergePlan } from './engine-hooks.ts';
+import type { ChangeCounts, EngineFeature, MergePlan, MergingPull } from './engine-hooks.ts';
 
 export const NO_CHANGES: ChangeCounts = {
   inserted: 0,
@@ -38,15 +38,15 @@ export const NO_CHANGES: ChangeCounts = {
  * The caller holds the lock of the day's row, so the titles do not change between the statements below, and
  * has called `configurePlanner`.
  *
- * @param isRepair whether no stored hash counts, and every column that differs from the response is written
+ * In a repair, no stored hash counts, and every column that differs from the response is written.
+ *
  * @throws StagingUnavailableError when the date was changed since its titles were read
  */
 export async function planChanges(
   tx: Transaction,
   features: readonly EngineFeature[],
-  fence: bigint,
   day: LockedDay,
-  isRepair: boolean,
+  { fence, isRepair }: Pick<MergingPull, 'fence' | 'isRepair'>,
 ): Promise<MergePlan> {
   const isKnown = day.knownTitles !== null;
   if (day.isStale) {
