@@ -14,16 +14,10 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { discardPlan, type Hold } from '../ledger/pull-ledger.sql.ts';
+import { discardPlan, type Hold, type HoldReason } from '../ledger/pull-ledger.sql.ts';
 import { planHeld, releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
-import {
-  findHold,
-  LOSS_REASONS,
-  type MergePolicy,
-  readMergedLosses,
-  runLimitPercent,
-} from './holds.sql.ts';
+import { findHold, type MergePolicy, readMergedLosses, runLimitPercent } from './holds.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 import { configurePlanner } from './merge-plan.sql.ts';
 
@@ -58,6 +52,17 @@ interface RunPull {
   readonly titlesBefore: number;
   readonly withdrawn: number;
 }
+
+/**
+ * The holds that the end of a run decides again. `run_withdrawals`: until then the response waits for
+ * the other dates of its run, and afterwards the run as a whole has lost too much.
+ */
+const LOSS_REASONS = [
+  'emptied',
+  'withdrawal_limit',
+  'run_withdrawals',
+  'buyer_withdrawals',
+] as const satisfies readonly HoldReason[];
 
 /** Of rows `pull`: held because of lost titles, and not decided at the end of its run. */
 const isUndecided = Prisma.sql`

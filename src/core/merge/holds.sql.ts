@@ -52,17 +52,6 @@ export function runLimitPercent(withdrawalLimitPercent: number): number | null {
   return withdrawalLimitPercent === 100 ? null : withdrawalLimitPercent / 2;
 }
 
-/**
- * The holds that the end of a run decides again; see `decideRuns`. `run_withdrawals`: until then the response waits for
- * the other dates of its run, and afterwards the run as a whole has lost too much.
- */
-export const LOSS_REASONS = [
-  'emptied',
-  'withdrawal_limit',
-  'run_withdrawals',
-  'buyer_withdrawals',
-] as const satisfies readonly HoldReason[];
-
 interface PlannedMerge extends Pick<Attempt, 'fence' | 'isRepair' | 'isOfRun'> {
   readonly day: LockedDay;
   readonly plan: MergePlan;

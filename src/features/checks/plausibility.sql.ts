@@ -3,7 +3,7 @@ import { BUYER } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { LockedDay } from '../../core/ledger/day-ledger.sql.ts';
 import type { Hold, HoldReason } from '../../core/ledger/pull-ledger.sql.ts';
-import type { PlannedResponse } from '../../core/merge/engine-hooks.ts';
+import type { Losses, PlannedResponse } from '../../core/merge/engine-hooks.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /**
@@ -141,12 +141,6 @@ const usualNumbers = (date: CivilDate) => Prisma.sql`
          percentile_disc(0.5) WITHIN GROUP (ORDER BY mean) AS mean
   FROM numbers GROUP BY 1, 2 HAVING count(*) >= ${MIN_USUAL_DAYS}`;
 
-/** Of a row that `readStagedFacts` reads. */
-type CountedFacts = Omit<ResponseFacts, 'buyer' | 'lost' | 'lostBefore'> & {
-  readonly isTotal: boolean;
-  readonly buyer: string;
-};
-
 async function readStagedFacts(
   tx: Transaction,
   { fence, day, losses }: PlannedResponse,
@@ -154,7 +148,7 @@ async function readStagedFacts(
   // Rows (buyer_identification, titles, duplicates, present, inserted, changed, value), one for each writing: titles are
   // grouped by the text first, because its normal form for each title takes longer.
   const counted = day.hasTitles ? changesOfBuyers(fence, day) : newTitlesOfBuyers(fence);
-  const rows = await tx.$queryRaw<CountedFacts[]>`
+  const rows = await tx.$queryRaw<Omit<ResponseFacts, 'lost' | 'lostBefore'>[]>`
     WITH usual AS (${usualNumbers(day.date)}), counted AS (
       SELECT grouping(buyer) = 1 AS is_total, coalesce(buyer, '') AS buyer, sum(titles) AS titles,
              sum(duplicates) AS duplicates, sum(present) AS present, sum(inserted) AS inserted, sum(changed) AS changed,
@@ -162,7 +156,7 @@ async function readStagedFacts(
       FROM (SELECT ${BUYER} AS buyer, * FROM (${counted}) AS written) AS written
       GROUP BY GROUPING SETS ((), (buyer))
     )
-    SELECT is_total AS "isTotal", buyer, coalesce(counted.titles, 0)::float8 AS titles,
+    SELECT CASE WHEN NOT is_total THEN buyer END AS buyer, coalesce(counted.titles, 0)::float8 AS titles,
            coalesce(duplicates, 0)::float8 AS duplicates, coalesce(present, 0)::float8 AS "currentTitles",
            coalesce(inserted, 0)::float8 AS inserted, coalesce(changed, 0)::float8 AS changed,
            usual.titles::float8 AS "usualTitles",
@@ -170,13 +164,8 @@ async function readStagedFacts(
     FROM counted FULL JOIN usual USING (is_total, buyer)
     ORDER BY is_total DESC, buyer`;
   // The limit of all lost titles is the engine's.
-  const none = { lost: 0, lostBefore: 0 };
-  const lossesOf = new Map(losses.map((loss) => [loss.buyer, loss]));
-  return rows.map(({ isTotal, ...facts }) =>
-    isTotal
-      ? { ...facts, ...none, buyer: null }
-      : { ...facts, ...(lossesOf.get(facts.buyer) ?? none) },
-  );
+  const lossesOf = new Map<string | null, Losses>(losses.map((loss) => [loss.buyer, loss]));
+  return rows.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts }));
 }
 
 /**
