@@ -1,6 +1,7 @@
 import { type Decision, recordAudit } from '../base/audit/audit.ts';
 import { readClock } from '../base/database/clock.ts';
 import type { Database } from '../base/database/database.ts';
+import { takeLock } from '../base/database/program-lock.sql.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import {
   addDays,
@@ -8,7 +9,7 @@ import {
   daysBetween,
   lastClosedDate,
 } from '../base/values/business-day.ts';
-import { advanceCheckpoint, lockClosing } from '../core/ledger/day-ledger.sql.ts';
+import { checkpointAdvance } from '../core/ledger/day-ledger.sql.ts';
 import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-ledger.sql.ts';
 import { argument, flag, required, stagingCommand, toDate, toWords } from './command.ts';
 import { formatCount } from './output/table.ts';
@@ -78,7 +79,7 @@ export function correctStartDate(
 ) {
   return database.prisma.$transaction(async (tx) => {
     // A running merge waits here and then advances the corrected checkpoint.
-    await lockClosing(tx);
+    await takeLock(tx, 'closing');
     const before = await tx.checkpoint.findFirst({ select: { startDate: true } });
     if (before === null) {
       throw new InputError('the ledger has not begun: set START_DATE before the first start');
@@ -88,7 +89,7 @@ export function correctStartDate(
         UPDATE conciliation.checkpoint
         SET start_date = ${startDate}::date, last_reconciled_date = NULL, pull_id = NULL,
             updated_at = now()`;
-      await advanceCheckpoint(tx, null);
+      await tx.$executeRaw(checkpointAdvance(null));
       await recordAudit(tx, {
         ...{ actor: by, action: 'start_date.set', date: startDate, reason },
         details: { from: before.startDate, to: startDate },

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { ConciliationError, ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
 import { DescribedError } from '../runtime/logger.ts';
 
 /**
@@ -95,12 +96,36 @@ export function describeDatabaseError(error: unknown): string {
  * Returns an error with the name and the frames of the original, and with its description and code, in place of an error
  * of the database or of the connection to it, whose text may quote a row. Other errors are returned unchanged.
  */
-export function withoutRowValues(error: unknown): unknown {
+function withoutRowValues(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DescribedError) return error;
   const isOfDatabase =
     error instanceof pg.DatabaseError || /^(PrismaClient|DriverAdapterError)/.test(error.name);
   if (!isOfDatabase) return error;
   return new DescribedError(error, describeDatabaseError(error), databaseErrorCode(error));
+}
+
+/**
+ * Maps an error of the database, or of the connection to it, for the rest of the program: to a StagingUnavailableError
+ * with the original as its cause, if the same work may succeed later; otherwise to an error that quotes no row.
+ */
+export function toStagingError(error: unknown): unknown {
+  if (error instanceof ConciliationError) return error;
+  if (error instanceof Error && error.cause instanceof ConfigError) return error.cause;
+  if (isUnavailable(error)) {
+    const code = databaseErrorCode(error);
+    const problem = `the database is not available: ${describeDatabaseError(error)}`;
+    return new StagingUnavailableError(problem, { cause: error, context: code ? { code } : {} });
+  }
+  return withoutRowValues(error);
+}
+
+/** For work on a connection of the pool. A failure throws what `toStagingError` returns. */
+export async function mapErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toStagingError(error);
+  }
 }
 
 /**

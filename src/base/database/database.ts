@@ -9,15 +9,10 @@ import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
 import { PrismaClient } from '../../generated/prisma/client.ts';
 import { DATE_FIELDS, JSON_FIELDS } from '../../generated/schema-fields.ts';
-import { ConciliationError, ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import { ConfigError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type CivilDate, parseCivilDate } from '../values/business-day.ts';
-import {
-  databaseErrorCode,
-  describeDatabaseError,
-  isUnavailable,
-  withoutRowValues,
-} from './database-error.ts';
+import { describeDatabaseError, mapErrors } from './database-error.ts';
 
 type DateFields = typeof DATE_FIELDS;
 
@@ -206,15 +201,6 @@ export async function inTransaction<T>(
   return done.result.of;
 }
 
-/** For work on a connection of the pool. A failure throws what `toStagingError` returns. */
-export async function mapErrors<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw toStagingError(error);
-  }
-}
-
 /** Returns the URL with the settings of the session. In `pg` the parameters of the URL override every other option. */
 export function withSessionSettings(
   databaseUrl: string,
@@ -275,18 +261,3 @@ const READ_AS = new Map<number, number>([
 /** Keeps dates as text. A JavaScript Date would turn a civil date into an instant in the local time zone. */
 const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
   pg.types.getTypeParser(READ_AS.get(oid) ?? oid, format);
-
-/**
- * Maps an error of the database, or of the connection to it, for the rest of the program: to a StagingUnavailableError
- * with the original as its cause, if the same work may succeed later; otherwise to an error that quotes no row.
- */
-export function toStagingError(error: unknown): unknown {
-  if (error instanceof ConciliationError) return error;
-  if (error instanceof Error && error.cause instanceof ConfigError) return error.cause;
-  if (isUnavailable(error)) {
-    const code = databaseErrorCode(error);
-    const problem = `the database is not available: ${describeDatabaseError(error)}`;
-    return new StagingUnavailableError(problem, { cause: error, context: code ? { code } : {} });
-  }
-  return withoutRowValues(error);
-}

@@ -4,12 +4,13 @@ import pg from 'pg';
 import { ConfigError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { checkSession, toStagingError, withSessionSettings } from './database.ts';
+import { checkSession, withSessionSettings } from './database.ts';
 import {
   databaseErrorCode,
   describeDatabaseError,
   isUnavailable,
   isUntrusted,
+  toStagingError,
 } from './database-error.ts';
 
 /** The same relative path from src/base/database and from dist/base/database. */

@@ -1,6 +1,7 @@
 import type { QueryResultRow } from 'pg';
 import Cursor from 'pg-cursor';
-import { type Database, mapErrors } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { mapErrors } from '../database/database-error.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 
 /** The tables as of one instant. */

@@ -193,26 +193,16 @@ export async function settleDay(tx: Transaction, date: CivilDate): Promise<void>
   if (state === day.state) return;
   await tx.day.updateMany({ where: { date }, data: { state } });
   if (state !== 'reconciled') return;
-  await lockClosing(tx);
-  await advanceCheckpoint(tx, day.pullId);
-}
-
-/** Takes the lock of the closing phase, which the transaction keeps until it ends. */
-export async function lockClosing(tx: Transaction): Promise<void> {
   await takeLock(tx, 'closing');
+  await tx.$executeRaw(checkpointAdvance(day.pullId));
 }
 
 /**
- * Advances the checkpoint over every reconciled date that follows it without a gap. The checkpoint
+ * The statement that advances the checkpoint over every reconciled date that follows it without a gap. The checkpoint
  * never moves back. The caller holds the lock of the closing phase, so that of two merges that
  * close neighbouring gaps the second one sees the first.
  * @param pullId stored as the pull that advanced it; null: a person did
  */
-export async function advanceCheckpoint(tx: Transaction, pullId: bigint | null): Promise<void> {
-  await tx.$executeRaw(checkpointAdvance(pullId));
-}
-
-/** The statement of `advanceCheckpoint`. */
 export const checkpointAdvance = (pullId: bigint | null): Prisma.Sql => Prisma.sql`
     WITH next AS (
       SELECT coalesce(last_reconciled_date + 1, start_date) AS date FROM conciliation.checkpoint

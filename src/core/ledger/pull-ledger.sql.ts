@@ -21,6 +21,38 @@ export const PULL_STATES = [
 ] as const;
 export type PullState = (typeof PULL_STATES)[number];
 
+/** The reasons why a response waits for a decision before it is merged. */
+export const HOLD_REASONS = [
+  'emptied',
+  'unreadable',
+  'withdrawal_limit',
+  'run_withdrawals',
+  'buyer_withdrawals',
+  'buyer_missing',
+  'duplicates',
+  'growth',
+  'changed_share',
+  'value_jump',
+] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
+
+/** The value that was compared with a limit. */
+export interface HoldDetail {
+  /** The identification of the buyer, empty for titles without one; null: all titles. */
+  readonly buyer: string | null;
+  /** The titles or, for `value_jump`, the factor, rounded. */
+  readonly found: number;
+  /** The titles that `found` is a share of, or the usual number; null for `value_jump`. */
+  readonly of: number | null;
+  readonly limit: number;
+}
+
+export interface Hold {
+  readonly reason: HoldReason;
+  /** Null unless the response is held for its plausibility. */
+  readonly detail: HoldDetail | null;
+}
+
 /**
  * One attempt at a pull. All its writes are refused once another attempt has drawn a higher fence.
  */
@@ -31,6 +63,8 @@ export interface Attempt {
   readonly date: CivilDate;
   /** Whether the schedule, a sweep or a backfill asked for the pull, with others. */
   readonly isOfRun: boolean;
+  /** Whether the attempt believes nothing that is stored for its date: a check has asked for the pull. */
+  readonly isRepair: boolean;
   /** By the clock of the database, before the request is sent. */
   readonly startedAt: Date;
   /** Attempts counted before this one. */
@@ -105,7 +139,8 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state IN ('queued', 'running')
     RETURNING id AS "pullId", fence, origin, date::text AS date,
-              (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun", fetch_started_at AS "startedAt",
+              (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun", origin = 'repair' AS "isRepair",
+              fetch_started_at AS "startedAt",
               attempts AS "attemptsSpent", abandoned AS "attemptsAbandoned", interrupted AS interruptions,
               ${contentOf(Prisma.sql`coalesce(
                 (SELECT content_version FROM conciliation.day WHERE day.date = pull.date),

@@ -14,21 +14,29 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { discardPlan } from '../ledger/pull-ledger.sql.ts';
-import { isHoldLost, planHeld, releasePull } from './decisions.sql.ts';
+import { discardPlan, type Hold, type HoldReason } from '../ledger/pull-ledger.sql.ts';
+import { planHeld, releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
-import {
-  findHold,
-  type Hold,
-  type HoldReason,
-  isRunHeld,
-  LOSS_REASONS,
-  type MergePolicy,
-  runLimitPercent,
-} from './holds.sql.ts';
-import { readMergedLosses } from './losses.sql.ts';
+import { findHold, type MergePolicy, readMergedLosses, runLimitPercent } from './holds.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 import { configurePlanner } from './merge-plan.sql.ts';
+
+/** A run with fewer lost titles is not held. */
+const MIN_RUN_TITLES = 20;
+
+/**
+ * Whether the responses of a run that withdraw titles must wait for a person. The limit of the date holds for one.
+ * @param run.dates dates that lose titles
+ * @param run.titles titles of all dates of the run before it
+ */
+export function isRunHeld(
+  run: { readonly dates: number; readonly lost: number; readonly titles: number },
+  withdrawalLimitPercent: number,
+): boolean {
+  const limit = runLimitPercent(withdrawalLimitPercent);
+  if (limit === null || run.dates < 2 || run.lost < MIN_RUN_TITLES) return false;
+  return run.lost * 100 > limit * run.titles;
+}
 
 /** Pulls with the same value of both belong to one run. */
 interface Run {
@@ -44,6 +52,17 @@ interface RunPull {
   readonly titlesBefore: number;
   readonly withdrawn: number;
 }
+
+/**
+ * The holds that the end of a run decides again. `run_withdrawals`: until then the response waits for
+ * the other dates of its run, and afterwards the run as a whole has lost too much.
+ */
+const LOSS_REASONS = [
+  'emptied',
+  'withdrawal_limit',
+  'run_withdrawals',
+  'buyer_withdrawals',
+] as const satisfies readonly HoldReason[];
 
 /** Of rows `pull`: held because of lost titles, and not decided at the end of its run. */
 const isUndecided = Prisma.sql`
@@ -147,20 +166,10 @@ function assessHeld(parts: EngineParts & MergePolicy, { id }: RunPull): Promise<
     const planned = await planHeld(tx, parts.features, id);
     if (planned === null) return null;
     const { held, day, plan } = planned;
-    const { fence } = held;
-    const origin = held.isRepair ? 'repair' : 'daily';
-    const isLost = isHoldLost(held, day);
-    const { hold, lost } = await findHold(
-      tx,
-      { fence, isOfRun: false, origin },
-      { day, plan },
-      parts,
-    );
-    await discardPlan(tx, fence);
-    if (!isLost) return { id, lost, hold };
-    // The planner replaces the pull.
-    const reason = held.holdReason as HoldReason;
-    return { id, lost: held.withdrawn, hold: { reason, detail: held.holdDetail } };
+    const found = await findHold(tx, { ...held, day, plan, isOfRun: false }, parts);
+    await discardPlan(tx, held.fence);
+    // The planner replaces a pull whose rows are lost.
+    return held.isLost ? null : { id, ...found };
   }, MERGE_TRANSACTION);
 }
 

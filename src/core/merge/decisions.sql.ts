@@ -2,70 +2,58 @@ import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { type LockedDay, lockDay, readDay, settleDay } from '../ledger/day-ledger.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { lockDay, readDay, settleDay } from '../ledger/day-ledger.sql.ts';
+import type { HoldDetail, HoldReason } from '../ledger/pull-ledger.sql.ts';
 import { endMerge } from './end-merge.sql.ts';
-import type { EngineFeature, EngineParts } from './engine-hooks.ts';
-import type { HoldDetail } from './holds.sql.ts';
+import type { EngineFeature, EngineParts, StagedResponse } from './engine-hooks.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
 import { configurePlanner, planChanges } from './merge-plan.sql.ts';
 
+/**
+ * Of a row `pull` that is held: its staged rows are gone. A crash of the database empties all staging tables, which are
+ * unlogged.
+ */
+const isLost = Prisma.sql`
+  pull.titles > 0
+  AND NOT EXISTS (SELECT FROM conciliation.staged_title WHERE fence = pull.fence)
+  AND NOT EXISTS (SELECT FROM conciliation.staged_reject WHERE fence = pull.fence)
+  AND NOT EXISTS (SELECT FROM conciliation.staged_base WHERE fence = pull.fence)`;
+
 /** A pull that waits for a person. */
-export interface HeldPull {
-  readonly date: CivilDate;
-  readonly fence: bigint;
+export interface HeldPull extends StagedResponse {
   readonly dateWasClosed: boolean;
-  readonly fetchedAt: Date | null;
-  readonly holdReason: string | null;
+  readonly holdReason: HoldReason | null;
   readonly holdDetail: HoldDetail | null;
-  /** See `isRepair`. */
-  readonly isRepair: boolean;
-  readonly titles: number;
-  readonly withdrawn: number;
+  /** `replaceLostHolds` has not run since. */
+  readonly isLost: boolean;
 }
 
-/** Null: the pull does not exist, or it is not held. */
-export async function readHeldPull(tx: Transaction, pullId: bigint): Promise<HeldPull | null> {
-  const [pull] = await tx.$queryRaw<[HeldPull?]>`
-    SELECT date::text AS date, fence, date_was_closed AS "dateWasClosed",
-           fetch_started_at AS "fetchedAt", hold_reason AS "holdReason",
-           hold_detail AS "holdDetail", titles, withdrawn, origin = 'repair' AS "isRepair"
-    FROM conciliation.pull WHERE id = ${pullId} AND state = 'held'`;
-  return pull ?? null;
-}
-
-/** Locks the date of a held pull, and plans its release anew. Null: the pull is not held. */
+/** Locks the date of a held pull, and plans its release anew. Null: the pull does not exist, or it is not held. */
 export async function planHeld(
   tx: Transaction,
   features: readonly EngineFeature[],
   pullId: bigint,
 ) {
   await configurePlanner(tx);
-  const seen = await readHeldPull(tx, pullId);
-  if (seen === null) return null;
-  await lockDay(tx, seen.date);
-  const day = await readDay(tx, seen.date, seen.fence);
-  // Read again under the lock: a newer merge may have ended the hold meanwhile.
-  const held = await readHeldPull(tx, pullId);
-  if (held === null || day.heldPullId !== pullId) return null;
-  const { date, fence, isRepair } = held;
-  const staged = { pullId, fence, date, isRepair, drift: [] };
-  for (const { engine } of features) await engine?.beforePlan?.(tx, staged);
-  const plan = await planChanges(tx, features, fence, day, isRepair);
-  return { held, day, plan, staged };
+  const [held] = await tx.$queryRaw<[HeldPull?]>`
+    SELECT id AS "pullId", fence, date::text AS date, origin = 'repair' AS "isRepair", '[]'::jsonb AS drift,
+           date_was_closed AS "dateWasClosed", hold_reason AS "holdReason", hold_detail AS "holdDetail",
+           ${isLost} AS "isLost"
+    FROM conciliation.pull WHERE id = ${pullId} AND state = 'held'`;
+  if (held === undefined) return null;
+  await lockDay(tx, held.date);
+  const day = await readDay(tx, held.date, held.fence);
+  // A newer merge may have ended the hold meanwhile.
+  if (day.heldPullId !== pullId) return null;
+  for (const { engine } of features) await engine?.beforePlan?.(tx, held);
+  const plan = await planChanges(tx, features, day, held);
+  return { held, day, plan };
 }
 
 /**
- * Whether the staged rows of a held pull are gone, and `replaceLostHolds` has not run since. A crash of the database
- * empties all staging tables, which are unlogged.
- */
-export function isHoldLost({ titles }: HeldPull, day: LockedDay): boolean {
-  const { stagedTitles, stagedRejects, knownTitles } = day;
-  return titles > 0 && stagedTitles + stagedRejects === 0 && knownTitles === null;
-}
-
-/**
- * Ends the held pulls whose staged rows are gone, see `isHoldLost`, and plans a pull of each of their dates. A date
- * whose row is locked is left to the next call.
+ * Ends the held pulls whose staged rows are gone, and plans a pull of each of their dates. A date whose row is locked is
+ * left to the next call.
  *
  * @returns the number of planned pulls
  */
@@ -74,10 +62,7 @@ export function replaceLostHolds(tx: Transaction): Promise<number> {
     WITH lost AS MATERIALIZED (
       SELECT pull.id, pull.date, pull.origin
       FROM conciliation.pull JOIN conciliation.day ON day.held_pull_id = pull.id
-      WHERE pull.state = 'held' AND pull.titles > 0
-        AND NOT EXISTS (SELECT FROM conciliation.staged_title WHERE fence = pull.fence)
-        AND NOT EXISTS (SELECT FROM conciliation.staged_reject WHERE fence = pull.fence)
-        AND NOT EXISTS (SELECT FROM conciliation.staged_base WHERE fence = pull.fence)
+      WHERE pull.state = 'held' AND ${isLost}
       FOR UPDATE OF day SKIP LOCKED
     ), ended AS (
       UPDATE conciliation.pull
@@ -111,9 +96,9 @@ export function releasePull(
         { context: { fault: 'not_held', pull: String(pullId) } },
       );
     }
-    const { held, day, plan, staged } = planned;
-    const { date, dateWasClosed } = held;
-    if (isHoldLost(held, day)) {
+    const { held, day, plan } = planned;
+    const { date } = held;
+    if (held.isLost) {
       throw new InputError(
         `the titles that pull ${pullId} held for ${date} were lost in a database crash; the date is pulled again`,
         { context: { fault: 'hold_lost', date, pull: String(pullId) } },
@@ -125,8 +110,7 @@ export function releasePull(
           decided_at = CASE WHEN ${decision !== null} THEN now() END,
           decided_by = ${decision?.by ?? null}, reason = ${decision?.reason ?? null}
       WHERE id = ${pullId}`;
-    const merge = { ...staged, day, plan, state: 'merged', dateWasClosed, fold: null } as const;
-    await endMerge(tx, features, merge);
+    await endMerge(tx, features, { ...held, day, plan, state: 'merged', fold: null });
     if (decision !== null) {
       const { by: actor, reason } = decision;
       await recordAudit(tx, { actor, action: 'pull.release', date, pullId, reason });

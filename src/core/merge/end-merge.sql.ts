@@ -1,22 +1,20 @@
 import type { Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
-  advanceCheckpoint,
   checkpointAdvance,
   type LockedDay,
-  lockClosing,
   setVerifiedDay,
   stateAfterMerge,
 } from '../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../ledger/pull-ledger.sql.ts';
 import type { TitleFold } from '../title/title.ts';
 import type { DriftItem } from '../title/title-contract.ts';
-import type { EngineFeature, MergingPull } from './engine-hooks.ts';
+import type { ChangeCounts, EngineFeature, MergePlan, MergingPull } from './engine-hooks.ts';
 import { applyChanges } from './merge-apply.sql.ts';
-import type { ChangeCounts, MergePlan } from './merge-plan.sql.ts';
 
 /** How a whole response ended. */
 export type MergeState = 'merged' | 'unchanged' | 'held' | 'superseded';
@@ -66,10 +64,10 @@ export async function endMerge(
   }
 
   if (!isChanged && !isNewlyReconciled && drift.length === 0 && !isRepair) return;
-  await lockClosing(tx);
+  await takeLock(tx, 'closing');
   reachFaultPoint('closing');
   if (isChanged) await closeMerge(tx, features, merge, isNewlyReconciled);
-  else if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
+  else if (isNewlyReconciled) await tx.$executeRaw(checkpointAdvance(pullId));
   if (isRepair) await recordMissing(tx, merge);
   await recordDrift(tx, pullId, drift);
 }

@@ -1,6 +1,8 @@
 import type { Database, Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import type { LockedDay } from '../ledger/day-ledger.sql.ts';
+import type { Hold } from '../ledger/pull-ledger.sql.ts';
 import type { DriftItem } from '../title/title-contract.ts';
 
 /** The pull that is merged. The rows of its date and of the pull are locked. */
@@ -15,6 +17,44 @@ export interface MergingPull {
 /** A response whose rows are staged under the fence of its pull. */
 export interface StagedResponse extends MergingPull {
   drift: readonly DriftItem[];
+}
+
+/** The changes of a response in its date, counted. */
+export interface ChangeCounts {
+  readonly inserted: number;
+  readonly changed: number;
+  readonly withdrawn: number;
+  readonly restored: number;
+  readonly unchanged: number;
+  /**
+   * Titles that the response lacks and that stay current, because a reject of the response may be the title.
+   */
+  readonly withheld: number;
+}
+
+/** The changes that `planChanges` found. */
+export interface MergePlan extends ChangeCounts {
+  /** Titles of the response that keep the contract. */
+  readonly titles: number;
+  readonly rejected: number;
+}
+
+/** The lost titles of one buyer. */
+export interface Losses {
+  /** The normal form of the buyer's identification, empty for titles without one. */
+  readonly buyer: string;
+  /** Titles that the response withdraws. */
+  readonly lost: number;
+  /** Titles that earlier responses withdrew and that the response does not restore. */
+  readonly lostBefore: number;
+}
+
+/** A response whose changes are planned, and which no limit of its date's losses holds. */
+export interface PlannedResponse {
+  readonly fence: bigint;
+  readonly day: LockedDay;
+  /** A buyer that is not listed loses no title. */
+  readonly losses: readonly Losses[];
 }
 
 /** The part of the closing phase. The lock that all merges share is held. */
@@ -34,6 +74,15 @@ interface EngineHooks {
   readonly beforePlan?: (tx: Transaction, staged: StagedResponse) => Promise<void>;
   /** In the plan of a repair: rows (title_id), the titles that are written again although their content is equal. */
   readonly writtenAgain?: (date: CivilDate) => Prisma.Sql;
+  /**
+   * In the decision about a response that inserts, changes or withdraws titles. Returns why a person has to decide
+   * first; null: nothing. `emptied` and the limits of a date and of a run are the engine's.
+   */
+  readonly inDecision?: (
+    tx: Transaction,
+    planned: PlannedResponse,
+    withdrawalLimitPercent: number,
+  ) => Promise<Hold | null>;
   /** In the part of a merge that touches its own date only, when its titles are written or its day is computed anew. */
   readonly inOwnDate?: (
     tx: Transaction,

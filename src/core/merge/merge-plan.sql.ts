@@ -5,20 +5,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
 import { TITLE_COLUMNS } from '../title/title.ts';
 import { COMPUTED_CONTENT_HASH, COMPUTED_IDENTITY_HASH } from '../title/title-hashes.sql.ts';
-import type { EngineFeature } from './engine-hooks.ts';
-
-/** The changes of a response in its date, counted. */
-export interface ChangeCounts {
-  readonly inserted: number;
-  readonly changed: number;
-  readonly withdrawn: number;
-  readonly restored: number;
-  readonly unchanged: number;
-  /**
-   * Titles that the response lacks and that stay current, because a reject of the response may be the title.
-   */
-  readonly withheld: number;
-}
+import type { ChangeCounts, EngineFeature, MergePlan, MergingPull } from './engine-hooks.ts';
 
 export const NO_CHANGES: ChangeCounts = {
   inserted: 0,
@@ -28,13 +15,6 @@ export const NO_CHANGES: ChangeCounts = {
   unchanged: 0,
   withheld: 0,
 };
-
-/** The changes that `planChanges` found. */
-export interface MergePlan extends ChangeCounts {
-  /** Titles of the response that keep the contract. */
-  readonly titles: number;
-  readonly rejected: number;
-}
 
 /**
  * Matches the response of one attempt with the titles of its date, and writes the changes into
@@ -58,15 +38,15 @@ export interface MergePlan extends ChangeCounts {
  * The caller holds the lock of the day's row, so the titles do not change between the statements below, and
  * has called `configurePlanner`.
  *
- * @param isRepair whether no stored hash counts, and every column that differs from the response is written
+ * In a repair, no stored hash counts, and every column that differs from the response is written.
+ *
  * @throws StagingUnavailableError when the date was changed since its titles were read
  */
 export async function planChanges(
   tx: Transaction,
   features: readonly EngineFeature[],
-  fence: bigint,
   day: LockedDay,
-  isRepair: boolean,
+  { fence, isRepair }: Pick<MergingPull, 'fence' | 'isRepair'>,
 ): Promise<MergePlan> {
   const isKnown = day.knownTitles !== null;
   if (day.isStale) {

@@ -11,13 +11,18 @@ import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
-import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
+import {
+  type Attempt,
+  type HoldDetail,
+  type HoldReason,
+  staleFence,
+} from '../ledger/pull-ledger.sql.ts';
 import type { MissingText } from '../reader/known-texts.ts';
 import type { ReadResult } from '../reader/response-reader.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';
-import type { EngineParts } from './engine-hooks.ts';
-import { findHold, type HoldDetail, type HoldReason, type MergePolicy } from './holds.sql.ts';
-import { type ChangeCounts, NO_CHANGES, PLANNER_SETTINGS, planChanges } from './merge-plan.sql.ts';
+import type { ChangeCounts, EngineParts } from './engine-hooks.ts';
+import { findHold, type MergePolicy } from './holds.sql.ts';
+import { NO_CHANGES, PLANNER_SETTINGS, planChanges } from './merge-plan.sql.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged. */
 export interface ReadResponse extends ReadResult {
@@ -73,7 +78,7 @@ export function mergeStaged(
 ): Promise<PullReport> {
   const { pullId, date, fence } = attempt;
   const { features } = parts;
-  const staged = { ...attempt, isRepair: isRepair(attempt), drift: response.drift };
+  const staged = { ...attempt, drift: response.drift };
   return parts.database.prisma.$transaction(async (tx) => {
     await lockAttempt(tx, attempt);
     reachFaultPoint('merge');
@@ -88,10 +93,10 @@ export function mergeStaged(
           titles: response.knownTitles + response.accepted,
           rejected: response.rejected,
         }
-      : await planChanges(tx, features, fence, day, staged.isRepair);
+      : await planChanges(tx, features, day, attempt);
     const { hold } = isSuperseded
       ? { hold: null }
-      : await findHold(tx, attempt, { day, plan }, parts);
+      : await findHold(tx, { ...staged, day, plan }, parts);
     const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
     const merged = changes === 0 ? 'unchanged' : 'merged';
     const ended = hold === null ? merged : 'held';
@@ -127,11 +132,6 @@ async function lockAttempt(tx: Transaction, attempt: Attempt): Promise<void> {
     ), ${dayLock(attempt.date, Prisma.sql`EXISTS (SELECT FROM own)`)}
     SELECT ${PLANNER_SETTINGS} FROM own`;
   if (locked.length === 0) throw staleFence(attempt);
-}
-
-/** Whether the attempt believes nothing that is stored for its date: a check has asked for the pull. */
-export function isRepair({ origin }: Pick<Attempt, 'origin'>): boolean {
-  return origin === 'repair';
 }
 
 /** Records the outcome. A held pull waits for a release or for a newer response. */

@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import type { Pool, PoolClient } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { type Database, mapErrors, toStagingError } from '../../base/database/database.ts';
+import type { Database } from '../../base/database/database.ts';
+import { mapErrors, toStagingError } from '../../base/database/database-error.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { takeTurns } from '../../base/runtime/turns.ts';

@@ -10,8 +10,8 @@ import {
   SchemaMigrationRequiredError,
   SchemaVersionMismatchError,
 } from 'bullmq';
-import { openDatabase, toStagingError, withSessionSettings } from '../../base/database/database.ts';
-import { databaseErrorCode } from '../../base/database/database-error.ts';
+import { openDatabase, withSessionSettings } from '../../base/database/database.ts';
+import { databaseErrorCode, toStagingError } from '../../base/database/database-error.ts';
 import { ConfigError } from '../../base/runtime/errors.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
 import type { QueueBackend } from './redis-backend.ts';

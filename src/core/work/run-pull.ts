@@ -30,7 +30,7 @@ import {
 } from '../ledger/pull-ledger.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import type { MergePolicy } from '../merge/holds.sql.ts';
-import { isRepair, mergeStaged, type PullReport, readCommittedReport } from '../merge/merge.sql.ts';
+import { mergeStaged, type PullReport, readCommittedReport } from '../merge/merge.sql.ts';
 import { readKnownDay, stageResponse } from '../merge/stage-response.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';
@@ -160,7 +160,7 @@ async function pullDate(
 ): Promise<PullReport> {
   requireSurvivors(parts, attempt);
   // A repair compares every title of the response with the columns of the rows.
-  const maxKnownTitles = isRepair(attempt) ? 0 : parts.maxKnownTitles;
+  const maxKnownTitles = attempt.isRepair ? 0 : parts.maxKnownTitles;
   const known = await readKnownDay(parts.database.pool, attempt, maxKnownTitles);
   // The date may end while the response arrives or waits for its merge. A response to a request that was
   // sent before may lack titles that were accepted afterwards, so the time of the request counts.

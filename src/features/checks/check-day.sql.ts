@@ -17,7 +17,7 @@ import {
   type CheckSeverities,
 } from '../../base/values/checks.ts';
 import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
-import { arrivalFence } from '../../core/merge/losses.sql.ts';
+import { arrivalFence } from '../../core/merge/holds.sql.ts';
 import { configurePlanner } from '../../core/merge/merge-plan.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';

@@ -2,12 +2,7 @@ import { type Language, textOf } from '../../base/texts/texts.ts';
 import type { CheckCode } from '../../base/values/checks.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import { IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
-import {
-  type HoldDetail,
-  type HoldReason,
-  IMPLAUSIBLE_REASONS,
-  type ImplausibleReason,
-} from '../../core/merge/holds.sql.ts';
+import type { HoldDetail, HoldReason } from '../../core/ledger/pull-ledger.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { BROKEN_MONTHS } from './months/month-seal.sql.ts';
 
@@ -82,7 +77,8 @@ export const dayAlerts = {
   },
 } satisfies Record<string, AlertEntry>;
 
-const NUMBERS_OF: Readonly<Record<ImplausibleReason, 'share' | 'usual' | 'factor'>> = {
+/** The kind of the numbers of each reason that has some. */
+const NUMBERS_OF = {
   run_withdrawals: 'share',
   buyer_withdrawals: 'share',
   buyer_missing: 'usual',
@@ -90,7 +86,8 @@ const NUMBERS_OF: Readonly<Record<ImplausibleReason, 'share' | 'usual' | 'factor
   growth: 'usual',
   changed_share: 'share',
   value_jump: 'factor',
-};
+} as const satisfies Partial<Record<HoldReason, string>>;
+type ImplausibleReason = keyof typeof NUMBERS_OF;
 
 /**
  * Returns a reason with its numbers as a part of a sentence, for the command line, alerts and pages. A buyer is not
@@ -118,5 +115,5 @@ export function implausibleText(
 }
 
 export function isImplausible(reason: string | null): reason is ImplausibleReason {
-  return IMPLAUSIBLE_REASONS.some((known) => known === reason);
+  return reason !== null && Object.hasOwn(NUMBERS_OF, reason);
 }

@@ -9,7 +9,11 @@ import {
   HAS_OPEN_FINDINGS,
   IS_OPEN_FINDING,
 } from '../../core/ledger/day-ledger.sql.ts';
-import { HOLD_REASONS, type HoldDetail, type HoldReason } from '../../core/merge/holds.sql.ts';
+import {
+  HOLD_REASONS,
+  type HoldDetail,
+  type HoldReason,
+} from '../../core/ledger/pull-ledger.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';

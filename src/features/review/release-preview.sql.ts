@@ -1,12 +1,10 @@
 import { inTransaction, type Transaction } from '../../base/database/database.ts';
 import { companyIdOf } from '../../base/database/tax-id.sql.ts';
-import { readDay } from '../../core/ledger/day-ledger.sql.ts';
-import { type HeldPull, isHoldLost, readHeldPull } from '../../core/merge/decisions.sql.ts';
+import { type HeldPull, planHeld } from '../../core/merge/decisions.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
-import type { HoldReason } from '../../core/merge/holds.sql.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
-import { configurePlanner, planChanges, resetPlanner } from '../../core/merge/merge-plan.sql.ts';
+import { resetPlanner } from '../../core/merge/merge-plan.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
@@ -51,12 +49,9 @@ async function planAndRead(
   pullId: bigint,
   limit: number,
 ) {
-  await configurePlanner(tx);
-  const held = await readHeldPull(tx, pullId);
-  if (held === null) return null;
-  const day = await readDay(tx, held.date, held.fence);
-  if (isHoldLost(held, day)) return null;
-  const plan = await planChanges(tx, features, held.fence, day, held.isRepair);
+  const planned = await planHeld(tx, features, pullId);
+  if (planned === null || planned.held.isLost) return null;
+  const { held, plan } = planned;
   await resetPlanner(tx);
   const [totals] = await tx.$queryRaw<
     [{ currentTitles: number; currentSum: string; isSignedOff: boolean }]
@@ -64,9 +59,8 @@ async function planAndRead(
     SELECT title_count AS "currentTitles", original_value_sum::text AS "currentSum",
            signed_off_at IS NOT NULL AS "isSignedOff"
     FROM conciliation.day WHERE date = ${held.date}::date`;
-  const { date, holdReason, holdDetail: detail } = held;
+  const { date, holdReason: reason, holdDetail: detail } = held;
   const { titles, withdrawn: withdrawals, rejected, withheld } = plan;
-  const reason = holdReason as HoldReason | null;
   return {
     ...totals,
     ...(await readMoves(tx, held, limit)),

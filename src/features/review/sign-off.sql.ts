@@ -4,7 +4,7 @@ import { InputError, StagingUnavailableError } from '../../base/runtime/errors.t
 import { namesIn, refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
-import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/losses.sql.ts';
+import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/holds.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';

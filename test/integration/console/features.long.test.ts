@@ -4,7 +4,7 @@ import { planPulls } from '../../../src/core/planner/planner.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
@@ -18,10 +18,11 @@ test.each(FEATURES)(
     expect(
       await world.serve(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })], {
         features,
+        checksPlausibility: true,
       }),
     ).toMatchObject({ state: 'merged', inserted: 2 });
     world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a', value: '7.00' })]);
-    const limits = { features, withdrawalLimitPercent: 100 };
+    const limits = { features, withdrawalLimitPercent: 100, checksPlausibility: true };
     expect(await world.pull(date, limits)).toMatchObject({ state: 'merged', withdrawn: 2 });
     const now = new Date();
     const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
@@ -29,6 +30,16 @@ test.each(FEATURES)(
     await planPulls({ database: world.database, features }, schedule, 1);
   },
 );
+
+test.each([
+  { features: FEATURES, state: 'held' },
+  { features: FEATURES.filter(({ name }) => name !== 'checks'), state: 'merged' },
+])('a doubled response is $state with or without the checks', async ({ features, state }) => {
+  const date = nextDay();
+  const texts = titleTexts(20, { date });
+  const parts = { features, checksPlausibility: true };
+  expect(await world.serve(date, [...texts, ...texts], parts)).toMatchObject({ state });
+});
 
 test.each(FEATURES)(
   'without the feature $name the pages of the other features work',

@@ -8,9 +8,11 @@ import {
   type Database,
   openDatabase,
   type Transaction,
-  toStagingError,
 } from '../../../src/base/database/database.ts';
-import { describeDatabaseError } from '../../../src/base/database/database-error.ts';
+import {
+  describeDatabaseError,
+  toStagingError,
+} from '../../../src/base/database/database-error.ts';
 import {
   ConfigError,
   InputError,

@@ -2,7 +2,8 @@
 import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase, toStagingError } from '../../../src/base/database/database.ts';
+import { openDatabase } from '../../../src/base/database/database.ts';
+import { toStagingError } from '../../../src/base/database/database-error.ts';
 import { migrate } from '../../../src/base/database/migrate.ts';
 import {
   type EmbeddedPostgres,

@@ -254,6 +254,22 @@ describe('the limit of a run', () => {
     }
   });
 
+  test('counts no titles of a waiting response that move to another date of the run', async () => {
+    const [from = DAY, to = DAY, other = DAY] = WEEK;
+    await pull(from, [...titles(from, 80), ...titles(from, 20, 0, 'moved')]);
+    await pull(to, titles(to, 100));
+    await pull(other, titles(other, 100));
+    world.sandbox.setDayTexts(from, titles(from, 80));
+    world.sandbox.setDayTexts(to, [...titles(to, 100), ...titles(to, 20, 0, 'moved')]);
+    world.sandbox.setDayTexts(other, titles(other, 85));
+    await runOf([from, to, other]);
+    expect(await states([from, to, other])).toEqual([
+      'reconciled 80',
+      'reconciled 120',
+      'reconciled 85',
+    ]);
+  });
+
   test('a backfill over a purged history is one decision', async () => {
     await load(30);
     for (const date of WEEK) world.sandbox.setDayTexts(date, []);

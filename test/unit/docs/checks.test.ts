@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CHECK_CODES, CHECKS } from '../../../src/base/values/checks.ts';
-import { HOLD_REASONS } from '../../../src/core/merge/holds.sql.ts';
+import { HOLD_REASONS } from '../../../src/core/ledger/pull-ledger.sql.ts';
 
 const TEXT = readFileSync(join(import.meta.dirname, '../../../docs/console.md'), 'utf8');
 

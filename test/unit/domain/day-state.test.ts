@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stateAfterMerge } from '../../../src/core/ledger/day-ledger.sql.ts';
-import { decideHold, isRunHeld } from '../../../src/core/merge/holds.sql.ts';
+import { isRunHeld } from '../../../src/core/merge/decide-runs.sql.ts';
+import { decideHold } from '../../../src/core/merge/holds.sql.ts';
 
 test.each([
   [{ wasClosed: true, openRejects: 0, hasOpenFindings: false }, 'reconciled'],
