@@ -14,7 +14,7 @@ import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from './days.ts';
 import { worldOfFile } from './file-world.ts';
-import { clearMatching, listMatches, payablesOf, titlesOf } from './matching-world.ts';
+import { clearMatching, listMatches, OPEN_BREAKS, payablesOf, titlesOf } from './matching-world.ts';
 import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, daysFrom, type PullWorld, type PullWorldOptions } from './pull-world.ts';
 import { titleText } from './titles.ts';
@@ -131,9 +131,7 @@ function judgedWorld(world: PullWorld) {
 
     /** The breaks of a date as "kind order payable", urgent ones with an exclamation mark. */
     async breaks(date: CivilDate | null = null): Promise<string[]> {
-      const { breaks } = await listBreaks(database, {
-        ...{ kind: null, date, supplier: null, offset: 0, limit: 1000 },
-      });
+      const { breaks } = await listBreaks(prisma, { ...OPEN_BREAKS, date });
       return breaks.map(
         ({ kind, isUrgent, title, payable }) =>
           `${kind}${isUrgent ? '!' : ''} ${title?.orderUid ?? '-'} ${payable?.erpKey ?? '-'}`,
@@ -142,9 +140,7 @@ function judgedWorld(world: PullWorld) {
 
     /** A person resolves the break of a payable. */
     async resolve(kind: BreakKind, erpKey: string, date: CivilDate): Promise<void> {
-      const { breaks } = await listBreaks(database, {
-        ...{ kind, date, supplier: null, offset: 0, limit: 1000 },
-      });
+      const { breaks } = await listBreaks(prisma, { ...OPEN_BREAKS, kind, date });
       const found = breaks.find(({ payable }) => payable?.erpKey === erpKey);
       const titleId = found?.title ? BigInt(found.title.id) : null;
       await resolveBreak(

@@ -1,11 +1,11 @@
 /** The breaks that the newest run of the matching has found: lists, counts, and what a person decides about. */
 import { type Static, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
-import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
+import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { MAX_KEY_CHARACTERS } from '../../base/values/field-reader.ts';
 import {
   amount,
-  count,
   date,
   dateOrNull,
   id,
@@ -16,6 +16,15 @@ import {
   words,
 } from '../../console/api/schema-parts.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
+import {
+  anyOf,
+  asTabs,
+  choice,
+  dateField,
+  type FilterOf,
+  textField,
+} from '../../console/list/filter.tsx';
+import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   BREAK_KINDS,
@@ -85,41 +94,38 @@ export const ListedBreak = Type.Object({
 });
 export type ListedBreak = Static<typeof ListedBreak>;
 
-export const URGENCIES = ['urgent', 'other'] as const;
+const URGENCIES = ['urgent', 'other'] as const;
+const BREAK_STATES = ['open', 'resolved'] as const;
 
-export const BREAK_STATES = ['open', 'resolved'] as const;
-type BreakState = (typeof BREAK_STATES)[number];
-
-export interface BreakFilter {
-  /** Absent: open. */
-  readonly state?: BreakState;
-  readonly kind: BreakKind | null;
-  /** Absent: all. */
-  readonly urgency?: (typeof URGENCIES)[number] | null;
+export const BREAK_FILTER = {
+  state: asTabs(
+    choice('matching.state', BREAK_STATES, 'open', (state) => `matching.states.${state}`),
+  ),
+  urgency: anyOf('matching.urgency', URGENCIES, (urgency) => `matching.urgencies.${urgency}`),
+  kind: anyOf('matching.kind', BREAK_KINDS, (kind) => `matching.kinds.${kind}`),
   /** The accepted date of the title. */
-  readonly date: CivilDate | null;
+  date: dateField('matching.date'),
   /** The supplier's code in the ERP. */
-  readonly supplier: string | null;
-}
-
-const sumOf = {
-  breaks: count,
-  value: Type.String({
-    description:
-      "Sum of the titles' values, or of the payables' where a break has no title. Exact decimal.",
-  }),
+  supplier: textField('matching.supplier', MAX_KEY_CHARACTERS),
 };
-const BreakCount = Type.Object({ kind: words(BREAK_KINDS), ...sumOf });
-export type BreakCount = Static<typeof BreakCount>;
+export type BreakFilter = FilterOf<typeof BREAK_FILTER>;
 
-export const BreakList = Type.Object({
-  counts: Type.Array(BreakCount, { description: 'Over the whole filter, without its kind.' }),
-  sum: Type.Object(sumOf),
-  total: Type.Integer({ minimum: 0, description: 'Breaks of the filter.' }),
-  digest: Type.String({ description: 'Of all breaks of the filter, and their sides as they are.' }),
-  breaks: Type.Array(ListedBreak),
-});
-export type BreakList = Static<typeof BreakList>;
+type BreakSum = {
+  readonly breaks: number;
+  /** Of the titles, or of the payables where a break has no title. Exact decimal. */
+  readonly value: string;
+};
+export type BreakCount = BreakSum & { readonly kind: BreakKind };
+
+export interface BreakList {
+  /** Over the whole filter, without its kind, as `sum`. */
+  readonly counts: readonly BreakCount[];
+  readonly sum: BreakSum;
+  readonly total: number;
+  /** Of all breaks of the filter, and their sides as they are. */
+  readonly digest: string;
+  readonly breaks: ListedBreak[];
+}
 
 const TITLE_JSON = Prisma.sql`
   CASE WHEN title.id IS NOT NULL THEN jsonb_build_object(
@@ -153,7 +159,7 @@ const LISTED = Prisma.sql`(
               FROM (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest) AS clock
   LEFT JOIN ${DECISIONS} AS decision ON ${IS_DECIDED})`;
 
-const isIn = ({ state = 'open', urgency = null, date, supplier }: BreakFilter) => Prisma.sql`
+const isIn = ({ state, urgency, date, supplier }: BreakFilter) => Prisma.sql`
   (decided_at IS NULL) = ${state === 'open'} AND (${urgency}::text IS NULL OR (severity > 1) = (${urgency} = 'urgent'))
   AND (${date}::date IS NULL OR accepted_date = ${date}::date)
   AND (${supplier}::text IS NULL OR ${supplier}::text = coalesce(
@@ -184,18 +190,13 @@ export async function readBreaksOf(
 }
 
 /** Returns the breaks of a filter, the most urgent first, then by the greatest value. */
-export const listBreaks = (
-  { prisma }: Pick<Database, 'prisma'>,
-  request: BreakRequest,
-): Promise<BreakList> => prisma.$transaction((tx) => readBreakList(tx, request));
-
-type BreakRequest = BreakFilter & { readonly offset: number; readonly limit: number };
-
-/** Does the same in a transaction of the caller. */
-export async function readBreakList(tx: Transaction, request: BreakRequest): Promise<BreakList> {
-  const { kind, offset, limit } = request;
+export async function listBreaks(
+  tx: Transaction,
+  { offset, limit, ...filter }: BreakFilter & Place,
+): Promise<BreakList> {
+  const { kind } = filter;
   const [row] = await tx.$queryRaw<[BreakList]>`
-    WITH filtered AS MATERIALIZED (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(request)}),
+    WITH filtered AS MATERIALIZED (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(filter)}),
     chosen AS (SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text),
     listed AS (
       SELECT * FROM chosen

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { MAX_KEY_CHARACTERS } from '../../base/values/field-reader.ts';
 import {
   amount,
   date,
@@ -13,6 +14,15 @@ import {
   textOrNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import {
+  anyOf,
+  asHidden,
+  asTabs,
+  dateField,
+  type FilterOf,
+  numberField,
+  textField,
+} from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_BREAKS } from './break-list.sql.ts';
@@ -46,7 +56,7 @@ import { combinations, SUM_CANDIDATES } from './sums.sql.ts';
 /** The kinds of proposals, the best first. `other` is shown for one title only, and not confirmed with others. */
 const PROPOSAL_KINDS = ['same', 'date', 'value', 'sum', 'other'] as const;
 type ProposalKind = (typeof PROPOSAL_KINDS)[number];
-export const LISTED_KINDS = ['same', 'date', 'value', 'sum'] as const satisfies ProposalKind[];
+const LISTED_KINDS = ['same', 'date', 'value', 'sum'] as const satisfies ProposalKind[];
 
 /** The breaks that a match ends. Of the others, the platform or the ERP may have to correct one side first. */
 const ANSWERED = [
@@ -89,13 +99,14 @@ export const Proposal = Type.Object({
 });
 export type Proposal = Readonly<Static<typeof Proposal>>;
 
-export interface ProposalFilter {
+export const PROPOSAL_FILTER = {
   /** 0: all titles. Of one title, the list has also what is beyond the tolerances. */
-  readonly title: number;
-  readonly kind: (typeof LISTED_KINDS)[number] | null;
-  readonly date: CivilDate | null;
-  readonly supplier: string | null;
-}
+  title: asHidden(numberField('matching.order', { min: 0, max: 999_999_999, absent: 0 })),
+  kind: asTabs(anyOf('matching.kind', LISTED_KINDS, (kind) => `matching.proposalKinds.${kind}`)),
+  date: dateField('matching.date'),
+  supplier: textField('matching.supplier', MAX_KEY_CHARACTERS),
+};
+export type ProposalFilter = FilterOf<typeof PROPOSAL_FILTER>;
 
 const KIND_PLACE = Prisma.sql`array_position(${[...PROPOSAL_KINDS]}::text[], kind)`;
 

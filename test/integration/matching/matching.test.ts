@@ -26,6 +26,7 @@ import {
   currentTitleId,
   listBreakNames,
   match,
+  OPEN_BREAKS,
   play,
   type Step,
 } from '../../support/matching-world.ts';
@@ -39,7 +40,7 @@ const decision = { by: 'rita', code: 'agreed', reason: 'confirmed with the suppl
 const run = () => match(world.database);
 const titleId = (uid: string) => currentTitleId(world.database, uid);
 const list = (kind: BreakKind | null = null, date: typeof DAY | null = null) =>
-  listBreaks(world.database, { kind, date, supplier: null, offset: 0, limit: 9 });
+  listBreaks(world.database.prisma, { ...OPEN_BREAKS, kind, date });
 
 const cases: Record<string, readonly Step[]> = {
   'a title with two possible payables is matched with neither': [
@@ -155,23 +156,18 @@ test('all breaks of a kind are resolved at once, as the person has seen them, an
       matches: '',
     },
   ]);
-  const filter = { kind: 'value_differs', date: DAY, supplier: null } as const;
-  const place = { offset: 0, limit: 9 };
-  const { digest: seenDigest } = await listBreaks(world.database, { ...filter, ...place });
-  const resolve = (
-    seen: typeof filter | { kind: null; date: null; supplier: null },
-    digest: string,
-  ) => resolveBreaks(world.database, { ...seen, seenDigest: digest }, decision);
+  const filter = { ...OPEN_BREAKS, kind: 'value_differs', date: DAY } as const;
+  const { digest: seenDigest } = await listBreaks(world.database.prisma, filter);
+  const resolve = (seen: typeof filter | typeof OPEN_BREAKS, digest: string) =>
+    resolveBreaks(world.database, { ...seen, seenDigest: digest }, decision);
   const changed = { context: { fault: 'breaks_changed' } };
-  await expect(resolve({ ...filter, kind: null, date: null }, seenDigest)).rejects.toMatchObject(
-    changed,
-  );
+  await expect(resolve(OPEN_BREAKS, seenDigest)).rejects.toMatchObject(changed);
   await play(world, [{ load: 'k2 30.02 due=2026-07-15', matches: '' }]);
   await expect(resolve(filter, seenDigest)).rejects.toMatchObject(changed);
-  const { digest } = await listBreaks(world.database, { ...filter, ...place });
+  const { digest } = await listBreaks(world.database.prisma, filter);
   await resolve(filter, digest);
   expect(await listBreakNames(world.database)).toEqual(['missing_in_erp c -']);
-  const resolved = await listBreaks(world.database, { ...filter, ...place, state: 'resolved' });
+  const resolved = await listBreaks(world.database.prisma, { ...filter, state: 'resolved' });
   expect(
     resolved.breaks.map(({ title, decidedBy, code }) => [title?.orderUid, decidedBy, code]),
   ).toEqual([
@@ -190,9 +186,9 @@ test('resolved breaks of a kind are opened again, and resolved again', async () 
   await play(world, [
     { titles: 'a 20, b 30 due=2026-07-15', load: 'k1 20.01, k2 29 due=2026-07-15', matches: '' },
   ]);
-  const filter = { kind: 'value_differs', date: DAY, supplier: null } as const;
+  const filter = { ...OPEN_BREAKS, kind: 'value_differs', date: DAY } as const;
   const read = (state: 'open' | 'resolved') =>
-    listBreaks(world.database, { ...filter, state, offset: 0, limit: 9 });
+    listBreaks(world.database.prisma, { ...filter, state });
   const decide = async (state: 'open' | 'resolved', code: 'agreed' | 'reopened') => {
     const { digest: seenDigest } = await read(state);
     await resolveBreaks(world.database, { ...filter, state, seenDigest }, { ...decision, code });
