@@ -16,7 +16,7 @@ import {
   TITLE_GROUND,
   TITLE_TAX_ID,
 } from './candidates.sql.ts';
-import { IS_PLAIN, SEVERITY, situationOf, VERDICTS } from './judgement.sql.ts';
+import { IS_PLAIN, PAYEE, SEVERITY, SITUATION, VERDICTS } from './judgement.sql.ts';
 
 /** The kinds of breaks, in the order of a list. An unmatched title is in one break. */
 export const BREAK_KINDS = [
@@ -533,25 +533,28 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
            payable.settled_on, payable.changed_at,
            source = 2 AND place IN (3, 4) AND pair.days > ${FAR_DUE_DAYS} AND payable.instalment IS NOT NULL AS is_far,
            ${STATED_AT} AS stated_at,
-           ${situationOf(
-             Prisma.sql`named.identities`,
-             Prisma.sql`least(coalesce(demand.value, 0), greatest(payable.total_value, erp_value)) > payable.open_value
-               -- Of a sum, the difference may be a line that the ERP has posted and not yet answered.
-               AND (payable.total_value > payable.open_value
-                    OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE))`,
-             // A row that a snapshot lacks states nothing of its settlement any more.
-             Prisma.sql`undone.posted_at > CASE WHEN payable.closed_at IS NULL THEN ${STATED_AT} ELSE '-infinity' END`,
-             // Does not depend on the row, so that it is hashed once.
-             Prisma.sql`payable.erp_key IN (
-               SELECT unnest(string_to_array(erp_key, ',')) FROM booking
-               WHERE is_undone AND posted_at > (SELECT snapshot_at FROM run))`,
-           )} AS situation
+           ${SITUATION} AS situation
     FROM run CROSS JOIN pair
     JOIN paired AS title ON title.id = pair.title_id
     JOIN ${payablesOf(Prisma.sql`pair`, scope.isWhole)} AS payable ON payable.erp_key = pair.erp_key
     LEFT JOIN demand ON demand.erp_key = pair.erp_key
     LEFT JOIN named ON named.erp_key = pair.erp_key AND sole = ${SOLE}
     LEFT JOIN booking AS undone ON undone.is_undone AND undone.booking_name = ${SETTLING_BOOKING}
+    CROSS JOIN LATERAL (
+      SELECT ${PAYEE} AS payee,
+             (regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(named.identities)) IS TRUE AS is_own,
+             -- A row that a snapshot lacks states nothing of its settlement any more.
+             (undone.posted_at > CASE WHEN payable.closed_at IS NULL THEN ${STATED_AT} ELSE '-infinity' END) IS TRUE
+               AS is_reversed,
+             -- The bookings do not depend on the row, so that they are hashed once.
+             payable.closed_at IS NOT NULL AND payable.erp_key NOT IN (
+               SELECT unnest(string_to_array(erp_key, ',')) FROM booking
+               WHERE is_undone AND posted_at > (SELECT snapshot_at FROM run)) AS is_gone,
+             least(coalesce(demand.value, 0), greatest(payable.total_value, erp_value)) > payable.open_value
+               -- Of a sum, the difference may be a line that the ERP has posted and not yet answered.
+               AND (payable.total_value > payable.open_value
+                    OR erp_value > payable.open_value AND (rule <> 'sum' OR is_awaited IS NOT TRUE)) AS is_part
+    ) AS said
   ), judged AS MATERIALIZED (
     -- Where several results are possible, the least severe one counts.
     SELECT title_id, erp_key, source, place, days, situation, kind, rule, is_current,

@@ -182,6 +182,9 @@ export const PAYEE: Prisma.Sql = Prisma.sql`
        WHEN ${isAgent(Prisma.sql`payable.payee`, TITLE_AGENT)} THEN 'agent'
        WHEN ${isPostedAgent(Prisma.sql`payable.payee`)} THEN 'agent' ELSE 'other' END`;
 
+/** Who was paid. A payee that is the supplier's own says nothing about that. */
+const PAID_TO = Prisma.sql`coalesce(payable.paid_to, CASE WHEN said.payee <> 'supplier' THEN payable.payee END)`;
+
 /** True for a row `payable` that is to be paid to the supplier as the ERP entered it. */
 export const IS_PLAIN: Prisma.Sql = Prisma.sql`
   (payable.status = 'open' AND payable.closed_at IS NULL AND payable.payee IS NULL AND payable.open_value <> 0
@@ -189,43 +192,35 @@ export const IS_PLAIN: Prisma.Sql = Prisma.sql`
    AND (payable.total_value = payable.open_value) IS NOT FALSE)`;
 
 /**
- * The situation of a pair `title`, `payable`.
- * @param identities date and identity of the bookings of the payable's titles, see `identityOf`
- * @param isPart whether less is open than its titles still ask for, because a part was paid
- * @param isReversed whether the booking of `settled_by` is reversed, and the ERP stated the key before the reversal
- * @param isReopened whether a booking on the payable is reversed, and no complete snapshot was stated since
+ * The situation of a pair `title`, `payable`, with what follows from it and from the bookings, `said`:
+ * - `payee`: `PAYEE`
+ * - `is_own`: `settled_by` names a booking of the payable's titles
+ * - `is_reversed`: the booking of `settled_by` is reversed, and the ERP stated the key before the reversal
+ * - `is_gone`: a complete snapshot lacked the payable. Not where a booking on it was reversed since the newest snapshot
+ * - `is_part`: less is open than its titles still ask for, because a part was paid
  */
-export const situationOf = (
-  identities: Prisma.Sql,
-  isPart: Prisma.Sql,
-  isReversed: Prisma.Sql,
-  isReopened: Prisma.Sql,
-): Prisma.Sql => {
-  // A payee that is the supplier's own says nothing about who was paid.
-  const paidTo = Prisma.sql`coalesce(payable.paid_to, CASE WHEN (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
-  const isNamed = Prisma.sql`regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities})`;
-  return Prisma.sql`
-    CASE WHEN payable.settled_by IS NOT NULL
-           THEN CASE WHEN (${isNamed}) IS NOT TRUE AND (${isReversed}) IS NOT TRUE THEN 'settled_elsewhere'
-                     -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
-                     WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
-                          AND NOT ${isPostedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
-                     WHEN (${PAYEE}) = 'other' THEN 'other_payee'
-                     WHEN (${isNamed}) IS NOT TRUE AND payable.closed_at IS NOT NULL AND NOT ${isReopened} THEN 'gone'
-                     ELSE 'settled_here' END
-         WHEN payable.settled_as = 'assignment' THEN 'assigned'
-         WHEN payable.settled_as = 'offset' THEN 'offset'
-         WHEN payable.status = 'cancelled' THEN 'cancelled'
-         WHEN payable.status = 'paid' OR payable.settled_as = 'payment'
-              OR payable.open_value = 0 AND payable.closed_at IS NULL
-           THEN CASE WHEN ${paidTo} IS NULL
-                          -- An assignment pays nobody, so a payment after it is no result of the line that assigned the payable.
-                          AND NOT (payable.was_assigned AND payable.settled_as IS NOT DISTINCT FROM 'payment') THEN 'paid'
-                     WHEN ${isAgent(paidTo, TITLE_AGENT)} AND NOT ${isSupplier(paidTo)} THEN 'paid_agent'
-                     ELSE 'paid_supplier' END
-         WHEN (${PAYEE}) = 'other' THEN 'other_payee'
-         WHEN payable.closed_at IS NOT NULL THEN CASE WHEN ${isReopened} THEN 'settled_here' ELSE 'gone' END
-         WHEN ${isPart} THEN CASE WHEN (${PAYEE}) = 'agent' THEN 'part_agent' ELSE 'part' END
-         WHEN (${PAYEE}) = 'agent' THEN 'agent_payee'
-         ELSE 'open' END`;
-};
+export const SITUATION: Prisma.Sql = Prisma.sql`
+  CASE WHEN payable.settled_by IS NOT NULL
+         THEN CASE WHEN NOT said.is_own AND NOT said.is_reversed THEN 'settled_elsewhere'
+                   -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
+                   WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
+                        AND NOT ${isPostedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
+                   WHEN said.payee = 'other' THEN 'other_payee'
+                   WHEN NOT said.is_own AND said.is_gone THEN 'gone'
+                   ELSE 'settled_here' END
+       WHEN payable.settled_as = 'assignment' THEN 'assigned'
+       WHEN payable.settled_as = 'offset' THEN 'offset'
+       WHEN payable.status = 'cancelled' THEN 'cancelled'
+       WHEN payable.status = 'paid' OR payable.settled_as = 'payment'
+            OR payable.open_value = 0 AND payable.closed_at IS NULL
+         THEN CASE WHEN ${PAID_TO} IS NULL
+                        -- An assignment pays nobody, so a payment after it is no result of the line that assigned the payable.
+                        AND NOT (payable.was_assigned AND payable.settled_as IS NOT DISTINCT FROM 'payment') THEN 'paid'
+                   WHEN ${isAgent(PAID_TO, TITLE_AGENT)} AND NOT ${isSupplier(PAID_TO)} THEN 'paid_agent'
+                   ELSE 'paid_supplier' END
+       WHEN said.payee = 'other' THEN 'other_payee'
+       WHEN said.is_gone THEN 'gone'
+       WHEN payable.closed_at IS NOT NULL THEN 'settled_here'
+       WHEN said.is_part THEN CASE WHEN said.payee = 'agent' THEN 'part_agent' ELSE 'part' END
+       WHEN said.payee = 'agent' THEN 'agent_payee'
+       ELSE 'open' END`;
