@@ -4,11 +4,8 @@ import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { lockDay, releaseSealedDay } from '../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
 import { listBreaks } from '../../src/features/matching/break-list.sql.ts';
-import {
-  type BreakKind,
-  joinWholeSets,
-  waitingTitles,
-} from '../../src/features/matching/breaks.sql.ts';
+import { joinWholeSets, waitingTitles } from '../../src/features/matching/breaks.sql.ts';
+import type { BreakKind } from '../../src/features/matching/judgement.sql.ts';
 import { resolveBreak } from '../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';

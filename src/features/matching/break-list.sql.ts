@@ -26,16 +26,9 @@ import {
 } from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import {
-  BREAK_KINDS,
-  type BreakKind,
-  DECISIONS,
-  IS_DECIDED,
-  payablesOf,
-  titlesOf,
-} from './breaks.sql.ts';
+import { DECISIONS, IS_DECIDED, payablesOf, titlesOf } from './breaks.sql.ts';
 import { LARGE_VALUE, OLD_DAYS } from './candidates.sql.ts';
-import { PAYEE } from './judgement.sql.ts';
+import { BREAK_KINDS, type BreakKind, PAYEE } from './judgement.sql.ts';
 import { PAYABLE_STATUSES } from './payables/payable.ts';
 
 const BreakTitle = Type.Object({

@@ -16,32 +16,7 @@ import {
   TITLE_GROUND,
   TITLE_TAX_ID,
 } from './candidates.sql.ts';
-import { IS_PLAIN, PAYEE, SEVERITY, SITUATION, VERDICTS } from './judgement.sql.ts';
-
-/** The kinds of breaks, in the order of a list. An unmatched title is in one break. */
-export const BREAK_KINDS = [
-  'paid_to_supplier',
-  'anticipated_twice',
-  'posted_twice',
-  'reversal_refused',
-  'paid_in_part',
-  'gone_from_erp',
-  'payee_changed',
-  'still_open',
-  'due_before_release',
-  'already_assigned',
-  'offset_in_erp',
-  'cancelled_in_erp',
-  'withdrawn_open',
-  'match_lost',
-  'duplicated_in_erp',
-  'in_doubt',
-  'value_differs',
-  'due_date_differs',
-  'missing_in_erp',
-  'missing_on_platform',
-] as const;
-export type BreakKind = (typeof BREAK_KINDS)[number];
+import { IS_PLAIN, KINDS, PAYEE, SEVERITY, SITUATION, VERDICTS } from './judgement.sql.ts';
 
 const SAME_CODE = Prisma.sql`payable.supplier_external_id = ${TITLE_CODE}`;
 
@@ -293,15 +268,6 @@ const IS_RIVAL = Prisma.sql`
   AND ((status = 'cancelled' OR is_closed AND status <> 'paid')
        AND ltrim(document, '0') = ltrim(own_document, '0') AND instalment IS NOT DISTINCT FROM own_instalment
        AND same_supplier) IS NOT TRUE`;
-
-/** The breaks that keep also a title whose line is released, while they are urgent: the supplier has the money. */
-const KEEPING_LINES: readonly BreakKind[] = [
-  'paid_to_supplier',
-  'anticipated_twice',
-  'paid_in_part',
-  'gone_from_erp',
-  'reversal_refused',
-];
 
 /** The title of a pair without a match; 0 for a match. */
 const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
@@ -604,7 +570,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     WHERE title_id IN (SELECT id FROM unmatched)
       AND CASE WHEN is_refused THEN follower.original_value = title.original_value ELSE follower.erp_key IS NOT NULL END
   ), used AS MATERIALIZED (
-    SELECT DISTINCT ON (title_id) title_id, erp_key, kind, CASE kind WHEN 'already_assigned' THEN 1 ELSE 2 END AS severity
+    SELECT DISTINCT ON (title_id) title_id, erp_key, kind, severity
     FROM (
       SELECT title_id, claim.erp_key,
              CASE WHEN is_far THEN CASE WHEN title_id NOT IN (SELECT title_id FROM live WHERE is_own) THEN 'already_assigned' END
@@ -626,7 +592,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       WHERE owner IS NOT NULL OR is_paid
          -- A release offers the reversals of its date first, and a line that is offered later is read later.
          OR CASE WHEN kind = 'reverse' THEN state IN ('failed', 'refused') ELSE date <> accepted_date END
-    ) AS use WHERE kind IS NOT NULL
+    ) AS use JOIN ${KINDS} USING (kind)
     ORDER BY title_id, severity DESC, erp_key
   ), best AS MATERIALIZED (
     SELECT DISTINCT ON (title_id) * FROM judged
@@ -723,47 +689,48 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
          ROW(copy.company, copy.supplier_external_id, copy.supplier_tax_id, copy.instalment, copy.due_date)
     WHERE copy.document IS NOT NULL AND payable.erp_key <> copy.erp_key
   ), found AS MATERIALIZED (
-    SELECT result[1] AS kind, result[2]::int AS severity, result[3]::boolean AS keeps, id AS title_id, result[4] AS erp_key
+    -- The severity is that of the kind, unless the pair was judged.
+    SELECT result[1] AS kind, result[3]::int AS judged, id AS title_id, result[2] AS erp_key
     FROM (
       -- Of a title without a match, the first result that applies.
       SELECT id,
              CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0)
-                    THEN ARRAY[best.kind, best.severity::text, 'true', best.erp_key]
-                  WHEN used.kind IS NOT NULL THEN ARRAY[used.kind, used.severity::text, 'true', used.erp_key]
+                    THEN ARRAY[best.kind, best.erp_key, best.severity::text]
+                  WHEN used.kind IS NOT NULL THEN ARRAY[used.kind, used.erp_key]
                   -- What a line has asked for explains the payable, or its receipt does.
                   WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
                   WHEN wrong_value.title_id IS NOT NULL
-                    THEN ARRAY['value_differs', '1', 'false', wrong_value.erp_key]
+                    THEN ARRAY['value_differs', wrong_value.erp_key]
                   WHEN contested.title_id IS NOT NULL
-                    THEN ARRAY['anticipated_twice', '2', 'true', coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due)]
-                  WHEN is_doubled THEN ARRAY['duplicated_in_erp', '1', 'false', fit]
-                  WHEN fit IS NOT NULL THEN ARRAY['in_doubt', '1', 'false', fit]
-                  WHEN taken.erp_key IS NOT NULL THEN ARRAY['anticipated_twice', '2', 'true', taken.erp_key]
+                    THEN ARRAY['anticipated_twice', coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due)]
+                  WHEN is_doubled THEN ARRAY['duplicated_in_erp', fit]
+                  WHEN fit IS NOT NULL THEN ARRAY['in_doubt', fit]
+                  WHEN taken.erp_key IS NOT NULL THEN ARRAY['anticipated_twice', taken.erp_key]
                   WHEN coalesce(other_value, due.erp_key) IS NOT NULL
-                    THEN ARRAY['value_differs', '1', 'false', coalesce(other_value, due.erp_key)]
-                  WHEN other_due IS NOT NULL THEN ARRAY['due_date_differs', '1', 'false', other_due]
-                  ELSE ARRAY['missing_in_erp', '1', 'false', NULL] END AS result
+                    THEN ARRAY['value_differs', coalesce(other_value, due.erp_key)]
+                  WHEN other_due IS NOT NULL THEN ARRAY['due_date_differs', other_due]
+                  ELSE ARRAY['missing_in_erp', NULL] END AS result
       FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
       LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
       LEFT JOIN contested ON contested.title_id = id LEFT JOIN wrong_value ON wrong_value.title_id = id
       LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
     ) AS unmatched_title
     UNION ALL
-    SELECT kind, severity, true, title_id, erp_key FROM used
+    SELECT kind, NULL, title_id, erp_key FROM used
     WHERE title_id NOT IN (SELECT id FROM unmatched) AND NOT EXISTS (
       SELECT FROM judged
       WHERE judged.title_id = used.title_id AND source IN (0, 3) AND judged.severity >= used.severity)
     UNION ALL
-    SELECT kind, severity, is_current, title_id, erp_key FROM judged
+    SELECT kind, severity, title_id, erp_key FROM judged
     WHERE severity > 0 AND (source IN (0, 3) OR NOT is_current)
     UNION ALL
     -- The open payable that a restated title has taken over is as the title was before, until a line for it is released.
-    SELECT CASE WHEN open_value <> original_value THEN 'value_differs' ELSE 'due_date_differs' END, 1, false, id, erp_key
+    SELECT CASE WHEN open_value <> original_value THEN 'value_differs' ELSE 'due_date_differs' END, NULL, id, erp_key
     FROM matched JOIN live ON live.title_id = id
     WHERE rule = 'inherited' AND is_plain AND NOT is_own AND NOT is_posted
       AND (open_value <> original_value OR own_days > ${DUE_DAYS} AND NOT own_due)
     UNION ALL
-    SELECT 'due_before_release', 2, false, title.id, title.erp_key
+    SELECT 'due_before_release', NULL, title.id, title.erp_key
     FROM run CROSS JOIN held AS title
     WHERE title_part = 0 AND title.status = 'current' AND ${IS_BOOKED}
       AND title.business_day <= (now() AT TIME ZONE run.time_zone)::date
@@ -771,7 +738,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
     UNION ALL
     -- An older version that is stated later than the newest receipt was not undone.
-    SELECT 'posted_twice', 2, false, min(booking.title_id), max(payable.erp_key)
+    SELECT 'posted_twice', NULL, min(booking.title_id), max(payable.erp_key)
     FROM run CROSS JOIN (
       SELECT *, ${BOOKING_OF_PAYABLE} AS booking FROM conciliation.erp_payable AS payable
       WHERE booking_key IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${scope.alone}
@@ -781,37 +748,36 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
         OR count(*) FILTER (WHERE status = 'open' AND ${STATED_AT} > posted_at)
            > CASE WHEN is_undone THEN 0 ELSE 1 END
     UNION ALL
-    SELECT 'reversal_refused', 2, true, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
+    SELECT 'reversal_refused', NULL, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
     FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'
     UNION ALL
-    SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END, 1, false,
+    SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END, NULL,
            withdrawn, erp_key
     FROM ordered WHERE NOT has_current
     UNION ALL
     -- The program ends its own matches of this kind.
-    SELECT 'match_lost', 1, false, title_id, erp_key FROM held AS title
+    SELECT 'match_lost', NULL, title_id, erp_key FROM held AS title
     WHERE rule = 'person' AND (status = 'withdrawn' OR is_cancelled AND NOT ${IS_BOOKED})
     UNION ALL
-    SELECT 'duplicated_in_erp', 1, false, title_id, copy
+    SELECT 'duplicated_in_erp', NULL, title_id, copy
     FROM (SELECT copy, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
           FROM twin JOIN (
             SELECT title_id, erp_key FROM conciliation.title_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
          ) AS matched WHERE erp_key = first
+  ), rated AS MATERIALIZED (
+    SELECT kind, coalesce(judged, severity) AS severity, keeps, keeps_line, title_id, erp_key
+    FROM found JOIN ${KINDS} USING (kind)
   ), stated AS MATERIALIZED (
-    SELECT kind, severity,
-           keeps AND ${IS_BOOKED}
-             AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own)
-                  OR severity > 1 AND kind = ANY(${[...KEEPING_LINES]}::text[])) AS waits,
-           array_position(${[...BREAK_KINDS]}::text[], kind) AS place, title_id,
-           payable.erp_key AS erp_key, title.accepted_date,
-           coalesce(title.provider_external_id, payable.supplier_external_id) AS supplier,
+    SELECT kind, severity, title_id, payable.erp_key, title.accepted_date,
+           -- A withdrawn title waits only for the answer to its reversal.
+           keeps AND (title.status = 'current' OR kind = 'reversal_refused') AND ${IS_BOOKED}
+             AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own) OR severity > 1 AND keeps_line) AS waits,
            coalesce(title.original_value, payable.open_value) AS value,
            coalesce(title.accepted_date, (payable.created_at AT TIME ZONE time_zone)::date) AS since,
            md5(concat(${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND}))::uuid AS ground
-    FROM run CROSS JOIN found
-    LEFT JOIN ${titlesOf(Prisma.sql`found`)} AS title ON title.id = title_id
-    LEFT JOIN ${payablesOf(Prisma.sql`found`)} AS payable ON payable.erp_key = found.erp_key
-    WHERE kind IS NOT NULL
+    FROM run CROSS JOIN rated
+    LEFT JOIN ${titlesOf(Prisma.sql`rated`)} AS title ON title.id = title_id
+    LEFT JOIN ${payablesOf(Prisma.sql`rated`)} AS payable ON payable.erp_key = rated.erp_key
   ), broken AS MATERIALIZED (
     SELECT * FROM stated
     WHERE NOT EXISTS (SELECT FROM ${DECISIONS} AS decision WHERE ${IS_DECIDED})

@@ -3,6 +3,55 @@ import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { isAgent, TITLE_TAX_ID } from './candidates.sql.ts';
 
+/** A kind of breaks. `breaksOf` has its condition, docs/matching.md and the texts `matching.help.…` explain it. */
+interface Kind {
+  /** Absent: the verdict on the payable says so, or the break is not urgent. */
+  readonly isUrgent?: true;
+  /**
+   * The title is not released while the break is open: `before` a line is released, or, while the break is urgent, also
+   * afterwards, because the supplier has the money (`always`). Absent: the break keeps no title.
+   */
+  readonly keeps?: 'before' | 'always';
+}
+
+/** The kinds, in the order of a list. An unmatched title is in one break. */
+const BREAKS = {
+  paid_to_supplier: { keeps: 'always' },
+  anticipated_twice: { isUrgent: true, keeps: 'always' },
+  posted_twice: { isUrgent: true },
+  reversal_refused: { isUrgent: true, keeps: 'always' },
+  paid_in_part: { keeps: 'always' },
+  gone_from_erp: { keeps: 'always' },
+  payee_changed: { keeps: 'before' },
+  still_open: { keeps: 'before' },
+  due_before_release: { isUrgent: true },
+  already_assigned: { keeps: 'before' },
+  offset_in_erp: { keeps: 'before' },
+  cancelled_in_erp: { keeps: 'before' },
+  withdrawn_open: {},
+  match_lost: {},
+  duplicated_in_erp: {},
+  in_doubt: {},
+  value_differs: {},
+  due_date_differs: {},
+  missing_in_erp: {},
+  missing_on_platform: {},
+} as const satisfies Record<string, Kind>;
+export type BreakKind = keyof typeof BREAKS;
+export const BREAK_KINDS = Object.keys(BREAKS) as readonly BreakKind[];
+
+// Constants of this file. No input reaches Prisma.raw.
+const valuesOf = (rows: readonly string[]) => Prisma.raw(`(VALUES ${rows.join(',\n')})`);
+
+/** The kinds as a relation: severity is 2 where each break of the kind is urgent, otherwise 1. */
+export const KINDS: Prisma.Sql = Prisma.sql`
+  ${valuesOf(
+    Object.entries<Kind>(BREAKS).map(
+      ([kind, { isUrgent = false, keeps }]) =>
+        `('${kind}', ${isUrgent ? 2 : 1}, ${keeps !== undefined}, ${keeps === 'always'})`,
+    ),
+  )} AS kinds (kind, severity, keeps, keeps_line)`;
+
 const TITLE_AGENT = taxIdOf('title.financial_agent_identification');
 
 /** Days that an ERP has to show in its payables what a line asked for. An automatic clearing runs later than the posting. */
@@ -84,7 +133,7 @@ const KIND_OF = {
   agent_payee: 'payee_changed',
   other_payee: 'payee_changed',
   cancelled: 'cancelled_in_erp',
-} as const;
+} as const satisfies Record<string, BreakKind>;
 export type Situation = keyof typeof KIND_OF;
 
 /** By state of the line. `reversed` absent: as `before`. `withdrawn` absent: expected. */
@@ -141,7 +190,6 @@ export const EARLY_PAYMENT: Readonly<Record<Situation, Cells>> = {
   cancelled: row('-', 'break', 'urgent', 'break', 'break'),
 };
 
-// Constants of this file. No input reaches Prisma.raw.
 const ROWS = Object.entries({ false: PAYEE_CHANGE, true: EARLY_PAYMENT }).flatMap(
   ([isEarly, table]) =>
     Object.entries(table).flatMap(([situation, cells]) =>
@@ -153,9 +201,8 @@ const ROWS = Object.entries({ false: PAYEE_CHANGE, true: EARLY_PAYMENT }).flatMa
 );
 
 /** The tables as a relation: is_early, situation, state, verdict, kind. */
-export const VERDICTS: Prisma.Sql = Prisma.raw(
-  `(VALUES ${ROWS.join(',\n')}) AS verdict (is_early, situation, state, verdict, kind)`,
-);
+export const VERDICTS: Prisma.Sql = Prisma.sql`
+  ${valuesOf(ROWS)} AS verdict (is_early, situation, state, verdict, kind)`;
 
 /** The tax identifiers that may name the supplier of a pair. */
 const isSupplier = (party: Prisma.Sql) => Prisma.sql`

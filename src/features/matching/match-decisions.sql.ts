@@ -14,8 +14,9 @@ import {
   readBreak,
   readBreaksOf,
 } from './break-list.sql.ts';
-import { type BreakKind, REOPENED, writeBreaks } from './breaks.sql.ts';
+import { REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
+import type { BreakKind } from './judgement.sql.ts';
 import { type ProposalFilter, readProposals } from './proposals.sql.ts';
 
 /** The reasons why a decision about matches is refused. */

@@ -27,7 +27,6 @@ import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_BREAKS } from './break-list.sql.ts';
 import {
-  type BreakKind,
   breaksOf,
   CLOSED_DAY,
   joinWholeSets,
@@ -50,6 +49,7 @@ import {
   VALUE_TOLERANCE,
 } from './candidates.sql.ts';
 import { readCompanyFacts } from './companies.sql.ts';
+import type { BreakKind } from './judgement.sql.ts';
 import { isDeclined } from './run-matching.sql.ts';
 import { combinations, SUM_CANDIDATES } from './sums.sql.ts';
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
-import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
+import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
 import {
   matchByPerson,
   resolveBreak,

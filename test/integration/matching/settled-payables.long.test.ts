@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
-import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
+import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
 import { checkPayables } from '../../../src/features/matching/payables/payable-file.ts';
 import {
   addPayables,

@@ -27,7 +27,8 @@ import {
   type ListedBreak,
   readBreak,
 } from '../break-list.sql.ts';
-import { BREAK_KINDS, type BreakKind, REOPENED } from '../breaks.sql.ts';
+import { REOPENED } from '../breaks.sql.ts';
+import { BREAK_KINDS, type BreakKind } from '../judgement.sql.ts';
 import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
 export const erpKey = Type.String({ maxLength: MAX_KEY_CHARACTERS });
