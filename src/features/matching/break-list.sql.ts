@@ -1,5 +1,5 @@
 /** The breaks that the newest run of the matching has found: lists, counts, and what a person decides about. */
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -29,6 +29,7 @@ import { DECISIONS, IS_DECIDED, payablesOf, titlesOf } from './breaks.sql.ts';
 import { LARGE_VALUE, OLD_DAYS } from './candidates.sql.ts';
 import { BREAK_KINDS, type BreakKind, PAYEE } from './judgement.sql.ts';
 import { PAYABLE_STATUSES } from './payables/payable.ts';
+import { columnOf } from './payables/payable-import.sql.ts';
 
 const BreakTitle = Type.Object({
   id,
@@ -122,28 +123,48 @@ export interface BreakList {
   readonly breaks: ListedBreak[];
 }
 
-const TITLE_JSON = Prisma.sql`
-  CASE WHEN title.id IS NOT NULL THEN jsonb_build_object(
-    'id', title.id, 'orderUid', title.order_uid, 'acceptedDate', title.accepted_date,
-    'dueDate', title.anticipated_due_date, 'value', title.original_value::text,
-    'supplier', title.provider_external_id, 'isWithdrawn', title.status = 'withdrawn') END`;
+/**
+ * The JSON of a row that a schema describes, from columns with the names of its members, `erp_key` for `erpKey`.
+ * @param others the members of which the relation has no such column
+ */
+export function jsonOf<Schema extends TObject>(
+  { properties }: Schema,
+  relation: string,
+  others: { readonly [Name in keyof Schema['properties']]?: Prisma.Sql },
+): Prisma.Sql {
+  const members = Object.entries(properties).map(([name, schema]) => {
+    // Constants of the program. No input reaches Prisma.raw.
+    const column = `${relation}.${columnOf(name)}`;
+    const value = others[name] ?? Prisma.raw(schema === amount ? `${column}::text` : column);
+    return Prisma.sql`${name}::text, ${value}`;
+  });
+  return Prisma.sql`jsonb_build_object(${Prisma.join(members)})`;
+}
 
 /** Of a row `payable`, and `title` that is its counterpart or has only nulls. */
-export const PAYABLE_JSON = Prisma.sql`
-  CASE WHEN payable.erp_key IS NOT NULL THEN jsonb_build_object(
-    'erpKey', payable.erp_key, 'company', payable.company,
-    'supplier', payable.supplier_external_id, 'document', payable.document,
-    'instalment', payable.instalment, 'orderUid', payable.order_uid, 'dueDate', payable.due_date,
-    'openValue', payable.open_value::text, 'status', payable.status,
-    'payee', ${PAYEE}) END`;
+export const PAYABLE_JSON = jsonOf(BreakPayable, 'payable', {
+  supplier: Prisma.sql`payable.supplier_external_id`,
+  payee: PAYEE,
+});
+
+const TITLE_JSON = jsonOf(BreakTitle, 'title', {
+  dueDate: Prisma.sql`title.anticipated_due_date`,
+  value: Prisma.sql`title.original_value::text`,
+  supplier: Prisma.sql`title.provider_external_id`,
+  isWithdrawn: Prisma.sql`title.status = 'withdrawn'`,
+});
 
 /** Of a row `listed` with its `title` and its `payable`. */
-const BREAK_JSON = Prisma.sql`jsonb_build_object(
-  'kind', listed.kind, 'isUrgent', severity > 1, 'waits', waits, 'ground', listed.ground, 'title', ${TITLE_JSON},
-  'payable', ${PAYABLE_JSON}, 'difference',
-  CASE listed.kind WHEN 'value_differs' THEN (payable.open_value - title.original_value)::text END, 'age', age, 'decidedAt', decided_at, 'decidedBy', decided_by, 'code', code, 'reason', reason,
-  'supplierName', (SELECT name FROM conciliation.provider
-                   WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id)))`;
+const BREAK_JSON = jsonOf(ListedBreak, 'listed', {
+  isUrgent: Prisma.sql`severity > 1`,
+  title: Prisma.sql`CASE WHEN title.id IS NOT NULL THEN ${TITLE_JSON} END`,
+  payable: Prisma.sql`CASE WHEN payable.erp_key IS NOT NULL THEN ${PAYABLE_JSON} END`,
+  difference: Prisma.sql`
+    CASE listed.kind WHEN 'value_differs' THEN (payable.open_value - title.original_value)::text END`,
+  supplierName: Prisma.sql`
+    (SELECT name FROM conciliation.provider
+     WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`,
+});
 
 /** The breaks of the newest run, with the decision that counts for each: null where the break is open. */
 const LISTED = Prisma.sql`(

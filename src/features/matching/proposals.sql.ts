@@ -24,7 +24,7 @@ import {
 } from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { MAX_TEXT, OPEN_BREAKS } from './break-list.sql.ts';
+import { jsonOf, MAX_TEXT, OPEN_BREAKS } from './break-list.sql.ts';
 import {
   breaksOf,
   CLOSED_DAY,
@@ -223,11 +223,12 @@ const BROKEN = scopeOf(
 
 const ORDER = Prisma.sql`original_value DESC, title_id, place`;
 
-const ROW = Prisma.sql`jsonb_build_object(
-  'titleId', title_id, 'orderUid', order_uid, 'acceptedDate', accepted_date, 'dueDate', anticipated_due_date,
-  'value', original_value::text, 'supplier', supplier, 'kind', kind, 'place', place,
-  'isClear', is_clear, 'sameOrder', same_order, 'erpKeys', erp_keys, 'documents', documents, 'erpDueDate', due_date,
-  'erpValue', erp_value::text, 'difference', difference::text, 'days', days)`;
+const ROW = jsonOf(Proposal, 'shown', {
+  dueDate: Prisma.sql`anticipated_due_date`,
+  value: Prisma.sql`original_value::text`,
+  erpDueDate: Prisma.sql`due_date`,
+  difference: Prisma.sql`difference::text`,
+});
 
 const isIn = ({ title, date, supplier }: ProposalFilter) => Prisma.sql`
   (kind <> 'other' OR ${title > 0}) AND (${date}::date IS NULL OR accepted_date = ${date}::date)

@@ -76,7 +76,8 @@ export type EndedImport = Static<typeof EndedImport>;
 export const PAYABLES_AT_ONCE = 1000;
 
 /** `supplierTaxId` is `supplier_tax_id`. */
-const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const columnOf = (field: string) =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const COLUMNS = PAYABLE_FIELDS.map(columnOf);
 const [, ...CONTENT] = COLUMNS;
 const columns = Prisma.raw(COLUMNS.join(', '));
