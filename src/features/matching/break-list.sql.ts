@@ -25,7 +25,8 @@ import {
 } from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { DECISIONS, IS_DECIDED, payablesOf, titlesOf } from './breaks.sql.ts';
+import { payablesOf, titlesOf } from './break-pairs.sql.ts';
+import { DECISIONS, IS_DECIDED } from './breaks.sql.ts';
 import { LARGE_VALUE, OLD_DAYS } from './candidates.sql.ts';
 import { BREAK_KINDS, type BreakKind, PAYEE } from './judgement.sql.ts';
 import { PAYABLE_STATUSES } from './payables/payable.ts';

@@ -26,15 +26,14 @@ import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { jsonOf, MAX_TEXT, OPEN_BREAKS } from './break-list.sql.ts';
 import {
-  breaksOf,
   CLOSED_DAY,
-  joinWholeSets,
   pairsOfSupplier,
   SAME_DUE,
   type Scope,
   SIDE,
   scopeOf,
-} from './breaks.sql.ts';
+} from './break-pairs.sql.ts';
+import { breaksOf, joinWholeSets } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   COMPANY_NAME,
