@@ -2,7 +2,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   amount,
   date,
@@ -185,26 +184,6 @@ const isIn = ({ state, urgency, date, supplier }: BreakFilter) => Prisma.sql`
 
 /** Of rows of breaks. */
 const BREAKS_DIGEST = Prisma.sql`coalesce(md5(string_agg(place || ground::text, ',' ORDER BY place, ground)), '')`;
-
-/** A break that a person decides about with others. */
-export interface NamedBreak {
-  readonly titleId: bigint | null;
-  readonly erpKey: string | null;
-  readonly ground: string;
-  readonly date: CivilDate | null;
-}
-
-/** Returns the breaks of a filter, and the digest that a list of them has. */
-export async function readBreaksOf(
-  tx: Transaction,
-  filter: BreakFilter,
-): Promise<{ readonly digest: string; readonly breaks: readonly NamedBreak[] }> {
-  const rows = await tx.$queryRaw<(NamedBreak & { readonly all: string })[]>`
-    WITH filtered AS (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(filter)} AND kind = ${filter.kind})
-    SELECT title_id AS "titleId", erp_key AS "erpKey", ground::text AS ground, accepted_date::text AS date,
-           (SELECT ${BREAKS_DIGEST} FROM filtered) AS all FROM filtered`;
-  return { digest: rows[0]?.all ?? '', breaks: rows.map(({ all: _, ...named }) => named) };
-}
 
 /** Returns the breaks of a filter, the most urgent first, then by the greatest value. */
 export async function listBreaks(
