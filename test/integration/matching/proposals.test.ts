@@ -4,12 +4,12 @@ import { addDays, dateIn } from '../../../src/base/values/business-day.ts';
 import { readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { openCalendar } from '../../../src/features/calendar/own-holidays.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
+import { readRules, setRules, tryRules } from '../../../src/features/matching/confirmations.sql.ts';
 import {
   confirmProposals,
   matchByPerson,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
-import { readRules, setRules, tryRules } from '../../../src/features/matching/matching-rules.ts';
 import {
   type ProposalFilter,
   type ProposalList,
