@@ -89,16 +89,15 @@ export const SETTLING_BOOKING = bookingOf(Prisma.sql`payable.settled_by`);
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper, payable.order_uid AS erp_order,
   payable.due_date AS erp_due, payable.total_value AS erp_total, ${SETTLING_BOOKING} AS settling_booking,
-  (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier`;
-
-const OTHER_PAIR = Prisma.sql`${PAIR}, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`;
+  (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier,
+  payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`;
 
 /** The columns of a title `title` with `CLOSED_DAY` that are compared with payables. */
 export const SIDE = Prisma.sql`title.id, title.order_uid, title.original_value, title.anticipated_due_date,
   ${BUSINESS_DAY} AS business_day, ${TITLE_CODE} AS provider_external_id, ${TITLE_TAX_ID} AS tax_id`;
 
 const RIVAL = Prisma.sql`${PAIR}, title.order_uid AS title_order, title.rule, title.made_at, title.place, title.own_days, title.own_due,
-  title.own_document, title.own_instalment, payable.is_settled, payable.instalment, payable.changed_at`;
+  title.own_document, title.own_instalment, payable.is_settled, payable.changed_at`;
 
 export const ALL = Prisma.sql`true`;
 
@@ -142,6 +141,10 @@ export const scopeOf = (among?: Prisma.Sql) => {
     Prisma.sql`ANY(ARRAY(SELECT ${column} FROM conciliation.title AS title WHERE ${among}))`;
   return {
     isWhole,
+    unlessWhole,
+    /** Whether a column has a value of `rows`. */
+    among: (column: Prisma.Sql, rows: Prisma.Sql) =>
+      isWhole ? Prisma.sql`${column} IN (${rows})` : Prisma.sql`${column} = ANY(ARRAY(${rows}))`,
     /** Of `title`. */
     unmatched: among ?? ALL,
     /** Of `payable`: payables near the unmatched titles. */
@@ -193,15 +196,6 @@ const settledPayables = (condition: Prisma.Sql) => Prisma.sql`
   CROSS JOIN LATERAL (SELECT DISTINCT unnest(ARRAY[open_value, total_value]) AS value) AS stated
   WHERE value IS NOT NULL AND ${IS_COMPARED} AND ${condition}
     AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.erp_key = payable.erp_key)`;
-
-/** The matches that last, of the payables near the unmatched titles. */
-const nearMatches = ({ isWhole, near }: Scope) => Prisma.sql`
-  (SELECT erp_key, title_id FROM conciliation.title_payable
-   WHERE ${
-     isWhole
-       ? ALL
-       : Prisma.sql`erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${near}))`
-   })`;
 
 /** Instalments that are paid by the month have due dates farther apart. */
 export const FAR_DUE_DAYS = Prisma.sql`20`;
@@ -330,19 +324,19 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
   ), of_lone_payable AS MATERIALIZED (
     SELECT id AS title_id FROM unmatched JOIN (
       SELECT order_uid FROM conciliation.erp_payable AS payable
-      WHERE ${
-        scope.isWhole
-          ? Prisma.sql`order_uid IN (SELECT order_uid FROM unmatched)`
-          : Prisma.sql`order_uid = ANY(ARRAY(SELECT order_uid FROM unmatched))`
-      } AND ${IS_COMPARED}
+      WHERE ${scope.among(Prisma.sql`order_uid`, Prisma.sql`SELECT order_uid FROM unmatched`)} AND ${IS_COMPARED}
       GROUP BY order_uid HAVING count(*) = 1
     ) AS single USING (order_uid)
   ), free AS MATERIALIZED (
     SELECT payable.*, ${joinedBusinessDay(PAYABLE_DUE)} AS business_day
     FROM conciliation.erp_payable AS payable ${joinClosedDay(PAYABLE_DUE)}
     WHERE closed_at IS NULL AND status <> 'cancelled' AND ${IS_COMPARED}
-      AND ${scope.isWhole ? ALL : scope.near}
-      AND NOT EXISTS (SELECT FROM ${nearMatches(scope)} AS match WHERE match.erp_key = payable.erp_key)
+      AND ${scope.unlessWhole(scope.near)}
+      AND NOT EXISTS (
+        SELECT FROM (
+          SELECT erp_key FROM conciliation.title_payable WHERE ${scope.unlessWhole(Prisma.sql`
+            erp_key = ANY(ARRAY(SELECT erp_key FROM conciliation.erp_payable AS payable WHERE ${scope.near}))`)}
+        ) AS match WHERE match.erp_key = payable.erp_key)
   ), alone AS (
     SELECT * FROM free WHERE status = 'open' AND ${scope.alone}
   ), settled AS MATERIALIZED (
@@ -367,7 +361,7 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
   ), other_pair AS MATERIALIZED (
     SELECT * FROM (
       ${pairsOfOrderOrValue(
-        Prisma.sql`${OTHER_PAIR}, payable.holder`,
+        Prisma.sql`${PAIR}, payable.holder`,
         Prisma.sql`other`,
         Prisma.sql`payable.value`,
       )}
@@ -429,7 +423,7 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     -- The ERP has settled a payable of the title as it was, which had no match.
     SELECT heir_id, erp_key, 2, 5, coalesce(days, 0), NULL, NULL
     FROM (${pairsOfOrderOrValue(
-      Prisma.sql`${OTHER_PAIR}, title.heir_id`,
+      Prisma.sql`${PAIR}, title.heir_id`,
       Prisma.sql`settled`,
       Prisma.sql`payable.value`,
       Prisma.sql`former`,
