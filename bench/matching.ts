@@ -26,6 +26,15 @@ const LIMIT_TITLES = 100_000;
 const LIMIT_SECONDS = 60;
 const LIMIT_MB = 300;
 const ROUNDS = 20;
+const FIRST_BREAKS = {
+  state: 'open',
+  urgency: null,
+  kind: null,
+  date: null,
+  supplier: null,
+  offset: 0,
+  limit: 50,
+} as const;
 const PAGES: readonly Page[] = [
   ['Breaks', '/breaks', 200],
   ['… of a kind', '/breaks?kind=value_differs', 200],
@@ -99,9 +108,7 @@ async function measure(server: Server, size: number): Promise<boolean> {
     await fill(database, size);
     const first = await time(() => runMatching(database, { by: 'bench' }));
     const second = await time(() => runMatching(database, { by: 'bench' }));
-    const breaks = await time(() =>
-      listBreaks(database, { kind: null, date: null, supplier: null, offset: 0, limit: 50 }),
-    );
+    const breaks = await time(() => listBreaks(database.prisma, FIRST_BREAKS));
     const { rows } = await database.pool.query(COUNT_MATCHES, [size]);
     const [{ matches, wrong, true_ones: trueOnes, solvable }] = rows;
     const peakMb = peakMemoryBytes() / 1e6;

@@ -4,17 +4,14 @@ import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { lockDay, releaseSealedDay } from '../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
 import { listBreaks } from '../../src/features/matching/break-list.sql.ts';
-import {
-  type BreakKind,
-  joinWholeSets,
-  waitingTitles,
-} from '../../src/features/matching/breaks.sql.ts';
+import { joinWholeSets, waitingTitles } from '../../src/features/matching/breaks.sql.ts';
+import type { BreakKind } from '../../src/features/matching/judgement.sql.ts';
 import { resolveBreak } from '../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from './days.ts';
 import { worldOfFile } from './file-world.ts';
-import { clearMatching, listMatches, payablesOf, titlesOf } from './matching-world.ts';
+import { clearMatching, listMatches, OPEN_BREAKS, payablesOf, titlesOf } from './matching-world.ts';
 import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, daysFrom, type PullWorld, type PullWorldOptions } from './pull-world.ts';
 import { failureOf, receiptOf } from './receipts.ts';
@@ -141,9 +138,7 @@ function judgedWorld(world: PullWorld) {
 
     /** The breaks of a date as "kind order payable", urgent ones with an exclamation mark. */
     async breaks(date: CivilDate | null = null): Promise<string[]> {
-      const { breaks } = await listBreaks(database, {
-        ...{ kind: null, date, supplier: null, offset: 0, limit: 1000 },
-      });
+      const { breaks } = await listBreaks(prisma, { ...OPEN_BREAKS, date });
       return breaks.map(
         ({ kind, isUrgent, title, payable }) =>
           `${kind}${isUrgent ? '!' : ''} ${title?.orderUid ?? '-'} ${payable?.erpKey ?? '-'}`,
@@ -151,9 +146,7 @@ function judgedWorld(world: PullWorld) {
     },
 
     async resolve(kind: BreakKind, erpKey: string, date: CivilDate): Promise<void> {
-      const { breaks } = await listBreaks(database, {
-        ...{ kind, date, supplier: null, offset: 0, limit: 1000 },
-      });
+      const { breaks } = await listBreaks(prisma, { ...OPEN_BREAKS, kind, date });
       const found = breaks.find(({ payable }) => payable?.erpKey === erpKey);
       const titleId = found?.title ? BigInt(found.title.id) : null;
       await resolveBreak(

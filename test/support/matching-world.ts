@@ -52,10 +52,20 @@ export async function listMatches({ prisma }: Database): Promise<string[]> {
   return rows.map(({ name }) => name).sort();
 }
 
+/** The filter of the open breaks. */
+export const OPEN_BREAKS = {
+  state: 'open',
+  urgency: null,
+  kind: null,
+  date: null,
+  supplier: null,
+  offset: 0,
+  limit: 1000,
+} as const;
+
 /** The breaks as "kind order key". */
 export async function listBreakNames(database: Database): Promise<string[]> {
-  const filter = { kind: null, date: null, supplier: null, offset: 0, limit: 50 };
-  const { breaks } = await listBreaks(database, filter);
+  const { breaks } = await listBreaks(database.prisma, OPEN_BREAKS);
   return breaks.map(
     ({ kind, title, payable }) => `${kind} ${title?.orderUid ?? '-'} ${payable?.erpKey ?? '-'}`,
   );

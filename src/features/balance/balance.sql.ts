@@ -18,7 +18,7 @@ import {
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { askedLines } from '../matching/asked-lines.sql.ts';
-import { BOOKING_OF_PAYABLE } from '../matching/breaks.sql.ts';
+import { BOOKING_OF_PAYABLE } from '../matching/break-pairs.sql.ts';
 import { isAgent, TITLE_TAX_ID } from '../matching/candidates.sql.ts';
 import { cnpjOf } from '../matching/companies.sql.ts';
 import { PAYEE } from '../matching/judgement.sql.ts';

@@ -1,11 +1,9 @@
 /** The breaks that the newest run of the matching has found: lists, counts, and what a person decides about. */
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
-import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
+import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import {
   amount,
-  count,
   date,
   dateOrNull,
   id,
@@ -16,18 +14,22 @@ import {
   words,
 } from '../../console/api/schema-parts.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
 import {
-  BREAK_KINDS,
-  type BreakKind,
-  DECISIONS,
-  IS_DECIDED,
-  payablesOf,
-  titlesOf,
-} from './breaks.sql.ts';
+  anyOf,
+  asTabs,
+  choice,
+  dateField,
+  type FilterOf,
+  textField,
+} from '../../console/list/filter.tsx';
+import type { Place } from '../../console/list/list.tsx';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { payablesOf, titlesOf } from './break-pairs.sql.ts';
+import { DECISIONS, IS_DECIDED } from './breaks.sql.ts';
 import { LARGE_VALUE, OLD_DAYS } from './candidates.sql.ts';
-import { PAYEE } from './judgement.sql.ts';
+import { BREAK_KINDS, type BreakKind, PAYEE } from './judgement.sql.ts';
 import { PAYABLE_STATUSES } from './payables/payable.ts';
+import { columnOf } from './payables/payable-import.sql.ts';
 
 const BreakTitle = Type.Object({
   id,
@@ -85,64 +87,84 @@ export const ListedBreak = Type.Object({
 });
 export type ListedBreak = Static<typeof ListedBreak>;
 
-export const URGENCIES = ['urgent', 'other'] as const;
+/** Of a key or a code of the ERP. */
+export const MAX_TEXT = 255;
 
-export const BREAK_STATES = ['open', 'resolved'] as const;
-type BreakState = (typeof BREAK_STATES)[number];
+const URGENCIES = ['urgent', 'other'] as const;
+const BREAK_STATES = ['open', 'resolved'] as const;
 
-export interface BreakFilter {
-  /** Absent: open. */
-  readonly state?: BreakState;
-  readonly kind: BreakKind | null;
-  /** Absent: all. */
-  readonly urgency?: (typeof URGENCIES)[number] | null;
+export const BREAK_FILTER = {
+  state: asTabs(
+    choice('matching.state', BREAK_STATES, 'open', (state) => `matching.states.${state}`),
+  ),
+  urgency: anyOf('matching.urgency', URGENCIES, (urgency) => `matching.urgencies.${urgency}`),
+  kind: anyOf('matching.kind', BREAK_KINDS, (kind) => `matching.kinds.${kind}`),
   /** The accepted date of the title. */
-  readonly date: CivilDate | null;
+  date: dateField('matching.date'),
   /** The supplier's code in the ERP. */
-  readonly supplier: string | null;
+  supplier: textField('matching.supplier', MAX_TEXT),
+};
+export type BreakFilter = FilterOf<typeof BREAK_FILTER>;
+
+type BreakSum = {
+  readonly breaks: number;
+  /** Of the titles, or of the payables where a break has no title. Exact decimal. */
+  readonly value: string;
+};
+export type BreakCount = BreakSum & { readonly kind: BreakKind };
+
+export interface BreakList {
+  /** Over the whole filter, without its kind, as `sum`. */
+  readonly counts: readonly BreakCount[];
+  readonly sum: BreakSum;
+  readonly total: number;
+  /** Of all breaks of the filter, and their sides as they are. */
+  readonly digest: string;
+  readonly breaks: ListedBreak[];
 }
 
-const sumOf = {
-  breaks: count,
-  value: Type.String({
-    description:
-      "Sum of the titles' values, or of the payables' where a break has no title. Exact decimal.",
-  }),
-};
-const BreakCount = Type.Object({ kind: words(BREAK_KINDS), ...sumOf });
-export type BreakCount = Static<typeof BreakCount>;
-
-export const BreakList = Type.Object({
-  counts: Type.Array(BreakCount, { description: 'Over the whole filter, without its kind.' }),
-  sum: Type.Object(sumOf),
-  total: Type.Integer({ minimum: 0, description: 'Breaks of the filter.' }),
-  digest: Type.String({ description: 'Of all breaks of the filter, and their sides as they are.' }),
-  breaks: Type.Array(ListedBreak),
-});
-export type BreakList = Static<typeof BreakList>;
-
-const TITLE_JSON = Prisma.sql`
-  CASE WHEN title.id IS NOT NULL THEN jsonb_build_object(
-    'id', title.id, 'orderUid', title.order_uid, 'acceptedDate', title.accepted_date,
-    'dueDate', title.anticipated_due_date, 'value', title.original_value::text,
-    'supplier', title.provider_external_id, 'isWithdrawn', title.status = 'withdrawn') END`;
+/**
+ * The JSON of a row that a schema describes, from columns with the names of its members, `erp_key` for `erpKey`.
+ * @param others the members of which the relation has no such column
+ */
+export function jsonOf<Schema extends TObject>(
+  { properties }: Schema,
+  relation: string,
+  others: { readonly [Name in keyof Schema['properties']]?: Prisma.Sql },
+): Prisma.Sql {
+  const members = Object.entries(properties).map(([name, schema]) => {
+    // Constants of the program. No input reaches Prisma.raw.
+    const column = `${relation}.${columnOf(name)}`;
+    const value = others[name] ?? Prisma.raw(schema === amount ? `${column}::text` : column);
+    return Prisma.sql`${name}::text, ${value}`;
+  });
+  return Prisma.sql`jsonb_build_object(${Prisma.join(members)})`;
+}
 
 /** Of a row `payable`, and `title` that is its counterpart or has only nulls. */
-export const PAYABLE_JSON = Prisma.sql`
-  CASE WHEN payable.erp_key IS NOT NULL THEN jsonb_build_object(
-    'erpKey', payable.erp_key, 'company', payable.company,
-    'supplier', payable.supplier_external_id, 'document', payable.document,
-    'instalment', payable.instalment, 'orderUid', payable.order_uid, 'dueDate', payable.due_date,
-    'openValue', payable.open_value::text, 'status', payable.status,
-    'payee', ${PAYEE}) END`;
+export const PAYABLE_JSON = jsonOf(BreakPayable, 'payable', {
+  supplier: Prisma.sql`payable.supplier_external_id`,
+  payee: PAYEE,
+});
+
+const TITLE_JSON = jsonOf(BreakTitle, 'title', {
+  dueDate: Prisma.sql`title.anticipated_due_date`,
+  value: Prisma.sql`title.original_value::text`,
+  supplier: Prisma.sql`title.provider_external_id`,
+  isWithdrawn: Prisma.sql`title.status = 'withdrawn'`,
+});
 
 /** Of a row `listed` with its `title` and its `payable`. */
-const BREAK_JSON = Prisma.sql`jsonb_build_object(
-  'kind', listed.kind, 'isUrgent', severity > 1, 'waits', waits, 'ground', listed.ground, 'title', ${TITLE_JSON},
-  'payable', ${PAYABLE_JSON}, 'difference',
-  CASE listed.kind WHEN 'value_differs' THEN (payable.open_value - title.original_value)::text END, 'age', age, 'decidedAt', decided_at, 'decidedBy', decided_by, 'code', code, 'reason', reason,
-  'supplierName', (SELECT name FROM conciliation.provider
-                   WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id)))`;
+const BREAK_JSON = jsonOf(ListedBreak, 'listed', {
+  isUrgent: Prisma.sql`severity > 1`,
+  title: Prisma.sql`CASE WHEN title.id IS NOT NULL THEN ${TITLE_JSON} END`,
+  payable: Prisma.sql`CASE WHEN payable.erp_key IS NOT NULL THEN ${PAYABLE_JSON} END`,
+  difference: Prisma.sql`
+    CASE listed.kind WHEN 'value_differs' THEN (payable.open_value - title.original_value)::text END`,
+  supplierName: Prisma.sql`
+    (SELECT name FROM conciliation.provider
+     WHERE external_id = coalesce(title.provider_external_id, payable.supplier_external_id))`,
+});
 
 /** The breaks of the newest run, with the decision that counts for each: null where the break is open. */
 const LISTED = Prisma.sql`(
@@ -153,7 +175,7 @@ const LISTED = Prisma.sql`(
               FROM (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest) AS clock
   LEFT JOIN ${DECISIONS} AS decision ON ${IS_DECIDED})`;
 
-const isIn = ({ state = 'open', urgency = null, date, supplier }: BreakFilter) => Prisma.sql`
+const isIn = ({ state, urgency, date, supplier }: BreakFilter) => Prisma.sql`
   (decided_at IS NULL) = ${state === 'open'} AND (${urgency}::text IS NULL OR (severity > 1) = (${urgency} = 'urgent'))
   AND (${date}::date IS NULL OR accepted_date = ${date}::date)
   AND (${supplier}::text IS NULL OR ${supplier}::text = coalesce(
@@ -163,39 +185,14 @@ const isIn = ({ state = 'open', urgency = null, date, supplier }: BreakFilter) =
 /** Of rows of breaks. */
 const BREAKS_DIGEST = Prisma.sql`coalesce(md5(string_agg(place || ground::text, ',' ORDER BY place, ground)), '')`;
 
-/** A break that a person decides about with others. */
-export interface NamedBreak {
-  readonly titleId: bigint | null;
-  readonly erpKey: string | null;
-  readonly ground: string;
-  readonly date: CivilDate | null;
-}
-
-/** Returns the breaks of a filter, and the digest that a list of them has. */
-export async function readBreaksOf(
-  tx: Transaction,
-  filter: BreakFilter,
-): Promise<{ readonly digest: string; readonly breaks: readonly NamedBreak[] }> {
-  const rows = await tx.$queryRaw<(NamedBreak & { readonly all: string })[]>`
-    WITH filtered AS (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(filter)} AND kind = ${filter.kind})
-    SELECT title_id AS "titleId", erp_key AS "erpKey", ground::text AS ground, accepted_date::text AS date,
-           (SELECT ${BREAKS_DIGEST} FROM filtered) AS all FROM filtered`;
-  return { digest: rows[0]?.all ?? '', breaks: rows.map(({ all: _, ...named }) => named) };
-}
-
 /** Returns the breaks of a filter, the most urgent first, then by the greatest value. */
-export const listBreaks = (
-  { prisma }: Pick<Database, 'prisma'>,
-  request: BreakRequest,
-): Promise<BreakList> => prisma.$transaction((tx) => readBreakList(tx, request));
-
-type BreakRequest = BreakFilter & { readonly offset: number; readonly limit: number };
-
-/** Does the same in a transaction of the caller. */
-export async function readBreakList(tx: Transaction, request: BreakRequest): Promise<BreakList> {
-  const { kind, offset, limit } = request;
+export async function listBreaks(
+  tx: Transaction,
+  { offset, limit, ...filter }: BreakFilter & Place,
+): Promise<BreakList> {
+  const { kind } = filter;
   const [row] = await tx.$queryRaw<[BreakList]>`
-    WITH filtered AS MATERIALIZED (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(request)}),
+    WITH filtered AS MATERIALIZED (SELECT * FROM ${LISTED} AS listed WHERE ${isIn(filter)}),
     chosen AS (SELECT * FROM filtered WHERE ${kind}::text IS NULL OR kind = ${kind}::text),
     listed AS (
       SELECT * FROM chosen

@@ -3,6 +3,55 @@ import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { isAgent, TITLE_TAX_ID } from './candidates.sql.ts';
 
+/** A kind of breaks. `breaksOf` has its condition, docs/matching.md and the texts `matching.help.…` explain it. */
+interface Kind {
+  /** Absent: the verdict on the payable says so, or the break is not urgent. */
+  readonly isUrgent?: true;
+  /**
+   * The title is not released while the break is open: `before` a line is released, or, while the break is urgent, also
+   * afterwards, because the supplier has the money (`always`). Absent: the break keeps no title.
+   */
+  readonly keeps?: 'before' | 'always';
+}
+
+/** The kinds, in the order of a list. An unmatched title is in one break. */
+const BREAKS = {
+  paid_to_supplier: { keeps: 'always' },
+  anticipated_twice: { isUrgent: true, keeps: 'always' },
+  posted_twice: { isUrgent: true },
+  reversal_refused: { isUrgent: true, keeps: 'always' },
+  paid_in_part: { keeps: 'always' },
+  gone_from_erp: { keeps: 'always' },
+  payee_changed: { keeps: 'before' },
+  still_open: { keeps: 'before' },
+  due_before_release: { isUrgent: true },
+  already_assigned: { keeps: 'before' },
+  offset_in_erp: { keeps: 'before' },
+  cancelled_in_erp: { keeps: 'before' },
+  withdrawn_open: {},
+  match_lost: {},
+  duplicated_in_erp: {},
+  in_doubt: {},
+  value_differs: {},
+  due_date_differs: {},
+  missing_in_erp: {},
+  missing_on_platform: {},
+} as const satisfies Record<string, Kind>;
+export type BreakKind = keyof typeof BREAKS;
+export const BREAK_KINDS = Object.keys(BREAKS) as readonly BreakKind[];
+
+// Constants of this file. No input reaches Prisma.raw.
+const valuesOf = (rows: readonly string[]) => Prisma.raw(`(VALUES ${rows.join(',\n')})`);
+
+/** The kinds as a relation: severity is 2 where each break of the kind is urgent, otherwise 1. */
+export const KINDS: Prisma.Sql = Prisma.sql`
+  ${valuesOf(
+    Object.entries<Kind>(BREAKS).map(
+      ([kind, { isUrgent = false, keeps }]) =>
+        `('${kind}', ${isUrgent ? 2 : 1}, ${keeps !== undefined}, ${keeps === 'always'})`,
+    ),
+  )} AS kinds (kind, severity, keeps, keeps_line)`;
+
 const TITLE_AGENT = taxIdOf('title.financial_agent_identification');
 
 /** Days that an ERP has to show in its payables what a line asked for. An automatic clearing runs later than the posting. */
@@ -84,7 +133,7 @@ const KIND_OF = {
   agent_payee: 'payee_changed',
   other_payee: 'payee_changed',
   cancelled: 'cancelled_in_erp',
-} as const;
+} as const satisfies Record<string, BreakKind>;
 export type Situation = keyof typeof KIND_OF;
 
 /** By state of the line. `reversed` absent: as `before`. `withdrawn` absent: expected. */
@@ -141,7 +190,6 @@ export const EARLY_PAYMENT: Readonly<Record<Situation, Cells>> = {
   cancelled: row('-', 'break', 'urgent', 'break', 'break'),
 };
 
-// Constants of this file. No input reaches Prisma.raw.
 const ROWS = Object.entries({ false: PAYEE_CHANGE, true: EARLY_PAYMENT }).flatMap(
   ([isEarly, table]) =>
     Object.entries(table).flatMap(([situation, cells]) =>
@@ -153,9 +201,8 @@ const ROWS = Object.entries({ false: PAYEE_CHANGE, true: EARLY_PAYMENT }).flatMa
 );
 
 /** The tables as a relation: is_early, situation, state, verdict, kind. */
-export const VERDICTS: Prisma.Sql = Prisma.raw(
-  `(VALUES ${ROWS.join(',\n')}) AS verdict (is_early, situation, state, verdict, kind)`,
-);
+export const VERDICTS: Prisma.Sql = Prisma.sql`
+  ${valuesOf(ROWS)} AS verdict (is_early, situation, state, verdict, kind)`;
 
 /** The tax identifiers that may name the supplier of a pair. */
 const isSupplier = (party: Prisma.Sql) => Prisma.sql`
@@ -182,54 +229,45 @@ export const PAYEE: Prisma.Sql = Prisma.sql`
        WHEN ${isAgent(Prisma.sql`payable.payee`, TITLE_AGENT)} THEN 'agent'
        WHEN ${isAskedAgent(Prisma.sql`payable.payee`)} THEN 'agent' ELSE 'other' END`;
 
+/** Who was paid. A payee that is the supplier's own says nothing about that. */
+const PAID_TO = Prisma.sql`coalesce(payable.paid_to, CASE WHEN said.payee <> 'supplier' THEN payable.payee END)`;
+
 /** True for a row `payable` that is to be paid to the supplier as the ERP entered it. */
 export const IS_PLAIN: Prisma.Sql = Prisma.sql`
   (payable.status = 'open' AND payable.closed_at IS NULL AND payable.payee IS NULL AND payable.open_value <> 0
    AND payable.settled_as IS NULL AND payable.settled_by IS NULL
    AND (payable.total_value = payable.open_value) IS NOT FALSE)`;
 
-/** Whether `settled_by` of a row `payable` names one of these bookings, as `identityOf` has them. */
-export const isSettledBy = (identities: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  (regexp_replace(payable.settled_by, ':[0-9]+:[0-9]+$', '') = ANY(${identities})) IS TRUE`;
-
 /**
- * The situation of a pair `title`, `payable`.
- * @param identities date and identity of the bookings of the payable's titles, see `identityOf`
- * @param isPart whether less is open than its titles still ask for, because a part was paid
- * @param isReversed whether the booking of `settled_by` is reversed, and the ERP stated the key before the reversal
- * @param isReopened whether a booking on the payable is reversed, and no complete snapshot was stated since
+ * The situation of a pair `title`, `payable`, with what follows from it and from the bookings, `said`:
+ * - `payee`: `PAYEE`
+ * - `is_own`: `settled_by` names a booking of the payable's titles
+ * - `is_reversed`: the booking of `settled_by` is reversed, and the ERP stated the key before the reversal
+ * - `is_gone`: a complete snapshot lacked the payable. Not where a booking on it was reversed since the newest snapshot
+ * - `is_part`: less is open than its titles still ask for, because a part was paid
  */
-export const situationOf = (
-  identities: Prisma.Sql,
-  isPart: Prisma.Sql,
-  isReversed: Prisma.Sql,
-  isReopened: Prisma.Sql,
-): Prisma.Sql => {
-  // A payee that is the supplier's own says nothing about who was paid.
-  const paidTo = Prisma.sql`coalesce(payable.paid_to, CASE WHEN (${PAYEE}) <> 'supplier' THEN payable.payee END)`;
-  const isNamed = isSettledBy(identities);
-  return Prisma.sql`
-    CASE WHEN payable.settled_by IS NOT NULL
-           THEN CASE WHEN NOT ${isNamed} AND (${isReversed}) IS NOT TRUE THEN 'settled_elsewhere'
-                     -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
-                     WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
-                          AND NOT ${isAskedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
-                     WHEN (${PAYEE}) = 'other' THEN 'other_payee'
-                     WHEN NOT ${isNamed} AND payable.closed_at IS NOT NULL AND NOT ${isReopened} THEN 'gone'
-                     ELSE 'settled_here' END
-         WHEN payable.settled_as = 'assignment' THEN 'assigned'
-         WHEN payable.settled_as = 'offset' THEN 'offset'
-         WHEN payable.status = 'cancelled' THEN 'cancelled'
-         WHEN payable.status = 'paid' OR payable.settled_as = 'payment'
-              OR payable.open_value = 0 AND payable.closed_at IS NULL
-           THEN CASE WHEN ${paidTo} IS NULL
-                          -- An assignment pays nobody, so a payment after it is no result of the line that assigned the payable.
-                          AND NOT (payable.was_assigned AND payable.settled_as IS NOT DISTINCT FROM 'payment') THEN 'paid'
-                     WHEN ${isAgent(paidTo, TITLE_AGENT)} AND NOT ${isSupplier(paidTo)} THEN 'paid_agent'
-                     ELSE 'paid_supplier' END
-         WHEN (${PAYEE}) = 'other' THEN 'other_payee'
-         WHEN payable.closed_at IS NOT NULL THEN CASE WHEN ${isReopened} THEN 'settled_here' ELSE 'gone' END
-         WHEN ${isPart} THEN CASE WHEN (${PAYEE}) = 'agent' THEN 'part_agent' ELSE 'part' END
-         WHEN (${PAYEE}) = 'agent' THEN 'agent_payee'
-         ELSE 'open' END`;
-};
+export const SITUATION: Prisma.Sql = Prisma.sql`
+  CASE WHEN payable.settled_by IS NOT NULL
+         THEN CASE WHEN NOT said.is_own AND NOT said.is_reversed THEN 'settled_elsewhere'
+                   -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
+                   WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
+                        AND NOT ${isAskedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
+                   WHEN said.payee = 'other' THEN 'other_payee'
+                   WHEN NOT said.is_own AND said.is_gone THEN 'gone'
+                   ELSE 'settled_here' END
+       WHEN payable.settled_as = 'assignment' THEN 'assigned'
+       WHEN payable.settled_as = 'offset' THEN 'offset'
+       WHEN payable.status = 'cancelled' THEN 'cancelled'
+       WHEN payable.status = 'paid' OR payable.settled_as = 'payment'
+            OR payable.open_value = 0 AND payable.closed_at IS NULL
+         THEN CASE WHEN ${PAID_TO} IS NULL
+                        -- An assignment pays nobody, so a payment after it is no result of the line that assigned the payable.
+                        AND NOT (payable.was_assigned AND payable.settled_as IS NOT DISTINCT FROM 'payment') THEN 'paid'
+                   WHEN ${isAgent(PAID_TO, TITLE_AGENT)} AND NOT ${isSupplier(PAID_TO)} THEN 'paid_agent'
+                   ELSE 'paid_supplier' END
+       WHEN said.payee = 'other' THEN 'other_payee'
+       WHEN said.is_gone THEN 'gone'
+       WHEN payable.closed_at IS NOT NULL THEN 'settled_here'
+       WHEN said.is_part THEN CASE WHEN said.payee = 'agent' THEN 'part_agent' ELSE 'part' END
+       WHEN said.payee = 'agent' THEN 'agent_payee'
+       ELSE 'open' END`;

@@ -10,12 +10,13 @@ import {
   type BreakCode,
   type BreakFilter,
   type BreakKey,
-  type NamedBreak,
+  type ListedBreak,
+  listBreaks,
   readBreak,
-  readBreaksOf,
 } from './break-list.sql.ts';
-import { type BreakKind, REOPENED, writeBreaks } from './breaks.sql.ts';
+import { REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
+import type { BreakKind } from './judgement.sql.ts';
 import { type ProposalFilter, readProposals } from './proposals.sql.ts';
 
 /** The reasons why a decision about matches is refused. */
@@ -209,8 +210,7 @@ export function resolveBreak(
   return exclusively(database, async (tx) => {
     const found = await readBreak(tx, key);
     if (found?.ground !== ground) throw refuse('break_changed');
-    const date = found.title?.acceptedDate ?? null;
-    await resolve(tx, key.kind, [{ ...key, ground, date }], decision);
+    await resolve(tx, key.kind, [found], decision);
   });
 }
 
@@ -226,8 +226,9 @@ export function resolveBreaks(
 ): Promise<void> {
   return exclusively(database, async (tx) => {
     const { kind } = filter;
-    const { digest, breaks } = await readBreaksOf(tx, filter);
-    const isTaken = breaks.length > 0 && breaks.length <= MAX_BREAKS_TO_RESOLVE;
+    const place = { offset: 0, limit: MAX_BREAKS_TO_RESOLVE };
+    const { digest, breaks, total } = await listBreaks(tx, { ...filter, ...place });
+    const isTaken = total > 0 && total <= MAX_BREAKS_TO_RESOLVE;
     if (kind === null || !isTaken || digest !== seenDigest) throw refuse('breaks_changed');
     await resolve(tx, kind, breaks, decision);
   });
@@ -236,20 +237,21 @@ export function resolveBreaks(
 async function resolve(
   tx: Transaction,
   kind: BreakKind,
-  breaks: readonly NamedBreak[],
+  breaks: readonly ListedBreak[],
   decision: BreakDecision,
 ): Promise<void> {
   const { by: decidedBy, reason, code } = decision;
   await tx.breakDecision.createMany({
-    data: breaks.map(({ titleId, erpKey, ground }) => ({
-      ...{ kind, titleId, erpKey, ground, decidedBy, code, reason },
+    data: breaks.map(({ title, payable, ground }) => ({
+      ...{ kind, ground, decidedBy, code, reason },
+      ...{ titleId: title?.id ?? null, erpKey: payable?.erpKey ?? null },
     })),
   });
-  const dates = breaks.map(({ date }) => date);
+  const dateOf = ({ title }: ListedBreak) => title?.acceptedDate ?? null;
   const action = code === REOPENED ? 'break.reopen' : 'break.resolve';
-  await recordDecision(tx, action, dates, decision, (date) => {
-    const ofDate = breaks.filter((named) => named.date === date);
-    const titleIds = ofDate.flatMap(({ titleId }) => (titleId === null ? [] : Number(titleId)));
+  await recordDecision(tx, action, breaks.map(dateOf), decision, (date) => {
+    const ofDate = breaks.filter((found) => dateOf(found) === date);
+    const titleIds = ofDate.flatMap(({ title }) => title?.id ?? []);
     const grounds = ofDate.map(({ ground }) => ground);
     return { kind, code, breaks: ofDate.length, titleIds, grounds };
   });

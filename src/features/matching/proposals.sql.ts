@@ -13,20 +13,27 @@ import {
   textOrNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import {
+  anyOf,
+  asHidden,
+  asTabs,
+  dateField,
+  type FilterOf,
+  numberField,
+  textField,
+} from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { OPEN_BREAKS } from './break-list.sql.ts';
+import { jsonOf, MAX_TEXT, OPEN_BREAKS } from './break-list.sql.ts';
 import {
-  type BreakKind,
-  breaksOf,
   CLOSED_DAY,
-  joinWholeSets,
   pairsOfSupplier,
   SAME_DUE,
   type Scope,
   SIDE,
   scopeOf,
-} from './breaks.sql.ts';
+} from './break-pairs.sql.ts';
+import { breaksOf, joinWholeSets } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   COMPANY_NAME,
@@ -40,13 +47,14 @@ import {
   VALUE_TOLERANCE,
 } from './candidates.sql.ts';
 import { readCompanyFacts } from './companies.sql.ts';
+import type { BreakKind } from './judgement.sql.ts';
 import { isDeclined } from './run-matching.sql.ts';
 import { combinations, SUM_CANDIDATES } from './sums.sql.ts';
 
 /** The kinds of proposals, the best first. `other` is shown for one title only, and not confirmed with others. */
 const PROPOSAL_KINDS = ['same', 'date', 'value', 'sum', 'other'] as const;
 type ProposalKind = (typeof PROPOSAL_KINDS)[number];
-export const LISTED_KINDS = ['same', 'date', 'value', 'sum'] as const satisfies ProposalKind[];
+const LISTED_KINDS = ['same', 'date', 'value', 'sum'] as const satisfies ProposalKind[];
 
 /** The breaks that a match ends. Of the others, the platform or the ERP may have to correct one side first. */
 const ANSWERED = [
@@ -89,13 +97,14 @@ export const Proposal = Type.Object({
 });
 export type Proposal = Readonly<Static<typeof Proposal>>;
 
-export interface ProposalFilter {
+export const PROPOSAL_FILTER = {
   /** 0: all titles. Of one title, the list has also what is beyond the tolerances. */
-  readonly title: number;
-  readonly kind: (typeof LISTED_KINDS)[number] | null;
-  readonly date: CivilDate | null;
-  readonly supplier: string | null;
-}
+  title: asHidden(numberField('matching.order', { min: 0, max: 999_999_999, absent: 0 })),
+  kind: asTabs(anyOf('matching.kind', LISTED_KINDS, (kind) => `matching.proposalKinds.${kind}`)),
+  date: dateField('matching.date'),
+  supplier: textField('matching.supplier', MAX_TEXT),
+};
+export type ProposalFilter = FilterOf<typeof PROPOSAL_FILTER>;
 
 const KIND_PLACE = Prisma.sql`array_position(${[...PROPOSAL_KINDS]}::text[], kind)`;
 
@@ -213,11 +222,12 @@ const BROKEN = scopeOf(
 
 const ORDER = Prisma.sql`original_value DESC, title_id, place`;
 
-const ROW = Prisma.sql`jsonb_build_object(
-  'titleId', title_id, 'orderUid', order_uid, 'acceptedDate', accepted_date, 'dueDate', anticipated_due_date,
-  'value', original_value::text, 'supplier', supplier, 'kind', kind, 'place', place,
-  'isClear', is_clear, 'sameOrder', same_order, 'erpKeys', erp_keys, 'documents', documents, 'erpDueDate', due_date,
-  'erpValue', erp_value::text, 'difference', difference::text, 'days', days)`;
+const ROW = jsonOf(Proposal, 'shown', {
+  dueDate: Prisma.sql`anticipated_due_date`,
+  value: Prisma.sql`original_value::text`,
+  erpDueDate: Prisma.sql`due_date`,
+  difference: Prisma.sql`difference::text`,
+});
 
 const isIn = ({ title, date, supplier }: ProposalFilter) => Prisma.sql`
   (kind <> 'other' OR ${title > 0}) AND (${date}::date IS NULL OR accepted_date = ${date}::date)

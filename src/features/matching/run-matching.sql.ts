@@ -7,7 +7,8 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCalendar } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
 import { COUNTED_AGREED } from './break-list.sql.ts';
-import { CHANGED, joinWholeSets, WITHDRAWN, writeBreaks } from './breaks.sql.ts';
+import { CHANGED, WITHDRAWN } from './break-pairs.sql.ts';
+import { joinWholeSets, writeBreaks } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   CANDIDATES,

@@ -358,7 +358,7 @@ test('posted after a final refusal does not fit until a person answers, and afte
         sent += 1;
         const failed = { status: 'failed' as const, document: null, reason: 'the agent was paid' };
         const more = status === 'posted' ? {} : { ...failed, final: status === 'final' };
-        return receipt(line, { idempotencyKey: `${date} ${sent}`, ...more });
+        return receiptOf(line, { idempotencyKey: `${date} ${sent}`, ...more });
       }),
     );
   const state = async () => {
@@ -412,7 +412,7 @@ test('a receipt for a date before BOOKINGS_FROM is not recorded', async () => {
 
 test('a receipt for a date that was never pulled is not recorded', async () => {
   const never = daysFrom(50_000);
-  await take(receipt({ key: `${never}:${'0'.repeat(32)}:1:2`, contentHash: OTHER_CONTENT }));
+  await take(receiptOf({ key: `${never}:${'0'.repeat(32)}:1:2`, contentHash: OTHER_CONTENT }));
   date = never;
   await expect(answer('recorded')).rejects.toThrow('was never pulled');
   await answer('set_aside');

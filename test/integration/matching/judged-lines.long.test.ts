@@ -4,7 +4,7 @@ import { addDays, type CivilDate } from '../../../src/base/values/business-day.t
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { AGENT, judgedWorldOfFile, THIRD_PARTY } from '../../support/judged-world.ts';
-import { clearMatching, listMatches } from '../../support/matching-world.ts';
+import { clearMatching, listMatches, OPEN_BREAKS } from '../../support/matching-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
@@ -267,8 +267,7 @@ test('a break that a person has resolved does not keep the title any more, and t
   await judged.state('k1 1506 paid');
   expect(await judged.waiting(date)).toEqual(['a']);
   await judged.match();
-  const place = { kind: null, supplier: null, offset: 0, limit: 9 };
-  const { breaks: found } = await listBreaks(world.database, { ...place, date });
+  const { breaks: found } = await listBreaks(world.database.prisma, { ...OPEN_BREAKS, date });
   expect(found).toMatchObject([{ kind: 'paid_to_supplier', waits: true }]);
   await judged.resolve('paid_to_supplier', 'k1', date);
   expect(await judged.waiting(date)).toEqual([]);

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
-import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
+import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
 import {
   matchByPerson,
   resolveBreak,
@@ -25,6 +25,7 @@ import {
   currentTitleId,
   listBreakNames,
   match,
+  OPEN_BREAKS,
   play,
   type Step,
 } from '../../support/matching-world.ts';
@@ -37,7 +38,7 @@ const decision = { by: 'rita', code: 'agreed', reason: 'confirmed with the suppl
 const run = () => match(world.database);
 const titleId = (uid: string) => currentTitleId(world.database, uid);
 const list = (kind: BreakKind | null = null, date: typeof DAY | null = null) =>
-  listBreaks(world.database, { kind, date, supplier: null, offset: 0, limit: 9 });
+  listBreaks(world.database.prisma, { ...OPEN_BREAKS, kind, date });
 
 const cases: Record<string, readonly Step[]> = {
   'a title with two possible payables is matched with neither': [

@@ -4,12 +4,12 @@ import { addDays, dateIn } from '../../../src/base/values/business-day.ts';
 import { readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { openCalendar } from '../../../src/features/calendar/own-holidays.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
+import { readRules, setRules, tryRules } from '../../../src/features/matching/confirmations.sql.ts';
 import {
   confirmProposals,
   matchByPerson,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
-import { readRules, setRules, tryRules } from '../../../src/features/matching/matching-rules.ts';
 import {
   type ProposalFilter,
   type ProposalList,
@@ -22,6 +22,7 @@ import {
   currentTitleId,
   listMatches,
   match,
+  OPEN_BREAKS,
   play,
   type Step,
 } from '../../support/matching-world.ts';
@@ -309,7 +310,7 @@ describe('the age of a break', () => {
     await pullDay(world, old, text, { ...text, uid: 'b', value: '9999.99' });
     await pullDay(world, addDays(old, 1), { ...text, uid: 'c', value: '20000' });
     await play(world, [{ titles: 'd 1', load: 'k1 1', matches: 'd=k1 exact' }]);
-    const { breaks } = await listBreaks(world.database, { ...ALL, offset: 0, limit: 10 });
+    const { breaks } = await listBreaks(world.database.prisma, OPEN_BREAKS);
     expect(breaks.map(({ title, age }) => `${title?.orderUid} ${age}`)).toEqual([
       ...['c 29', 'a 30', 'b 30'],
     ]);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
-import type { BreakKind } from '../../../src/features/matching/breaks.sql.ts';
+import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
 import { AGENT, orderWorldOfFile, SUPPLIER } from '../../support/judged-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { receiptOf } from '../../support/receipts.ts';

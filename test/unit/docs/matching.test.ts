@@ -1,12 +1,12 @@
 /** docs/matching.md names each rule, each kind of break and each limit of the matching. */
 import { expect, test } from 'vitest';
-import { BREAK_KINDS } from '../../../src/features/matching/breaks.sql.ts';
 import {
   DEFAULT_RULES,
   OLD_DAYS,
   RULE_VERSION,
   RULES,
 } from '../../../src/features/matching/candidates.sql.ts';
+import { BREAK_KINDS } from '../../../src/features/matching/judgement.sql.ts';
 import { SUM_CANDIDATES, SUM_ITEMS } from '../../../src/features/matching/sums.sql.ts';
 import { readDocument, tableRowsOf } from './documents.ts';
 

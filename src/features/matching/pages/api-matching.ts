@@ -1,11 +1,9 @@
 import { Type } from 'typebox';
 import { InputError } from '../../../base/runtime/errors.ts';
-import { DEFAULT_LIMIT, declareOperation } from '../../../console/api/api-request.ts';
-import { id, pageOfList, words } from '../../../console/api/schema-parts.ts';
-import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
+import { declareOperation } from '../../../console/api/api-request.ts';
+import { id, words } from '../../../console/api/schema-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { OPERATE } from '../../../console/shell/route-access.ts';
-import { BreakList, listBreaks } from '../break-list.sql.ts';
 import { PAYABLE_HELP, REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';
 import { checkPayables } from '../payables/payable-file.ts';
 import {
@@ -19,7 +17,6 @@ import {
   rejects,
 } from '../payables/payable-import.sql.ts';
 import { PayableState, readPayableState } from '../payables/payable-state.sql.ts';
-import { BREAK_FILTER } from './breaks-page.tsx';
 
 /** Without types, because a payable with a fault is rejected alone and not with its whole request. */
 const payables = Type.Array(Type.Unsafe<unknown>({ description: PAYABLE_HELP }), {
@@ -36,22 +33,8 @@ const BATCH_TRANSACTION = { timeout: 60_000, maxWait: 10_000 };
 
 const forImports = { method: 'POST', who: OPERATE, scope: 'payables', tag: 'payables' } as const;
 
-/**
- * The breaks between titles and payables, and the payables of the ERP in batches. A snapshot is begun, filled by any
- * number of requests, and ended.
- */
+/** The payables of the ERP in batches. A snapshot is begun, filled by any number of requests, and ended. */
 export const MATCHING_API = [
-  declareOperation({
-    path: '/breaks',
-    scope: 'read',
-    tag: 'payables',
-    operationId: 'listBreaks',
-    summary: 'The breaks between titles and payables, as the newest run of the matching found them',
-    input: { ...parameterSchemas(BREAK_FILTER), ...pageOfList },
-    answer: BreakList,
-    run: ({ database }, { offset = 0, limit = DEFAULT_LIMIT }, { query }) =>
-      listBreaks(database, { ...readFilter(BREAK_FILTER, query).filter, offset, limit }),
-  }),
   declareOperation({
     path: '/erp-payables',
     scope: 'read',

@@ -3,6 +3,7 @@ import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { type Action, declareAction, declarePage, reason } from '../../../console/declare.tsx';
+import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -18,34 +19,27 @@ import { REVIEW } from '../../../console/shell/route-access.ts';
 import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import {
   BREAK_CODES,
+  BREAK_FILTER,
+  type BreakFilter,
   type BreakPayable,
   type BreakTitle,
   type ListedBreak,
+  MAX_TEXT,
   readBreak,
-  URGENCIES,
 } from '../break-list.sql.ts';
-import { BREAK_KINDS, type BreakKind, REOPENED } from '../breaks.sql.ts';
+import { REOPENED } from '../breaks.sql.ts';
+import { BREAK_KINDS, type BreakKind } from '../judgement.sql.ts';
 import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
-export const MAX_TEXT = 255;
-const kind = words(BREAK_KINDS);
 export const erpKey = Type.String({ maxLength: MAX_TEXT });
 /** The list of the date follows. */
 export const DECISION = { date: Type.Optional(ledgerDate), code: words(BREAK_CODES), reason };
-/** The rows of a list, as the person has seen them. */
-const LISTED = { date: DECISION.date, supplier: Type.Optional(erpKey), digest: Type.String() };
-/** A decision about all rows of a list. */
-export const SELECTED = { ...DECISION, ...LISTED };
-const urgency = Type.Optional(words(URGENCIES));
-export const selectionOf = (input: {
-  readonly date?: CivilDate;
-  readonly supplier?: string;
-  readonly digest: string;
-}) => {
-  const { date = null, supplier = null, digest: seenDigest } = input;
-  return { date, supplier, seenDigest };
+/** The rows of a list of breaks, as the person has seen them. */
+const LISTED = {
+  ...{ ...parameterSchemas(BREAK_FILTER), date: DECISION.date },
+  digest: Type.String(),
 };
-const KEY = { kind, title: Type.Optional(id), payable: Type.Optional(erpKey) };
+const KEY = { kind: words(BREAK_KINDS), title: Type.Optional(id), payable: Type.Optional(erpKey) };
 
 const keyOf = (input: { kind: BreakKind; title?: number; payable?: string }) => ({
   kind: input.kind,
@@ -85,14 +79,17 @@ const RESOLVE_BREAK = declareAction({
   notice: 'break_resolved',
 });
 
+const listedBreaks = (state: BreakFilter['state'], input: { readonly digest: string }) => ({
+  ...readFilter(BREAK_FILTER, input).filter,
+  ...{ state, seenDigest: input.digest },
+});
+
 export const RESOLVE_BREAKS = declareAction({
   path: '/breaks/resolve',
   who: REVIEW,
-  input: { ...SELECTED, kind, urgency },
-  deed: ({ database, fourEyes }, { kind, urgency, code, reason, ...selected }, by) => {
-    const filter = { kind, ...(urgency !== undefined && { urgency }), ...selectionOf(selected) };
-    return resolveBreaks(database, filter, { by, code, reason, fourEyes });
-  },
+  input: { ...LISTED, ...DECISION },
+  deed: ({ database, fourEyes }, { code, reason, ...input }, by) =>
+    resolveBreaks(database, listedBreaks('open', input), { by, code, reason, fourEyes }),
   next: listOf,
   notice: 'break_resolved',
 });
@@ -101,12 +98,9 @@ export const RESOLVE_BREAKS = declareAction({
 export const REOPEN_BREAKS = declareAction({
   path: '/breaks/reopen',
   who: REVIEW,
-  input: { ...LISTED, reason, kind, urgency },
-  deed: ({ database }, { kind, urgency, reason, ...selected }, by) => {
-    const filter = { kind, ...(urgency !== undefined && { urgency }), ...selectionOf(selected) };
-    const decision = { by, code: REOPENED, reason } as const;
-    return resolveBreaks(database, { ...filter, state: 'resolved' }, decision);
-  },
+  input: { ...LISTED, reason },
+  deed: ({ database }, { reason, ...input }, by) =>
+    resolveBreaks(database, listedBreaks('resolved', input), { by, code: REOPENED, reason }),
   next: listOf,
   notice: 'break_resolved',
 });

@@ -1,44 +1,27 @@
 import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { anyOf, asTabs, choice, dateField, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import {
-  BREAK_STATES,
+  BREAK_FILTER,
   type BreakCount,
   type BreakFilter,
   type BreakList,
   ListedBreak,
-  readBreakList,
-  URGENCIES,
+  listBreaks,
 } from '../break-list.sql.ts';
-import { BREAK_KINDS } from '../breaks.sql.ts';
 import { MAX_BREAKS_TO_RESOLVE } from '../match-decisions.sql.ts';
 import {
   arePayablesStale,
   type PayableState,
   readPayableState,
 } from '../payables/payable-state.sql.ts';
-import { DecisionCard, MAX_TEXT, REOPEN_BREAKS, RESOLVE_BREAKS } from './break-page.tsx';
+import { DecisionCard, REOPEN_BREAKS, RESOLVE_BREAKS } from './break-page.tsx';
 import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
-
-const STATES = { open: 'matching.states.open', resolved: 'matching.states.resolved' } as const;
-const URGENCY_TEXTS = {
-  urgent: 'matching.urgencies.urgent',
-  other: 'matching.urgencies.other',
-} as const;
-
-export const BREAK_FILTER = {
-  state: asTabs(choice('matching.state', BREAK_STATES, 'open', (state) => STATES[state])),
-  urgency: anyOf('matching.urgency', URGENCIES, (urgency) => URGENCY_TEXTS[urgency]),
-  kind: anyOf('matching.kind', BREAK_KINDS, (kind) => `matching.kinds.${kind}`),
-  date: dateField('matching.date'),
-  supplier: textField('matching.supplier', MAX_TEXT),
-};
 
 const breakHref = ({ kind, title, payable }: ListedBreak) =>
   `/break?${new URLSearchParams({
@@ -174,8 +157,13 @@ export const BREAKS = declareList(ListedBreak, {
         ? 'matching.noneFound'
         : 'lists.breaks.none',
   together: async (tx, filter, place) => {
-    const { breaks, total, ...list } = await readBreakList(tx, { ...filter, ...place });
+    const { breaks, total, ...list } = await listBreaks(tx, { ...filter, ...place });
     return { total: { rows: total, list }, rows: breaks };
+  },
+  api: {
+    tag: 'payables',
+    operationId: 'listBreaks',
+    summary: 'The breaks between titles and payables, as the newest run of the matching found them',
   },
   layout: async (parts, filter) => {
     const { prisma } = parts.database;
@@ -213,12 +201,12 @@ function Counts({ filter, list }: ListProps) {
 function ResolveAll({ filter, rows, list }: ListProps & { readonly rows: number }) {
   const page = usePage();
   const { text, formats } = page;
-  const { state, kind, urgency, date, supplier } = filter;
+  const { state, kind } = filter;
   const isPossible = rows > 0 && rows <= MAX_BREAKS_TO_RESOLVE;
   if (kind === null || !isPossible || !RESOLVE_BREAKS.isOffered(page)) return null;
   const count = formats.count(rows);
   const value = formats.amount(list.counts.find((counted) => counted.kind === kind)?.value ?? '0');
-  const values = { kind, urgency, date, supplier, digest: list.digest };
+  const values = { ...filter, digest: list.digest };
   return state === 'resolved' ? (
     <Card title={text('matching.reopenAll', { count, value })}>
       <p class="quiet">{text('matching.reopenHelp')}</p>

@@ -1,37 +1,21 @@
 import { Type } from 'typebox';
-import { id, words } from '../../../console/api/schema-parts.ts';
+import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction } from '../../../console/declare.tsx';
 import type { Column } from '../../../console/list/columns.tsx';
-import {
-  anyOf,
-  asHidden,
-  asTabs,
-  dateField,
-  numberField,
-  textField,
-} from '../../../console/list/filter.tsx';
+import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
 import {
-  LISTED_KINDS,
+  PROPOSAL_FILTER,
   Proposal,
   type ProposalFilter,
   type ProposalList,
   readProposals,
 } from '../proposals.sql.ts';
 import { SUM_ITEMS } from '../sums.sql.ts';
-import {
-  CodeField,
-  DECISION,
-  DecisionCard,
-  erpKey,
-  listOf,
-  MAX_TEXT,
-  SELECTED,
-  selectionOf,
-} from './break-page.tsx';
+import { CodeField, DECISION, DecisionCard, erpKey, listOf } from './break-page.tsx';
 
 const MATCH = declareAction({
   path: '/break/match',
@@ -46,9 +30,9 @@ const MATCH = declareAction({
 const CONFIRM_PROPOSALS = declareAction({
   path: '/proposals/confirm',
   who: REVIEW,
-  input: { ...SELECTED, kind: words(LISTED_KINDS) },
-  deed: ({ database, fourEyes }, { kind, code, reason, ...selected }, by) => {
-    const filter = { title: 0, kind, ...selectionOf(selected) };
+  input: { ...parameterSchemas(PROPOSAL_FILTER), ...DECISION, digest: Type.String() },
+  deed: ({ database, fourEyes }, { code, reason, digest: seenDigest, ...input }, by) => {
+    const filter = { ...readFilter(PROPOSAL_FILTER, input).filter, title: 0, seenDigest };
     return confirmProposals(database, filter, { by, code, reason, fourEyes });
   },
   next: () => '/proposals',
@@ -115,12 +99,7 @@ export const PROPOSALS = declareList(Proposal, {
   name: 'proposals',
   path: '/proposals',
   active: '/breaks',
-  filter: {
-    title: asHidden(numberField('matching.order', { min: 0, max: 999_999_999, absent: 0 })),
-    kind: asTabs(anyOf('matching.kind', LISTED_KINDS, (kind) => `matching.proposalKinds.${kind}`)),
-    date: dateField('matching.date'),
-    supplier: textField('matching.supplier', MAX_TEXT),
-  },
+  filter: PROPOSAL_FILTER,
   columns: COLUMNS,
   together: async (tx, filter, place) => {
     const { total, counts, value, rows, ...list } = await readProposals(tx, filter, place);
@@ -150,7 +129,7 @@ function ConfirmAll(props: {
 }) {
   const page = usePage();
   const { text, formats } = page;
-  const { title, kind, date, supplier } = props.filter;
+  const { title, kind } = props.filter;
   const { clear, clearValue, left, digest } = props.list;
   const isPossible = title === 0 && clear > 0 && clear <= MAX_BREAKS_TO_RESOLVE;
   if (kind === null || !isPossible || !CONFIRM_PROPOSALS.isOffered(page)) return null;
@@ -162,7 +141,7 @@ function ConfirmAll(props: {
       })}
       help={text('matching.confirmAllHelp', { left })}
       action={CONFIRM_PROPOSALS}
-      values={{ kind, date, supplier, digest }}
+      values={{ ...props.filter, digest }}
       button={text('matching.confirm')}
     />
   );

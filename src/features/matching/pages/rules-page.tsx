@@ -13,7 +13,7 @@ import {
   readRules,
   setRules,
   tryRules,
-} from '../matching-rules.ts';
+} from '../confirmations.sql.ts';
 
 const PATH = '/matching-rules';
 const RULES = {

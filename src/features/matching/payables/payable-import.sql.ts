@@ -76,7 +76,8 @@ export type EndedImport = Static<typeof EndedImport>;
 export const PAYABLES_AT_ONCE = 1000;
 
 /** `supplierTaxId` is `supplier_tax_id`. */
-const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const columnOf = (field: string) =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const COLUMNS = PAYABLE_FIELDS.map(columnOf);
 const [, ...CONTENT] = COLUMNS;
 const columns = Prisma.raw(COLUMNS.join(', '));
@@ -206,15 +207,9 @@ export async function addPayables(
   const rejected = faulty.length;
   await tx.erpPayableImport.update({
     where: { id: importId },
-    data: {
-      inserted: { increment: counts.inserted },
-      changed: { increment: counts.changed },
-      unchanged: { increment: counts.unchanged },
-      outdated: { increment: counts.outdated },
-      downgraded: { increment: counts.downgraded },
-      incomparable: { increment: counts.incomparable },
-      rejected: { increment: rejected },
-    },
+    data: Object.fromEntries(
+      Object.entries({ ...counts, rejected }).map(([name, more]) => [name, { increment: more }]),
+    ),
   });
   const rejects = faulty.flatMap(({ at, faults }) => faults.map((fault) => ({ at, ...fault })));
   return { ...counts, downgradedKeys, rejected, rejects };
