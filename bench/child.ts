@@ -20,7 +20,10 @@ export interface Child<Program extends Handlers<keyof Program & string>> {
 }
 
 /** How the image starts Node (see the Dockerfile, and docs/performance.md for the effect). */
-const IMAGE = { execArgv: ['--max-semi-space-size=2'], environment: { MALLOC_ARENA_MAX: '1' } };
+const IMAGE = {
+  execArgv: ['--max-semi-space-size=2', '--heap-growing-percent=50'],
+  environment: { MALLOC_ARENA_MAX: '1' },
+};
 
 const running = new Set<ChildProcess>();
 
