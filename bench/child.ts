@@ -3,7 +3,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
 /** How the image starts Node (see the Dockerfile, and docs/performance.md for the effect). */
-const IMAGE = { execArgv: ['--max-semi-space-size=2'], environment: { MALLOC_ARENA_MAX: '1' } };
+const IMAGE = {
+  execArgv: ['--max-semi-space-size=2', '--heap-growing-percent=50'],
+  environment: { MALLOC_ARENA_MAX: '1' },
+};
 
 type Program = (argument: never) => unknown;
 

@@ -1858,7 +1858,9 @@ CREATE TABLE conciliation.party_account (
   -- Each account that a day names is updated by the day's merge.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
-  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000,
+  -- A page with room for the updated rows spares the indexes an entry for each.
+  fillfactor = 50
 );
 
 -- An account of a provider that is named with another external identifier, or without one, is compared with the

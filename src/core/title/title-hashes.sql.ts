@@ -57,10 +57,12 @@ export const ACCOUNT_ROLES = {
 /** The stated members of a kind of party, and its promoted fields, as JSON of texts; null: none. */
 export const destinationOfRow = (kind: PartyKind): string => `
   (CASE WHEN extra IS NOT NULL THEN
-    nullif(jsonb_strip_nulls(jsonb_build_object(
-      ${DESTINATION_MEMBERS.map((member) => `'${member}', ${textAt(pathOf([...DESTINATION_PATHS[kind], member]))}`).join(', ')}))
-      || coalesce(${promotedOfRow(ACCOUNT_ROLES[kind])}, '{}'),
-      '{}') END)`;
+    nullif(coalesce((
+      SELECT jsonb_object_agg(member, ${memberValue(kind)}) FROM unnest(${pathOf(DESTINATION_MEMBERS)}::text[]) AS member
+      WHERE ${memberValue(kind)} IS NOT NULL), '{}') || coalesce(${promotedOfRow(ACCOUNT_ROLES[kind])}, '{}'), '{}') END)`;
+
+const memberValue = (kind: PartyKind) =>
+  textAt(`(${pathOf(DESTINATION_PATHS[kind])}::text[] || member)`);
 
 /** The columns of `booking_line` with the destinations and the promoted fields of a row of `title`. */
 export const DESTINATION_COLUMNS = [

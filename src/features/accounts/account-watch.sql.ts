@@ -308,10 +308,12 @@ export const partyKey = Prisma.raw(
   `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
 );
 
-/** The tax identifier of a row `party`. Long texts do not fit an index entry. */
+/**
+ * The tax identifier of a row `party`, computed once because of OFFSET 0. Long texts do not fit an index entry.
+ */
 const taxId = Prisma.raw(
   `(SELECT CASE WHEN length(tax_id) <= 255 THEN tax_id ELSE 'md5:' || md5(tax_id) END
-    FROM (SELECT ${taxIdText('party.identification')}) AS stated (tax_id))`,
+    FROM (SELECT ${taxIdText('party.identification')} OFFSET 0) AS stated (tax_id))`,
 );
 
 /**

@@ -168,16 +168,12 @@ async function readStagedFacts(
   return rows.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts }));
 }
 
-/**
- * A date without titles has no rows in `staged_change`. Titles of one identity have one buyer and one value: a sum for
- * each identity would take longer.
- */
+/** A date without titles has no rows in `staged_change`. */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
-  SELECT buyer_identification, sum(copies) AS titles, sum(copies) - count(*) AS duplicates, 0 AS present,
-         sum(copies) AS inserted, 0 AS changed, sum(copies * original_value) AS value
-  FROM (SELECT min(buyer_identification) AS buyer_identification, min(original_value) AS original_value,
-               count(*) AS copies
-        FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY identity_hash) AS identity
+  SELECT buyer_identification, count(*) AS titles, count(*) FILTER (WHERE copy > 1) AS duplicates, 0 AS present,
+         count(*) AS inserted, 0 AS changed, sum(original_value) AS value
+  FROM (SELECT buyer_identification, original_value, row_number() OVER (PARTITION BY identity_hash) AS copy
+        FROM conciliation.staged_title WHERE fence = ${fence}) AS staged
   GROUP BY 1`;
 
 /**
