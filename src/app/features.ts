@@ -16,6 +16,7 @@ import { review } from '../features/review/index.ts';
 import { schedule } from '../features/schedule/index.ts';
 import { sweep } from '../features/sweep/index.ts';
 import { titles } from '../features/titles/index.ts';
+import { verify } from '../features/verify/index.ts';
 
 /** The features, in the order of their hooks and of their routes. */
 export const FEATURES: readonly Feature[] = [
@@ -36,4 +37,5 @@ export const FEATURES: readonly Feature[] = [
   backfills,
   providers,
   alerts,
+  verify,
 ];

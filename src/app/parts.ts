@@ -1,6 +1,5 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import type { Config } from '../base/config/config.ts';
-import { slotBefore } from '../base/config/cron-schedule.ts';
 import { readClock } from '../base/database/clock.ts';
 import { type Database, openDatabase } from '../base/database/database.ts';
 import { migrate, pendingMigrations } from '../base/database/migrate.ts';
@@ -9,7 +8,6 @@ import { ConfigError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
 import { packageVersion } from '../base/runtime/package-version.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
-import type { AlertPolicy } from '../console/alert-entry.ts';
 import { ensureCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';
 import { MAX_ANSWER_MINUTES } from '../core/platform/http-origin.ts';
@@ -70,16 +68,6 @@ export async function openStaging(
     await embedded?.close();
     throw error;
   }
-}
-
-/** The conditions of alerts, for the scheduler and for each report of the state of the ledger. */
-export function alertPolicy(config: Config): AlertPolicy {
-  const { erpPayablesMaxAgeHours, timezone: timeZone, sweepCron } = config;
-  return {
-    timeZone,
-    payablesMaxAgeHours: erpPayablesMaxAgeHours,
-    sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
-  };
 }
 
 export function openToken({ platformToken: { secret, secretFile } }: Config): TokenSource {

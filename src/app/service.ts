@@ -6,7 +6,6 @@
 import { hostname } from 'node:os';
 import { recordSettings } from '../base/audit/audit.ts';
 import { auditedSettings, type Config } from '../base/config/config.ts';
-import { latestSlot } from '../base/config/cron-schedule.ts';
 import { findClockFault } from '../base/database/clock.ts';
 import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
@@ -18,8 +17,7 @@ import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/pull-ledger.sql.ts';
 import { startTicker } from '../core/planner/planner.sql.ts';
-import { openEmail, openSlack, openTeams, openWebhook } from '../features/alerts/channels.ts';
-import { DIGEST_CRON, startAlertLoop } from '../features/alerts/deliveries.sql.ts';
+import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
 import {
   databaseCheck,
   migrationsCheck,
@@ -29,12 +27,8 @@ import {
   tokenCheck,
 } from '../features/alerts/health.sql.ts';
 import { createMetrics, type Metrics, readLedgerGauges } from '../features/alerts/metrics.sql.ts';
-import { startReleases, startWakeUps } from '../features/bookings/booking-loops.ts';
 import { moveBookings } from '../features/bookings/booking-start.sql.ts';
 import { openCalendar } from '../features/calendar/own-holidays.ts';
-import { startCheckLoop } from '../features/checks/check-day.sql.ts';
-import { startMatchingLoop } from '../features/matching/run-matching.sql.ts';
-import { startVerification } from '../features/verify/verify.sql.ts';
 import {
   type Engine,
   type EngineOverrides,
@@ -44,7 +38,7 @@ import {
   startWorkers,
 } from './engine.ts';
 import { FEATURES } from './features.ts';
-import { alertPolicy, openStaging } from './parts.ts';
+import { openStaging } from './parts.ts';
 
 export const ROLES = ['scheduler', 'worker', 'console'] as const;
 export type Role = (typeof ROLES)[number];
@@ -58,8 +52,8 @@ export interface ServiceOptions {
 
 export interface ServiceOverrides extends EngineOverrides {
   readonly tickMs?: number;
-  readonly alerts?: { readonly intervalMs: number };
-  readonly bookings?: { readonly everyMs: number };
+  /** Of the loops of features, by their names. */
+  readonly everyMs?: Readonly<Record<string, number>>;
   readonly reports?: { readonly intervalMs?: number };
 }
 
@@ -156,31 +150,10 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
   stops.push(() => reports.stop());
 }
 
-/** What is open if its setting is given. */
-const ifGiven = <Setting, Part>(setting: Setting | null, open: (given: Setting) => Part): Part[] =>
-  setting === null ? [] : [open(setting)];
-
-const openChannels = (config: Config) => [
-  ...ifGiven(config.alertWebhookUrl, (url) => openWebhook({ url, key: config.alertWebhookSecret })),
-  ...ifGiven(config.alertSlackUrl, (url) => openSlack({ url })),
-  ...ifGiven(config.alertTeamsUrl, (url) => openTeams({ url })),
-  ...ifGiven(config.email, openEmail),
-];
-
 function startScheduler(shared: Shared, stops: Stop[]): void {
   const { config, logger, overrides, database, planner } = shared;
-  const { timezone: timeZone, bookingsFrom, erpPayablesMaxAgeHours } = config;
   const parts = [
     startTicker(planner, overrides.tickMs),
-    startAlertLoop({
-      database,
-      logger,
-      channels: openChannels(config),
-      style: { language: config.alertLanguage, timeZone, consoleUrl: config.consolePublicUrl },
-      digestSlotAt: config.digest ? (now) => latestSlot(DIGEST_CRON, timeZone, now) : null,
-      policy: alertPolicy(config),
-      ...overrides.alerts,
-    }),
     // The rows that killed processes left in the staging tables.
     loop({
       everyMs: CLEAN_INTERVAL_MS,
@@ -190,24 +163,9 @@ function startScheduler(shared: Shared, stops: Stop[]): void {
       },
       failure: { logger, message: 'the staging tables were not cleared' },
     }),
-    ...ifGiven(bookingsFrom, (from) =>
-      startReleases({
-        ...{ database, logger, bookingsFrom: from, timeZone },
-        signsCleanDays: config.autoSignOff === 'clean',
-        payablesMaxAgeHours: erpPayablesMaxAgeHours,
-        ...overrides.bookings,
-      }),
-    ),
-    ...ifGiven(config.bookingsWebhookUrl, (url) =>
-      startWakeUps({
-        ...{ database, logger, url, key: config.bookingsWebhookSecret },
-        ...overrides.bookings,
-      }),
-    ),
-    startVerification(database, logger),
-    startCheckLoop(database, logger, { severities: config.checkSeverities }),
-    startMatchingLoop({
-      ...{ database, logger, maxAgeHours: erpPayablesMaxAgeHours, timeZone, bookingsFrom },
+    ...FEATURES.flatMap(({ name, loops }) => {
+      const everyMs = overrides.everyMs?.[name];
+      return loops?.({ database, logger, config, everyMs }) ?? [];
     }),
   ];
   stops.push(...parts.map((part) => () => part.stop()));

@@ -1,7 +1,7 @@
-import { alertPolicy } from '../app/parts.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays } from '../base/values/business-day.ts';
+import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
 import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { EXIT, optional, stagingCommand, toDate } from './command.ts';

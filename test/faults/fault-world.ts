@@ -17,7 +17,7 @@ const SANDBOX_NOW = new Date('2020-01-01T12:00:00Z');
 export const OVERRIDES = {
   tickMs: 1_000,
   gate: { pollIntervalMs: 300 },
-  alerts: { intervalMs: 2_000 },
+  everyMs: { alerts: 2_000 },
   planner: { grace: { runningMs: 4_000, requestedQueuedMs: 0, requestedRunningMs: 4_000 } },
   worker: { lockMs: 2_000, stagingRetryMs: 300 },
 } as const;

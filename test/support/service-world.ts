@@ -38,8 +38,7 @@ export const FAST = {
   tickMs: 1_000,
   worker: { stagingRetryMs: 1_000 },
   gate: { pollIntervalMs: 300 },
-  alerts: { intervalMs: 400 },
-  bookings: { everyMs: 400 },
+  everyMs: { alerts: 400, bookings: 400 },
   reports: { intervalMs: 300 },
 } satisfies ServiceStart['overrides'];
 

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../base/config/config.ts';
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
+import type { Loop } from '../../base/runtime/loop.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { EngineFeature } from '../../core/merge/engine-hooks.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
@@ -15,6 +17,16 @@ export interface Feature extends EngineFeature {
   /** Lists that make a page and an operation of `/api`. */
   readonly lists?: readonly { readonly addPage: AddRoutes; readonly addApi: AddRoutes }[];
   readonly api?: readonly AddRoutes[];
+  /** Starts what a scheduler does again and again. */
+  readonly loops?: (parts: LoopParts) => readonly Loop[];
+}
+
+export interface LoopParts<Setting extends keyof Config = keyof Config> {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly config: Pick<Config, Setting>;
+  /** Replaced in tests. */
+  readonly everyMs?: number | undefined;
 }
 
 /** The parts that the pages and the API use. The time zone is that of shown instants, too. */

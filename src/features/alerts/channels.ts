@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer';
+import type { Config } from '../../base/config/config.ts';
 import { faultCode } from '../../base/runtime/errors.ts';
 import { within } from '../../base/runtime/within.ts';
 import type { Language } from '../../base/texts/texts.ts';
@@ -51,6 +52,17 @@ interface HttpChannelOptions {
   /** Longest wait for the answer, in milliseconds; default 10 seconds. */
   readonly timeoutMs?: number | undefined;
 }
+
+/** The channels whose settings are given. */
+export const openChannels = (config: Config): Channel[] => {
+  const { alertWebhookUrl, alertWebhookSecret, alertSlackUrl, alertTeamsUrl, email } = config;
+  return [
+    ...(alertWebhookUrl ? [openWebhook({ url: alertWebhookUrl, key: alertWebhookSecret })] : []),
+    ...(alertSlackUrl ? [openSlack({ url: alertSlackUrl })] : []),
+    ...(alertTeamsUrl ? [openTeams({ url: alertTeamsUrl })] : []),
+    ...(email ? [openEmail(email)] : []),
+  ];
+};
 
 export const openWebhook = (options: HttpChannelOptions): Channel =>
   openHttpChannel('webhook', options, ({ document }) => document);

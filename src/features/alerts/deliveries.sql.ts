@@ -4,6 +4,8 @@
  * changed. What is not delivered waits in the database for each channel, so a process may stop at any time. If it stops
  * between a channel's answer and the record of it, the delivery is repeated with the same id.
  */
+import type { Config } from '../../base/config/config.ts';
+import { latestSlot, slotBefore } from '../../base/config/cron-schedule.ts';
 import { readClock } from '../../base/database/clock.ts';
 import type { Database } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
@@ -12,15 +14,22 @@ import { type Language, listDates, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import { capitalised } from '../../base/values/display-text.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
+import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
 import { CAUSE } from './alert-list.sql.ts';
 import { ALERT_KINDS, ALERTS, type AlertKind, nextStepOf, pageOf } from './alerts.ts';
-import type { AlertChannel, Channel, Message, MessageStyle } from './channels.ts';
+import {
+  type AlertChannel,
+  type Channel,
+  type Message,
+  type MessageStyle,
+  openChannels,
+} from './channels.ts';
 import { deriveAlerts } from './derive-alerts.sql.ts';
 
 /** When the digest is sent, in the configured time zone. */
-export const DIGEST_CRON = '0 8 * * *';
+const DIGEST_CRON = '0 8 * * *';
 
 /** An open alert whose message has changed is sent again this long after its last message. */
 const UPDATE_HOURS = 1;
@@ -39,6 +48,25 @@ export interface DeliveryParts {
   readonly policy: AlertPolicy;
   /** Returns the latest slot of the digest; null: no digest is sent. */
   readonly digestSlotAt: ((now: Date) => Date) | null;
+}
+
+export function deliveryPartsOf({ database, logger, config }: LoopParts): DeliveryParts {
+  const { alertLanguage: language, timezone: timeZone, consolePublicUrl: consoleUrl } = config;
+  return {
+    ...{ database, logger, channels: openChannels(config), policy: alertPolicy(config) },
+    style: { language, timeZone, consoleUrl },
+    digestSlotAt: config.digest ? (now) => latestSlot(DIGEST_CRON, timeZone, now) : null,
+  };
+}
+
+/** The conditions of alerts, for the scheduler and for each report of the state of the ledger. */
+export function alertPolicy(config: Config): AlertPolicy {
+  const { erpPayablesMaxAgeHours, timezone: timeZone, sweepCron } = config;
+  return {
+    timeZone,
+    payablesMaxAgeHours: erpPayablesMaxAgeHours,
+    sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
+  };
 }
 
 /** A claimed message: an alert, or the digest of a slot. */
@@ -270,10 +298,10 @@ function describeAlert(alert: DueAlert) {
 const INTERVAL_MS = 60_000;
 
 /** Compares the ledger with the open alerts at once and then every minute, and delivers alerts and digests. */
-export function startAlertLoop(parts: DeliveryParts & { readonly intervalMs?: number }): Loop {
-  const { database, logger, policy, intervalMs = INTERVAL_MS } = parts;
+export function startAlertLoop(parts: DeliveryParts, everyMs = INTERVAL_MS): Loop {
+  const { database, logger, policy } = parts;
   return loop({
-    everyMs: intervalMs,
+    everyMs,
     run: async (signal) => {
       const now = await readClock(database);
       await deriveAlerts(database, now, policy);

@@ -1,9 +1,8 @@
 /** What the service does for bookings once a minute: releases, and the webhook that wakes the readers of the feed. */
-import type { Database } from '../../base/database/database.ts';
-import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
+import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { signCleanDays } from '../review/sign-off.sql.ts';
 import { readConsumerLags } from './feed.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
@@ -15,31 +14,22 @@ const INTERVAL_MS = 60_000;
  * Once a minute: compares new receipts with the lines, makes the first seals of clean days where that is configured,
  * and releases the signed-off days that need not wait any longer.
  */
-export function startReleases({
-  database,
-  logger,
-  bookingsFrom,
-  payablesMaxAgeHours,
-  signsCleanDays,
-  timeZone,
-  everyMs = INTERVAL_MS,
-}: {
-  readonly database: Database;
-  readonly logger: Logger;
-  readonly bookingsFrom: CivilDate;
-  readonly payablesMaxAgeHours: number;
-  readonly signsCleanDays: boolean;
-  readonly timeZone: string;
-  /** Replaced in tests. */
-  readonly everyMs?: number;
-}): Loop {
+export function startReleases(
+  bookingsFrom: CivilDate,
+  {
+    database,
+    logger,
+    config: { timezone: timeZone, erpPayablesMaxAgeHours: payablesMaxAgeHours, autoSignOff },
+    everyMs = INTERVAL_MS,
+  }: LoopParts<'timezone' | 'erpPayablesMaxAgeHours' | 'autoSignOff'>,
+): Loop {
   return loop({
     everyMs,
     run: async () => {
       await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
       const rules = { payablesMaxAgeHours, timeZone };
       const range = { ...rules, bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
-      const signed = signsCleanDays ? await signCleanDays(database, range) : [];
+      const signed = autoSignOff === 'clean' ? await signCleanDays(database, range) : [];
       const released = await releaseWaitingDays(database, rules);
       if (signed.length + released.length > 0) {
         logger.info({ signed, released }, 'days were released for booking');
@@ -49,17 +39,6 @@ export function startReleases({
   });
 }
 
-interface WakeUpParts {
-  readonly database: Database;
-  readonly logger: Logger;
-  /** A secret, because the URL may hold a token. */
-  readonly url: URL;
-  /** Of the signatures; null: the events carry none. */
-  readonly key: Buffer | null;
-  /** Replaced in tests. */
-  readonly everyMs?: number;
-}
-
 const MAX_WAIT_MS = 3_600_000;
 const TIMEOUT_MS = 10_000;
 
@@ -67,14 +46,17 @@ const TIMEOUT_MS = 10_000;
  * Once a minute: posts one event for each consumer that has lines after its position, unless this process has
  * posted an event for the newest of them. After a failure, the waits double up to an hour. Nothing is stored: an
  * event is a wake-up only, and a process that starts posts again what no reader has read.
+ * @param url a secret, because it may hold a token
  */
-export function startWakeUps({
-  database,
-  logger,
-  url,
-  key,
-  everyMs = INTERVAL_MS,
-}: WakeUpParts): Loop {
+export function startWakeUps(
+  url: URL,
+  {
+    database,
+    logger,
+    config: { bookingsWebhookSecret: key },
+    everyMs = INTERVAL_MS,
+  }: LoopParts<'bookingsWebhookSecret'>,
+): Loop {
   const posted = new Map<string, string>();
   let attempts = 0;
   let nextAt = 0;

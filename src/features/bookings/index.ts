@@ -1,4 +1,5 @@
 import type { Feature } from '../../console/shell/console-parts.ts';
+import { startReleases, startWakeUps } from './booking-loops.ts';
 import { BOOKINGS_API } from './pages/api-bookings.ts';
 import { BOOKING } from './pages/booking-page.tsx';
 import { BOOKING_ACTIONS, LINES } from './pages/bookings.tsx';
@@ -9,4 +10,11 @@ export const bookings: Feature = {
   actions: BOOKING_ACTIONS,
   lists: [LINES],
   api: BOOKINGS_API,
+  loops: (parts) => {
+    const { bookingsFrom, bookingsWebhookUrl: url } = parts.config;
+    return [
+      ...(bookingsFrom === null ? [] : [startReleases(bookingsFrom, parts)]),
+      ...(url === null ? [] : [startWakeUps(url, parts)]),
+    ];
+  },
 };

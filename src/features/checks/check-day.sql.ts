@@ -7,7 +7,6 @@ import {
   taxIdOf,
   taxIdText,
 } from '../../base/database/tax-id.sql.ts';
-import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type CheckCode,
   type CheckSeverities,
 } from '../../base/values/checks.ts';
+import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
 import { arrivalFence } from '../../core/merge/holds.sql.ts';
 import { configurePlanner } from '../../core/merge/merge-plan.sql.ts';
@@ -421,11 +421,15 @@ async function storeFindings(
 const EVERY_MS = 2_000;
 
 /** Checks the dates whose titles have changed. */
-export function startCheckLoop(database: Database, logger: Logger, rules: CheckRules): Loop {
+export function startCheckLoop({
+  database,
+  logger,
+  config: { checkSeverities: severities },
+}: LoopParts): Loop {
   return loop({
     everyMs: EVERY_MS,
     run: async (signal) => {
-      for (const { date, found, closed } of await checkDays(database, rules, signal)) {
+      for (const { date, found, closed } of await checkDays(database, { severities }, signal)) {
         if (found > 0 || closed > 0) logger.info({ date, found, closed }, 'titles checked');
       }
     },

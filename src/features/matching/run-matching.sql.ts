@@ -1,8 +1,8 @@
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
-import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCalendar } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
@@ -323,24 +323,16 @@ export async function isMatchingDue(
 const EVERY_MS = 60_000;
 
 /** Matches titles with payables within a minute after one of them has changed. */
-export function startMatchingLoop(
-  {
-    database,
-    logger,
-    maxAgeHours,
-    ...request
-  }: Omit<RunRequest, 'by'> & {
-    readonly database: Database;
-    readonly logger: Logger;
-    readonly maxAgeHours: number;
-  },
-  everyMs = EVERY_MS,
-): Loop {
+export function startMatchingLoop({
+  database,
+  logger,
+  config: { erpPayablesMaxAgeHours, timezone: timeZone, bookingsFrom },
+}: LoopParts<'erpPayablesMaxAgeHours' | 'timezone' | 'bookingsFrom'>): Loop {
   return loop({
-    everyMs,
+    everyMs: EVERY_MS,
     run: async () => {
-      if (!(await isMatchingDue(database, maxAgeHours, request.bookingsFrom))) return;
-      const run = await runMatching(database, { by: MATCHING_ACTOR, ...request });
+      if (!(await isMatchingDue(database, erpPayablesMaxAgeHours, bookingsFrom))) return;
+      const run = await runMatching(database, { by: MATCHING_ACTOR, timeZone, bookingsFrom });
       logger.info({ ...run }, 'titles matched');
     },
     failure: { logger, message: 'titles were not matched' },

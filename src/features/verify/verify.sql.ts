@@ -7,11 +7,12 @@ import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { isUnavailable } from '../../base/database/database-error.ts';
 import { ShutdownError } from '../../base/runtime/errors.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import { describeError } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/loop.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
+import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { alterationsOf } from './alterations.sql.ts';
 
@@ -185,7 +186,7 @@ export async function readDates(database: Database, isOnlyDue = false): Promise<
 const REST = 9;
 
 /** Verifies each date once a day, one at a time. `stop` interrupts the check under way. */
-export function startVerification(database: Database, logger: Logger, intervalMs = 60_000): Loop {
+export function startVerification({ database, logger, everyMs = 60_000 }: LoopParts<never>): Loop {
   const verifyDueDates = async (signal: AbortSignal) => {
     const rest = (ms: number) => sleep(ms, undefined, { signal });
     for (const date of await readDates(database, true)) {
@@ -203,12 +204,12 @@ export function startVerification(database: Database, logger: Logger, intervalMs
         if (signal.aborted) return;
         // It does not keep the other dates waiting.
         logger.warn({ date, err: describeError(error) }, 'a date was not verified');
-        await rest(intervalMs);
+        await rest(everyMs);
       }
     }
   };
   return loop({
-    everyMs: intervalMs,
+    everyMs,
     run: verifyDueDates,
     failure: { logger, message: 'no date was verified; tried again later' },
   });

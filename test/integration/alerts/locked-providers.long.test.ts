@@ -17,13 +17,12 @@ test('a lock on the table of providers delays the alerts about providers alone',
   const alerts = async () => (await readAlerts(world.database)).map(({ dedupe_key }) => dedupe_key);
 
   const logged: string[] = [];
-  const loop = startAlertLoop({
-    database: world.database,
-    logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
-    channels: [],
-    ...ALERTS_ONLY,
-    intervalMs: 50,
-  });
+  const write = (line: string) => logged.push(JSON.parse(line).msg);
+  const logger = pino({ level: 'warn' }, { write });
+  const loop = startAlertLoop(
+    { database: world.database, logger, channels: [], ...ALERTS_ONLY },
+    50,
+  );
   onTestFinished(() => loop.stop());
   await fail('FIRST');
   await expect.poll(alerts).toEqual(['pull_failed:FIRST']);

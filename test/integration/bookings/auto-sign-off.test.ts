@@ -98,14 +98,12 @@ test('the service compares receipts, signs clean days off and releases them', as
       (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
     VALUES ('erp', 'a', '2020-01-01', gen_random_uuid(), 1, 1, gen_random_uuid(), 'posted', 'D')`;
   await pull(title('a'));
-  const releases = startReleases({
-    ...{ database: world.database, logger: pino({ level: 'silent' }), bookingsFrom: date },
-    ...{
-      payablesMaxAgeHours: 30,
-      signsCleanDays: true,
-      timeZone: 'America/Sao_Paulo',
-      everyMs: 50,
-    },
+  const config = {
+    ...{ erpPayablesMaxAgeHours: 30, timezone: 'America/Sao_Paulo' },
+    autoSignOff: 'clean' as const,
+  };
+  const releases = startReleases(date, {
+    ...{ database: world.database, logger: pino({ level: 'silent' }), config, everyMs: 50 },
   });
   await expect.poll(() => prisma.bookingLine.count({ where: { date } })).toBe(1);
   await releases.stop();

@@ -36,7 +36,8 @@ afterAll(async () => {
 function start(logger = pino({ level: 'silent' })): Loop {
   const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
   const { database } = world;
-  return startWakeUps({ database, logger, url: webhook.url, key, everyMs: INTERVAL_MS });
+  const config = { bookingsWebhookSecret: key };
+  return startWakeUps(webhook.url, { database, logger, config, everyMs: INTERVAL_MS });
 }
 
 async function sign(titles: readonly { uid: string; value?: string; buyer?: string }[]) {

@@ -421,7 +421,12 @@ test('a value with which a part of the check fails is found, and hides no other 
   await markChecked(poisoned);
   await query(`DELETE FROM conciliation.title_check WHERE date IN ($1, $2)`, [poisoned, date]);
   const { database, parts } = world;
-  const verification = startVerification(database, parts.logger, 50);
+  const verification = startVerification({
+    database,
+    logger: parts.logger,
+    config: {},
+    everyMs: 50,
+  });
   await eventually(async () => expect(await readDates(database, true)).toEqual([]));
   await verification.stop();
   const found = async (of: CivilDate) =>
@@ -512,7 +517,12 @@ test('the loop of the service verifies every date that is due, and stops in the 
   await alterTitle(date, `extra = '{"x":1}'`);
   await markChecked(date);
   const { parts, database } = world;
-  const verification = startVerification(database, parts.logger, 50);
+  const verification = startVerification({
+    database,
+    logger: parts.logger,
+    config: {},
+    everyMs: 50,
+  });
   await eventually(async () => {
     expect(
       await query(`SELECT FROM conciliation.pull WHERE date = $1 AND origin = 'repair'`, [date]),
@@ -528,7 +538,7 @@ test('the loop of the service verifies every date that is due, and stops in the 
       `UPDATE conciliation.title_check SET checked_at = now() - interval '1 day' WHERE date = $1`,
       [date],
     );
-    const again = startVerification(database, parts.logger, 50);
+    const again = startVerification({ database, logger: parts.logger, config: {}, everyMs: 50 });
     await eventually(async () =>
       expect(await query(`SELECT FROM pg_locks WHERE NOT granted`)).not.toEqual([]),
     );

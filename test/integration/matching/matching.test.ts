@@ -249,7 +249,10 @@ describe('urgent breaks', () => {
       expect(await isMatchingDue(world.database, 30)).toBe(!isStale);
       const { database } = world;
       const logger = pino({ level: 'silent' });
-      await startMatchingLoop({ database, logger, maxAgeHours: 30 }).stop();
+      const config = {
+        ...{ erpPayablesMaxAgeHours: 30, timezone: 'America/Sao_Paulo', bookingsFrom: null },
+      };
+      await startMatchingLoop({ database, logger, config }).stop();
       const { sum } = await readErpStages(database, { from: DAY, to: DAY });
       expect(sum).toMatchObject({ titles: 1, agreed: matched || null });
       expect(await arePayablesStale(database.prisma, 30)).toBe(isStale);
