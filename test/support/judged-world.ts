@@ -50,8 +50,8 @@ function judgedWorld(world: PullWorld) {
     async pull(date: CivilDate, titles: string | readonly JudgedTitle[]): Promise<void> {
       const rows: readonly JudgedTitle[] = typeof titles === 'string' ? titlesOf(titles) : titles;
       const texts = rows.map(({ isEarly = false, agent = AGENT, ...title }) => {
-        const text = titleText({ dueDate: DUE, ...title, date, agent: isEarly ? BUYER : agent });
-        return text.replace('"buyerIsFinancial":false', `"buyerIsFinancial":${isEarly}`);
+        const early = { agent: isEarly ? BUYER : agent, isBuyer: isEarly };
+        return titleText({ dueDate: DUE, ...title, date, ...early });
       });
       await pullDay(world, date, ...texts);
     },

@@ -15,7 +15,8 @@ export const TITLE_AGENT = '11222333000181';
 export type DayTitle = NonNullable<Parameters<typeof titleText>[0]>;
 
 /** A title of words has at least these. */
-type TitleInWords = DayTitle & { readonly uid: string; readonly value: string };
+type TitleInWords = DayTitle & Readonly<Record<'uid' | 'value', string>> & TitleWords;
+type TitleWords = { readonly [field in 'dueDate' | 'discount' | 'agent']?: string };
 
 export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]): Promise<void> {
   world.sandbox.setDayTexts(

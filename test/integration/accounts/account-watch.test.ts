@@ -10,7 +10,7 @@ import {
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { type TitleFields, titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
@@ -24,17 +24,15 @@ beforeEach(async () => {
 });
 const day = (index: number): CivilDate => daysFrom(firstDay + index);
 
-type Fields = NonNullable<Parameters<typeof titleText>[0]>;
-
 /** A title of this test's provider and financial agent, on the accounts A and X unless told. */
-const title = (date: CivilDate, fields: Fields = {}) =>
+const title = (date: CivilDate, fields: TitleFields = {}) =>
   titleText({
     ...{ date, discount: '1', account: 'A', agentAccount: 'X' },
     ...{ code: `P-${party}`, taxId: `provider ${party}`, agent: `agent ${party}`, ...fields },
   });
 
 /** Pulls these titles of a day, or one. */
-async function pull(index: number, ...titles: readonly Fields[]): Promise<bigint> {
+async function pull(index: number, ...titles: readonly TitleFields[]): Promise<bigint> {
   const texts = (titles.length === 0 ? [{}] : titles).map((fields) => title(day(index), fields));
   return (await world.serve(day(index), texts)).pullId;
 }
@@ -49,7 +47,7 @@ const told = (list: readonly AccountChange[]) =>
   list.map((change) => `${change.kind} ${change.before.account} -> ${change.after.account}`);
 const confirm = (state: AccountDecision = 'confirmed') => decideOpenChanges(world.database, state);
 
-const B: Fields = { account: 'B' };
+const B: TitleFields = { account: 'B' };
 
 describe('a change', () => {
   test('is an account that differs from the one last seen; the first account is no change', async () => {
@@ -83,10 +81,10 @@ describe('a change', () => {
 });
 
 /** A pull of the titles of a day, a decision about all open changes, or the changes that are then open. */
-type Step = readonly [index: number, ...titles: Fields[]] | 'confirm' | 'parallel' | string;
+type Step = readonly [index: number, ...titles: TitleFields[]] | 'confirm' | 'parallel' | string;
 
-const OLD: Fields = { uid: 'old' };
-const BOTH: Fields[] = [{}, { ...B, uid: 'second' }];
+const OLD: TitleFields = { uid: 'old' };
+const BOTH: TitleFields[] = [{}, { ...B, uid: 'second' }];
 const histories: Record<string, readonly Step[]> = {
   'a change is watched for providers and financial agents, each digit of it': [
     [0],
@@ -143,7 +141,7 @@ test.each(Object.entries(histories))('%s', async (_, steps) => {
     if (step === 'confirm') await confirm();
     else if (step === 'parallel') await confirm('parallel');
     else if (typeof step === 'string') expect(told(await changes()).join(', ')).toBe(step);
-    else await pull(...(step as [number, ...Fields[]]));
+    else await pull(...(step as [number, ...TitleFields[]]));
   }
 });
 
@@ -203,7 +201,7 @@ test('a tax identifier without its leading zeros, or with other characters, has 
     named('012.345.678-90', 'C', 'person'),
   );
   expect(await changes()).toEqual([]);
-  await pull(1, named('000000000191', 'B', 'company'), named('1234567890\\t', 'D', 'person'));
+  await pull(1, named('000000000191', 'B', 'company'), named('1234567890\t', 'D', 'person'));
   expect(told(await changes()).sort()).toEqual([
     'financial_agent A -> B',
     'financial_agent C -> D',

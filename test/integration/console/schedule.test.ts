@@ -2,33 +2,24 @@
 import { beforeAll, expect, test } from 'vitest';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
+import type { TitleFields } from '../../support/titles.ts';
 import { readCsv } from '../../unit/export/csv-reader.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
-import { scheduleTitle, type TitleFields } from '../schedule/schedule-world.ts';
+import { scheduleTitle } from '../schedule/schedule-world.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
 const DUE = '2026-12-10';
-const AGENT = '11222333000181';
 
 const pages = pagesForFile();
 beforeAll(async () => {
   const { world } = pages;
-  const pull = async (index: number, ...titles: Partial<TitleFields>[]) => {
+  const pull = async (index: number, ...titles: TitleFields[]) => {
     const date = daysFrom(index, DAY);
     return world.serve(
       date,
       titles.map((fields, place) =>
         scheduleTitle({
-          uid: `o-${index}-${place}`,
-          date,
-          dueDate: DUE,
-          value: '100.10',
-          isBuyer: false,
-          agent: AGENT,
-          agentAccount: '1234567',
-          provider: 'P-1',
-          providerAccount: '7654321',
-          ...fields,
+          ...{ uid: `o-${index}-${place}`, date, dueDate: DUE, value: '100.10', ...fields },
         }),
       ),
       { withdrawalLimitPercent: 50 },

@@ -143,10 +143,7 @@ describe('a date that only merges have changed has no difference', () => {
         titleText({ date, uid: 'twin' }),
         titleText({ date, uid: 'twin' }),
         titleText({ date, uid: 'nulls', name: '' }).replaceAll(/"(0987|1111)"/g, 'null'),
-        titleText({ date, uid: 'true' }).replace(
-          '"buyerIsFinancial":false',
-          '"buyerIsFinancial":true',
-        ),
+        titleText({ date, uid: 'true', isBuyer: true }),
       ]),
     ).toMatchObject({
       inserted: values.length + 4,

@@ -1,51 +1,14 @@
 import type { Database } from '../../../src/base/database/database.ts';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { DueRange } from '../../../src/features/schedule/read-schedule.sql.ts';
-import { titleText } from '../../support/titles.ts';
+import { type TitleFields, titleText } from '../../support/titles.ts';
 
-export interface TitleFields {
-  readonly uid: string;
-  readonly date: CivilDate;
-  readonly dueDate: string | null;
-  readonly value: string;
-  readonly discount?: string | null;
-  readonly isBuyer: boolean | null;
-  /** Tax identifier of the agent; null: the title has no agent at all. */
-  readonly agent: string | null;
-  readonly agentAccount: string | null;
-  readonly provider: string | null;
-  readonly providerAccount: string | null;
-}
-
-/** A title as the platform writes it. */
-export function scheduleTitle(fields: TitleFields): string {
-  const { uid, date, value, dueDate, isBuyer, agent, provider } = fields;
-  const title = JSON.parse(titleText({ uid, date, value: '0' }));
-  title.anticipatedDueDate = dueDate;
-  title.providerExternalId = provider;
-  title.provider.externalId = provider;
-  title.provider.identification = provider === null ? null : '52998224725';
-  title.provider.bankAccount.account = fields.providerAccount;
-  if (fields.discount !== undefined) title.platformDiscountedValue = null;
-  title.financialAgent.buyerIsFinancial = isBuyer;
-  title.financialAgent.identificationNumber = agent;
-  title.financialAgent.name = agent === null ? null : `Agente ${agent}`;
-  title.financialAgent.payment.account = fields.agentAccount;
-  for (const [account, party] of [
-    [title.provider.bankAccount, fields.providerAccount],
-    [title.financialAgent.payment, fields.agentAccount],
-  ]) {
-    if (party === null) for (const field of Object.keys(account)) account[field] = null;
-  }
-  // The amounts as they are written, not as JavaScript's numbers.
-  const text = JSON.stringify(title).replace('"originalValue":0', `"originalValue":${value}`);
-  return fields.discount == null
-    ? text
-    : text.replace(
-        '"platformDiscountedValue":null',
-        `"platformDiscountedValue":${fields.discount}`,
-      );
-}
+/** A title whose parties have no name or number where they have no other identifier. */
+export const scheduleTitle = (fields: TitleFields) =>
+  titleText({
+    ...fields,
+    ...(fields.agent !== undefined && { name: fields.agent && `Agente ${fields.agent}` }),
+    ...(fields.code === null && { taxId: null }),
+  });
 
 /** The sums by plain SQL over `title`, written without any part of the product. */
 export async function plainSums(database: Database, { from, to }: DueRange) {

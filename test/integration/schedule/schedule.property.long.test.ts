@@ -42,8 +42,8 @@ const titles = fc.array(
     isBuyer: fc.constantFrom(true, false, null),
     agent: oneOf('11222333000181', '11444777000161', null),
     agentAccount: oneOf('1234567', '7654321', null),
-    provider: oneOf('P-1', 'P-2', null),
-    providerAccount: fc.constantFrom('1111', '2222', null),
+    code: oneOf('P-1', 'P-2', null),
+    account: oneOf('1111', '2222', null),
   }),
   { minLength: 1, maxLength: 12 },
 );
@@ -202,8 +202,8 @@ const TITLE = {
   isBuyer: true,
   agent: '06990590000123',
   agentAccount: '1234567',
-  provider: 'P-9',
-  providerAccount: '1111',
+  code: 'P-9',
+  account: '1111',
 } as const;
 /** Of the party that is erased. */
 const OTHER = {
@@ -215,7 +215,7 @@ const CASES: Step[][] = [
   [
     { kind: 'pull', place: 0, titles: [TITLE, OTHER] },
     { kind: 'pull', place: 0, titles: [{ ...TITLE, discount: '7' }, OTHER] },
-    { kind: 'pull', place: 1, titles: [{ ...TITLE, providerAccount: '2222' }] },
+    { kind: 'pull', place: 1, titles: [{ ...TITLE, account: '2222' }] },
     { kind: 'acknowledge' },
   ],
   [

@@ -162,10 +162,7 @@ test('one party in several writings has one line', async () => {
     titleText({ ...fields, uid, value: '100', agent: number });
   /** Paid to the provider, which has no number in the ERP. */
   const provider = (uid: string, taxId: string) =>
-    titleText({ ...fields, uid, value: '10', code: null, taxId }).replace(
-      '"buyerIsFinancial":false',
-      '"buyerIsFinancial":true',
-    );
+    titleText({ ...fields, uid, value: '10', code: null, taxId, isBuyer: true });
   await world.serve(date, [
     agent('a', '00000000000191'),
     agent('b', '00.000.000/0001-91'),
