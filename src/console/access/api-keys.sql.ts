@@ -11,6 +11,7 @@ import {
   type KeyScope,
   parseUserName,
 } from '../../base/values/role.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Makes a key recognisable in a repository or a log. */
 const KEY_PREFIX = 'conciliation_';
@@ -79,28 +80,26 @@ export async function revokeKeysOf(
   by: string,
 ): Promise<void> {
   const lost = KEY_ROLES.filter((keyRole) => role === null || !coversKey(role, keyRole));
-  const revoked = await tx.$queryRaw<{ id: bigint }[]>`
-    UPDATE conciliation.api_key SET revoked_at = now(), revoked_by = ${by}
-    WHERE user_id = ${user.id} AND role = ANY(${lost}) AND revoked_at IS NULL
-    RETURNING id`;
-  for (const { id } of revoked) {
-    await recordAudit(tx, {
-      actor: by,
-      action: 'key.revoke',
-      details: { keyId: Number(id), user: user.name },
-    });
-  }
+  const keys = Prisma.sql`user_id = ${user.id} AND role = ANY(${lost})`;
+  await revokeKeys(tx, keys, by, { user: user.name });
 }
 
 /** @throws InputError when the key does not exist or is already revoked */
 export function revokeApiKey(database: Database, id: bigint, by: string): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
-    const revoked = await tx.$executeRaw`
-      UPDATE conciliation.api_key SET revoked_at = now(), revoked_by = ${by}
-      WHERE id = ${id} AND revoked_at IS NULL`;
+    const revoked = await revokeKeys(tx, Prisma.sql`id = ${id}`, by);
     if (revoked === 0) throw refusal('unknown_key');
-    await recordAudit(tx, { actor: by, action: 'key.revoke', details: { keyId: Number(id) } });
   });
+}
+
+async function revokeKeys(tx: Transaction, keys: Prisma.Sql, by: string, about: object = {}) {
+  const revoked = await tx.$queryRaw<{ keyId: number }[]>`
+    UPDATE conciliation.api_key SET revoked_at = now(), revoked_by = ${by}
+    WHERE ${keys} AND revoked_at IS NULL RETURNING id::float8 AS "keyId"`;
+  for (const { keyId } of revoked) {
+    await recordAudit(tx, { actor: by, action: 'key.revoke', details: { keyId, ...about } });
+  }
+  return revoked.length;
 }
 
 export async function readApiKeys(database: Database) {

@@ -107,8 +107,9 @@ export function changeUser(
         ...(change.email !== undefined && { hasEmail: change.email !== null }),
       },
     });
-    if (isDisabled === true) await revokeKeysOf(tx, { id, name }, null, by);
-    else if (role !== null) await revokeKeysOf(tx, { id, name }, role, by);
+    if (isDisabled === true || role !== null) {
+      await revokeKeysOf(tx, { id, name }, isDisabled === true ? null : role, by);
+    }
   });
 }
 

@@ -57,13 +57,6 @@ export async function takeOidcLogin(
   return login ?? null;
 }
 
-interface UserRow {
-  readonly id: bigint;
-  readonly name: string;
-  readonly isDisabled: boolean;
-  readonly isBound: boolean;
-}
-
 /**
  * Returns the user of an account. An account without an earlier sign-in is linked to the user with
  * its verified e-mail address. From then on only the subject counts, so that a later owner of the
@@ -77,7 +70,9 @@ export function findOidcUser(
   const { issuer, subject } = identity;
   const email = parseEmailAddress(identity.verifiedEmail ?? '');
   return database.prisma.$transaction(async (tx) => {
-    const [user] = await tx.$queryRaw<[UserRow?]>`
+    const [user] = await tx.$queryRaw<
+      [{ id: bigint; name: string; isDisabled: boolean; isBound: boolean }?]
+    >`
       SELECT id, name, disabled_at IS NOT NULL AS "isDisabled",
              oidc_subject IS NOT NULL AS "isBound"
       FROM conciliation.console_user
