@@ -126,7 +126,7 @@ test('one form resolves the breaks of a kind, as the person has seen them, and a
   await state('39');
   expect((await stale()).status).toBe(400);
   const before = await listed();
-  const differences = before.breaks.map(({ difference }: { difference: string }) => difference);
+  const differences = before.rows.map(({ difference }: { difference: string }) => difference);
   expect(differences).toEqual(['-1', '0.01']);
   const resolve = await formOf('resolve', 'Resolve the breaks of this list: 2, 60.00');
   for (const wrong of [{ code: 'x' }, { digest: 'x' }, { kind: '' }, { kind: 'missing_in_erp' }])
@@ -139,7 +139,7 @@ test('one form resolves the breaks of a kind, as the person has seen them, and a
   await expectDone('reopen', await reopen());
   expect(await listed()).toEqual(before);
   await expectDone('resolve', await resolve());
-  expect((await listed()).breaks).toEqual([]);
+  expect((await listed()).rows).toEqual([]);
 });
 
 test('the task of the start page leads to the breaks that the task counts', async () => {

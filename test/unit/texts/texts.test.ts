@@ -71,6 +71,10 @@ for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' })) {
     Literal(node) {
       for (const key of keysOf(node)) used.add(key);
     },
+    // A function that names the text of a choice.
+    ArrowFunctionExpression({ body }) {
+      if (body.type === 'TemplateLiteral') for (const key of keysOf(body)) used.add(key);
+    },
     CallExpression: (node) => readCall(node, `${file}:${node.start}`),
   }).visit(parseSync(file, readFileSync(join(SRC, file), 'utf8')).program);
 }
