@@ -210,3 +210,53 @@ test('an erasure takes the values away, and what remains is no alteration', asyn
   ).toMatchObject({ extra: null });
   expect(await findAlterations(world.database, later)).toEqual([]);
 });
+
+test('an erasure replaces fields of other parties in lines, and later titles lose only what names the party', async () => {
+  const taxId = '24681357928';
+  const date = nextDay();
+  const of = (uid: string, id: string) =>
+    titleText({
+      ...{ date, uid, code: 'P-third', taxId: '39053344705', agent: '90400888000142' },
+      more: duplicata(id),
+    })
+      // The agent's Pix key.
+      .replace('"accountDigit":"8"', `"accountDigit":"8","pixKey":"${taxId}"`);
+  await world.serve(date, [
+    titleText({ date, uid: 'own', code: 'P-own', taxId, more: duplicata('D-1') }),
+    of('other', 'of 246.813.579-28'),
+    of('without', 'D-2'),
+  ]);
+  await decideOpenChanges(world.database);
+  await signDay(world.database, date, { bookingsFrom: date });
+  const { pseudonym } = await erase(world.database, { taxId });
+  const lines = await world.database.prisma.bookingLine.findMany({
+    where: { date: new Date(date) },
+    orderBy: { orderUid: 'asc' },
+  });
+  expect(lines.map(({ promoted, paymentDestination }) => [promoted, paymentDestination])).toEqual([
+    [{ duplicata: pseudonym, title: pseudonym, series: '1.5' }, { pixKey: pseudonym }],
+    [null, null],
+    [{ duplicata: 'D-2', title: 'D-2', series: '1.5' }, { pixKey: pseudonym }],
+  ]);
+  expect(await findAlterations(world.database, date)).toEqual([]);
+  // A line whose other columns differ from those of its title is found.
+  await world.database.pool.query(
+    `ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept;
+     UPDATE conciliation.booking_line SET financial_agent_name = 'another' WHERE order_uid = 'other' AND date = '${date}'`,
+  );
+  expect(await findAlterations(world.database, date)).toMatchObject([{ problem: 'line' }]);
+
+  const later = nextDay();
+  const changes = await world.database.prisma.accountChange.count();
+  await world.serve(later, [
+    titleText({
+      ...{ date: later, uid: 'keeps', code: 'P-third', taxId: '39053344705' },
+      more: `,"duplicata":{"id":"D-7"},"note":"contact ${taxId}"`,
+    }),
+  ]);
+  expect(
+    await world.database.prisma.title.findFirst({ where: { orderUid: 'keeps' } }),
+  ).toMatchObject({ extra: { duplicata: { id: 'D-7' } }, erasedAt: null });
+  expect(await world.database.prisma.accountChange.count()).toBe(changes);
+  expect(await findAlterations(world.database, later)).toEqual([]);
+});
