@@ -152,6 +152,26 @@ test('a changed account of a named field is a change with a hold, and its first 
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(1);
 });
 
+test('a second named account, one that is missing and another name of a field are no change', async () => {
+  const serve = async (payout: object) => {
+    const date = nextDay();
+    const fields = { date, uid: `${date}`, code: 'P-two', taxId: '39053344705' };
+    await world.serve(date, [
+      titleText({ ...fields, more: `,"payout":${JSON.stringify(payout)}` }),
+    ]);
+    return world.database.prisma.accountChange.count({ where: { partyKey: 'P-two' } });
+  };
+  await promote('first', 'payout.first', 'provider_account');
+  await serve({ first: 'x' });
+  await promote('second', 'payout.second', 'provider_account');
+  const counts = [await serve({ first: 'x', second: 'y' }), await serve({ second: 'y' })];
+  await promote('first', 'payout.first', null);
+  await promote('renamed', 'payout.first', 'provider_account');
+  counts.push(await serve({ first: 'x', second: 'y' }), await serve({ first: 'z', second: 'y' }));
+  expect(counts).toEqual([0, 0, 0, 1]);
+  for (const name of ['renamed', 'second']) await promote(name, `payout.${name}`, null);
+});
+
 test.for([
   ['title', 'duplicata.id', 'field_name'],
   ['order_uid', 'duplicata.id', 'field_name'],
@@ -211,7 +231,7 @@ test('an erasure takes the values away, and what remains is no alteration', asyn
   expect(await findAlterations(world.database, later)).toEqual([]);
 });
 
-test('an erasure replaces fields of other parties in lines, and later titles lose only what names the party', async () => {
+test('an erasure replaces the fields of lines of other parties that name the erased one', async () => {
   const taxId = '24681357928';
   const date = nextDay();
   const of = (uid: string, id: string) =>
@@ -245,13 +265,15 @@ test('an erasure replaces fields of other parties in lines, and later titles los
      UPDATE conciliation.booking_line SET financial_agent_name = 'another' WHERE order_uid = 'other' AND date = '${date}'`,
   );
   expect(await findAlterations(world.database, date)).toMatchObject([{ problem: 'line' }]);
+});
 
+test('a later title of another party loses only the fields that name an erased one', async () => {
   const later = nextDay();
   const changes = await world.database.prisma.accountChange.count();
   await world.serve(later, [
     titleText({
       ...{ date: later, uid: 'keeps', code: 'P-third', taxId: '39053344705' },
-      more: `,"duplicata":{"id":"D-7"},"note":"contact ${taxId}"`,
+      more: ',"duplicata":{"id":"D-7"},"note":"contact 24681357928"',
     }),
   ]);
   expect(
