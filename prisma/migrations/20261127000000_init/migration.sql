@@ -304,7 +304,7 @@ COMMENT ON COLUMN conciliation.title.created_at IS
 COMMENT ON COLUMN conciliation.title.changed_at IS
   'When the latest change was merged.';
 COMMENT ON COLUMN conciliation.title.erased_at IS
-  'Since when personal data of a party of the title is erased: names are pseudonyms, accounts and extra are null, and the hashes are still those of the whole title. Null: nothing is erased.';
+  'Since when personal data of a party of the title is erased: names are pseudonyms, accounts and extra are null, and the hashes are still those of the whole title. A title of another party lacks only the undocumented fields that name an erased party. Null: no content is erased.';
 
 -- A title that disappears from its date becomes withdrawn.
 CREATE TRIGGER title_kept

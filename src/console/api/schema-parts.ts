@@ -78,7 +78,8 @@ export const ErrorAnswer = Type.Object({
 
 /** Values as PostgreSQL writes them into jsonb, amounts as exact decimal text; null: not stated. */
 export const ChangedField = Type.Object({
-  column: Type.String({ description: 'A column of conciliation.title.' }),
+  column: Type.String({ description: 'A column of conciliation.title, or a named field.' }),
+  isAccount: Type.Boolean({ description: 'A named field with an account: masked.' }),
   before: orNull('string'),
   after: orNull('string'),
 });

@@ -1,6 +1,7 @@
 import { maySeePersonalData } from '../../base/values/role.ts';
-import type { BankAccount, Destination, FieldRole } from '../../core/title/promoted-fields.ts';
+import type { BankAccount, Destination } from '../../core/title/promoted-fields.ts';
 import type { TitleColumn } from '../../core/title/title.ts';
+import type { ChangedField } from '../api/schema-parts.ts';
 import type { Principal } from './guard.ts';
 
 /** Columns that hold a tax identifier. */
@@ -46,18 +47,18 @@ export function maskColumn(column: string, value: string | null): string | null 
 }
 
 /** Returns the value of a promoted field for readers without the right to see accounts. */
-export function maskPromoted<T extends { readonly role: FieldRole; readonly value: string }>(
+export function maskPromoted<T extends { readonly isAccount: boolean; readonly value: string }>(
   field: T,
 ): T {
-  const isAccount = field.role === 'provider_account' || field.role === 'agent_account';
-  return isAccount ? { ...field, value: maskAccount(field.value) } : field;
+  return field.isAccount ? { ...field, value: maskAccount(field.value) } : field;
 }
 
-/** Returns a changed column of `title` for readers without the right to see it. */
-export function maskChange<
-  T extends { column: string; before: string | null; after: string | null },
->({ column, before, after }: T) {
-  return { column, before: maskColumn(column, before), after: maskColumn(column, after) };
+/** Returns a changed field of a title for readers without the right to see it. */
+export function maskChange(field: ChangedField): ChangedField {
+  const { column, isAccount, before, after } = field;
+  const mask = (value: string | null) =>
+    isAccount && value !== null ? maskAccount(value) : maskColumn(column, value);
+  return { ...field, before: mask(before), after: mask(after) };
 }
 
 /** Returns a row with a financial agent as this reader may see it. An agent with a CPF is a person. */

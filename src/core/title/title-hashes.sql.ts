@@ -45,9 +45,6 @@ const promotedOfRow = (role?: FieldRole): string => `
    WHERE extra IS NOT NULL AND own.date = accepted_date AND ${promotedValue} IS NOT NULL
      ${role === undefined ? '' : `AND field.role = '${role}'`})`;
 
-/** Whether a row of `title` states a promoted field that is content of its date. */
-export const HAS_PROMOTED: Prisma.Sql = Prisma.raw(`(${promotedOfRow()} IS NOT NULL)`);
-
 /** By kind of party, the role of the promoted fields that are a part of its account. */
 export const ACCOUNT_ROLES = {
   provider: 'provider_account',

@@ -40,7 +40,7 @@ export const ISPB_OF_COMPE: ReadonlyMap<string, string> = new Map([
   ['756', '02038232'],
 ]);
 
-/** Bank, branch, number, type and Pix key; then the two parts that may be stated later for the same account. */
+/** Bank, branch, number, type and Pix key; then the parts that may be stated later for the same account. */
 type NormalParts = readonly [
   bank: string,
   branch: string,
@@ -54,6 +54,7 @@ type NormalParts = readonly [
 
 /** Where the account begins to have parts that may be stated later. */
 const CORE_PARTS = 5;
+const [ISPB, HOLDER, PROMOTED] = [5, 6, 7] as const;
 
 /** The form of a statement that names no account. */
 export const NO_ACCOUNT_FORM = JSON.stringify(['', '', '', '', '', '', '', '']);
@@ -90,16 +91,12 @@ export function normalAccount(stated: BankAccount): string {
     isKeyInNumber ? '' : normalNumber(stated, isCaixa(bank)),
     normalType(destination, isCaixa(bank)),
   ] as const;
-  const pix = normalPixKeys(isKeyInNumber ? stated.account : null, destination);
-  const promoted = normalPromoted(destination);
-  // Where nothing else names the account, the promoted fields are the account.
-  const isOnly = [...account, pix].every((part) => part === '');
   const parts: NormalParts = [
     ...account,
-    isOnly ? promoted : pix,
+    normalPixKeys(isKeyInNumber ? stated.account : null, destination),
     ispb,
     upper(trimmed(destination?.holder)),
-    isOnly ? '' : promoted,
+    normalPromoted(destination),
   ];
   return JSON.stringify(parts);
 }
@@ -110,21 +107,43 @@ export function accountHashOf(normalForm: string): string {
 
 /**
  * Whether two normal forms may be those of one account: they agree, except that one of them does not state the ISPB
- * beside the COMPE code, the holder or a promoted field.
+ * beside the COMPE code, the holder or some of the promoted fields. Where nothing else names the account, they have a
+ * promoted value in common.
  */
 export function mayBeSameAccount(one: string, other: string): boolean {
-  const [a, b] = [JSON.parse(one) as NormalParts, JSON.parse(other) as NormalParts];
-  return a.every(
-    (part, index) => part === b[index] || (index >= CORE_PARTS && (part === '' || b[index] === '')),
-  );
+  const [a, b] = [partsOf(one), partsOf(other)];
+  if (!isSameNumber(a, b) || isOtherInPart(a, b)) return false;
+  const isNumber = a.slice(0, CORE_PARTS).some((part) => part !== '');
+  if (isNumber || a[PROMOTED] === b[PROMOTED]) return true;
+  const values = [...promotedOf(a).values()];
+  return [...promotedOf(b).values()].some((value) => values.includes(value));
 }
 
-/** Whether two normal forms name one account number and differ in its ISPB, holder or promoted field. */
+/** Whether two normal forms name one account number and differ in its ISPB, holder or a promoted field. */
 export function contradicts(one: string, other: string): boolean {
-  const [a, b] = [JSON.parse(one) as NormalParts, JSON.parse(other) as NormalParts];
+  const [a, b] = [partsOf(one), partsOf(other)];
+  return isSameNumber(a, b) && isOtherInPart(a, b);
+}
+
+const partsOf = (form: string) => JSON.parse(form) as NormalParts;
+
+const promotedOf = ({ [PROMOTED]: lines }: NormalParts): ReadonlyMap<string, string> =>
+  new Map(
+    lines
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => [line.replace(/=.*/, ''), line.replace(/^.*?=/, '')]),
+  );
+
+const isSameNumber = (a: NormalParts, b: NormalParts): boolean =>
+  a.slice(0, CORE_PARTS).every((part, index) => part === b[index]);
+
+/** Whether a part that may be stated later is stated by both, with two values. */
+function isOtherInPart(a: NormalParts, b: NormalParts): boolean {
+  const promoted = promotedOf(a);
   return (
-    a.slice(0, CORE_PARTS).every((part, index) => part === b[index]) &&
-    !mayBeSameAccount(one, other)
+    [ISPB, HOLDER].some((part) => a[part] !== '' && b[part] !== '' && a[part] !== b[part]) ||
+    [...promotedOf(b)].some(([name, value]) => (promoted.get(name) ?? value) !== value)
   );
 }
 
@@ -244,7 +263,7 @@ function normalPixKeys(keyInNumber: string | null, destination: Destination | nu
   return [...new Set(keys)].sort().join('\n');
 }
 
-/** The promoted fields, each in the form of a Pix key. */
+/** The promoted fields, a line for each, in the form of a Pix key. */
 function normalPromoted(destination: Destination | null): string {
   const members: readonly string[] = DESTINATION_MEMBERS;
   return Object.entries(destination ?? {})

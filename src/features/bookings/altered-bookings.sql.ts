@@ -19,6 +19,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>
   Prisma.raw(columns.map(text).join(', '));
 
+const valuesOf = (table: string) => each((column) => `${table}.${column}`, VALUE_COLUMNS);
 const contentsOf = (table: string) =>
   each((column) => `${table}.${column}`, [...VALUE_COLUMNS, ...DESTINATION_COLUMNS]);
 
@@ -109,6 +110,13 @@ export const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
                   OR line.financial_agent_identification LIKE 'erased-%')
                  AND NOT EXISTS (SELECT FROM conciliation.title
                                  WHERE accepted_date = ${date}::date AND content_hash = line.content_hash))
+        -- An undocumented field named an erased party: the other columns are those of the title.
+        AND NOT (concat(line.provider_destination, line.payment_destination, line.promoted) ~ '"erased-[0-9]+"'
+                 AND line.own_identity = line.identity_hash
+                 AND NOT EXISTS (
+                   SELECT FROM conciliation.title
+                   WHERE accepted_date = ${date}::date AND content_hash = line.content_hash
+                     AND (${valuesOf('title')}) IS DISTINCT FROM (${valuesOf('line')})))
   UNION ALL
   SELECT 'batch', batch.id::text
   FROM batch JOIN written USING (id)

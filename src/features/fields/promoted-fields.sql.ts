@@ -7,6 +7,7 @@ import { namesIn, refusal } from '../../base/texts/texts.ts';
 import { words } from '../../console/api/schema-parts.ts';
 import {
   DESTINATION_MEMBERS,
+  DESTINATION_PATHS,
   FIELD_ROLES,
   type FieldRole,
   type PromotedField,
@@ -18,23 +19,39 @@ import { forgetBreaks } from '../matching/match-decisions.sql.ts';
 export const PromotedValue = Type.Object({
   name: Type.String(),
   role: words(FIELD_ROLES),
-  value: Type.String({ description: 'Masked where the role is an account.' }),
+  isAccount: Type.Boolean({
+    description: 'An account by its role, or all or a part of payment or bankAccount: masked.',
+  }),
+  value: Type.String(),
 });
 export type PromotedValue = Readonly<Static<typeof PromotedValue>>;
+
+/** The places of accounts and of what has one, as PostgreSQL writes them. */
+const ACCOUNT_PLACES = Object.values(DESTINATION_PATHS).flatMap(([party, account]) => [
+  `{${party}}`,
+  `{${party},${account}}`,
+]);
+/** `isAccount` of a row of `promoted_fields`. */
+export const IS_ACCOUNT = Prisma.sql`
+  (role IN ('provider_account', 'agent_account') OR path[1:2]::text = ANY(${ACCOUNT_PLACES}::text[]))`;
 
 /** The fields that are promoted now. They are shown, written and searched for titles of all dates. */
 const NOW = Prisma.sql`conciliation.promoted_fields(conciliation.content_version()) AS field`;
 
 /** The values of a row of `title`, as JSON of `PromotedValue`, by name. */
 export const PROMOTED_VALUES = Prisma.sql`
-  (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'role', role, 'value', extra #>> path)
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'role', role, 'isAccount', ${IS_ACCOUNT},
+                                                'value', extra #>> path)
                              ORDER BY name COLLATE "C"), '[]')
    FROM ${NOW} WHERE extra #>> path IS NOT NULL)`;
 
-export const PROMOTED_NOW = Prisma.sql`SELECT * FROM ${NOW} ORDER BY name COLLATE "C"`;
+export type PromotedNow = PromotedField & Pick<PromotedValue, 'isAccount'>;
+/** The rows `PromotedNow`. */
+export const PROMOTED_NOW = Prisma.sql`
+  SELECT *, ${IS_ACCOUNT} AS "isAccount" FROM ${NOW} ORDER BY name COLLATE "C"`;
 
-const readPromotedFields = (tx: QueryClient): Promise<PromotedField[]> =>
-  tx.$queryRaw<PromotedField[]>(PROMOTED_NOW);
+const readPromotedFields = (tx: QueryClient): Promise<PromotedNow[]> =>
+  tx.$queryRaw<PromotedNow[]>(PROMOTED_NOW);
 
 /** Returns the condition that a row of `title` has a field with the value, in either case. */
 export async function hasPromotedValue(tx: QueryClient, value: string): Promise<Prisma.Sql> {

@@ -17,6 +17,7 @@ import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { appendDigest, hasRecordedRows } from '../../core/ledger/day-ledger.sql.ts';
+import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { writeTotals } from '../schedule/payee.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';
@@ -403,6 +404,19 @@ async function eraseBookings({ tx, names, keys, pseudonym }: Erasure) {
       SELECT id, document, failure AS reason, ${isOwn} AS is_own FROM conciliation.booking_line AS line`)}) AS clean
     WHERE clean.id = line.id RETURNING line.id`;
   for (const { id } of lines) ids.add(id);
+  // The undocumented fields of other parties' lines.
+  for (const name of DESTINATION_COLUMNS) {
+    const column = Prisma.raw(name);
+    const named = await tx.$queryRaw<{ id: bigint }[]>`
+      UPDATE conciliation.booking_line AS line SET ${column} = clean.fields
+      FROM (SELECT id, (
+              SELECT jsonb_object_agg(key, CASE WHEN ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)}
+                                                THEN ${pseudonym} ELSE value END)
+              FROM jsonb_each_text(${column})) AS fields
+            FROM conciliation.booking_line WHERE ${column} IS NOT NULL) AS clean
+      WHERE clean.id = line.id AND clean.fields <> line.${column} RETURNING line.id`;
+    for (const { id } of named) ids.add(id);
+  }
   const bookingReceipts = await tx.$executeRaw`
     UPDATE conciliation.booking_receipt AS receipt SET document = clean.document, reason = clean.reason
     FROM (${cleaned(Prisma.sql`

@@ -2,7 +2,7 @@ import type { Transaction } from '../../base/database/database.ts';
 import { taxIdOf, taxIdText } from '../../base/database/tax-id.sql.ts';
 import type { StagedResponse } from '../../core/merge/engine-hooks.ts';
 import type { DriftItem } from '../../core/title/title-contract.ts';
-import { HAS_PROMOTED } from '../../core/title/title-hashes.sql.ts';
+import { MORE_CONTENT } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { keysOf, type PartyNames } from './party-names.sql.ts';
 
@@ -107,19 +107,19 @@ export const isNamedIn = (text: Prisma.Sql, names: PartyNames, isOwn: Prisma.Sql
 };
 
 /**
- * Returns the rows (fence, ordinal, key) of the parties that undocumented fields of staged titles may name: every
- * text of the form of a tax identifier, and the provider's second number. Escapes are left out first, because a field
- * that is kept as JSON text has them beside the values.
+ * Returns the rows (fence, ordinal, member, key) of the parties that the members of `extra` of staged titles may name:
+ * every text of the form of a tax identifier, and the provider's second number. Escapes are left out first, because a
+ * field that is kept as JSON text has them beside the values.
  */
 const keysOfExtra = (isStaged: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  SELECT fence, ordinal, named.key
-  FROM conciliation.staged_title AS staged
+  SELECT fence, ordinal, member, named.key
+  FROM conciliation.staged_title AS staged CROSS JOIN LATERAL jsonb_each(staged.extra) AS stated (member, value)
   CROSS JOIN LATERAL (
-    ${taxIdsInText(Prisma.sql`regexp_replace(staged.extra::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g')`)}
+    ${taxIdsInText(Prisma.sql`regexp_replace(jsonb_build_object(member, value)::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g')`)}
     UNION ALL
-    SELECT 'external_id:' || nullif(btrim(staged.extra #>> '{provider,externalId}'), '')
+    SELECT 'external_id:' || nullif(btrim(value ->> 'externalId'), '') WHERE member = 'provider'
   ) AS named
-  WHERE ${isStaged} AND staged.extra IS NOT NULL AND named.key IS NOT NULL`;
+  WHERE ${isStaged} AND named.key IS NOT NULL`;
 
 /** Returns the rows (key, pseudonym) of the keys of erased parties. `keys` has a column `key`. */
 const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
@@ -133,9 +133,11 @@ const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
 const pseudonymIn = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
   (SELECT min(pseudonym) FROM (${erasedAmong(Prisma.sql`(${taxIdsInText(text)})`)}) AS erased)`;
 
+const CONTENT = Prisma.raw(MORE_CONTENT);
+
 /**
- * Removes the personal data of the parties of the list from staged rows, also from the undocumented fields of titles of
- * other parties. The hashes stay those of the answer, so that an erased title compares equal, and the revision of a
+ * Removes the personal data of the parties of the list from staged rows. A title of another party loses those members
+ * of `extra` that name one of them. The hashes stay those of the answer, so that an erased title compares equal, and the revision of a
  * restated one has no personal data.
  * @param isStaged a condition for a row `staged`
  */
@@ -153,14 +155,19 @@ export async function eraseStaged(tx: Transaction, isStaged: Prisma.Sql): Promis
   await tx.$executeRaw`
     WITH named AS MATERIALIZED (${keysOfExtra(isStaged)}),
          erased AS MATERIALIZED (${erasedAmong(Prisma.sql`(SELECT DISTINCT key FROM named)`)})
-    UPDATE conciliation.staged_title staged SET extra = NULL,
+    UPDATE conciliation.staged_title staged SET extra = kept.extra,
         -- The content hash covers a destination or a promoted field that the row has no longer.
-        erased_at = CASE WHEN extra #> '{provider,bankAccount}' IS NOT NULL
-                           OR extra #> '{financialAgent,payment}' IS NOT NULL
-                           OR ${HAS_PROMOTED}
-                         THEN coalesce(erased_at, now()) ELSE erased_at END
-    FROM (SELECT DISTINCT fence, ordinal FROM named JOIN erased USING (key)) AS found
-    WHERE staged.fence = found.fence AND staged.ordinal = found.ordinal`;
+        erased_at = CASE WHEN kept.is_content_lost THEN coalesce(erased_at, now()) ELSE erased_at END
+    FROM (
+      SELECT fence, ordinal, extra, content IS DISTINCT FROM ${CONTENT} AS is_content_lost
+      FROM (
+        SELECT fence, ordinal, accepted_date, ${CONTENT} AS content, nullif(extra - members, '{}') AS extra
+        FROM (SELECT fence, ordinal, array_agg(member) AS members
+              FROM named JOIN erased USING (key) GROUP BY fence, ordinal) AS found
+        JOIN conciliation.staged_title USING (fence, ordinal)
+      ) AS rest
+    ) AS kept
+    WHERE staged.fence = kept.fence AND staged.ordinal = kept.ordinal`;
   await tx.$executeRaw`
     UPDATE conciliation.staged_reject AS staged SET raw = ''
     WHERE ${isStaged} AND EXISTS (${erasedAmong(keysInText('staged.raw'))})`;

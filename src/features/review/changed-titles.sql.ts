@@ -13,6 +13,7 @@ import {
 } from '../../console/api/schema-parts.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { IS_ACCOUNT } from '../fields/promoted-fields.sql.ts';
 
 /** The ids of the pulls of a date, whose changes an index finds. */
 const pullsOf = (date: CivilDate) =>
@@ -65,13 +66,29 @@ export const pastTitles = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma
   CROSS JOIN LATERAL jsonb_populate_record(title, coalesce(earlier.fields, '{}')) AS past
   WHERE title.accepted_date = ${date}::date AND arrival.fence <= ${fence}::bigint AND past.status = 'current'`;
 
-/** An array of `ChangedField`: where a title as `jsonb` differs from the same title, or some of its fields, before. */
-export const differingFields = (before: Prisma.Sql, after: Prisma.Sql): Prisma.Sql => Prisma.sql`
+/**
+ * An array of `ChangedField`: where a title of a date as `jsonb` differs from the same title, or some of its fields,
+ * before; also in the promoted fields that are content of the date.
+ * @param comparedAs `::text`: also where only the digits of a number differ
+ */
+export const differingFields = (
+  before: Prisma.Sql,
+  after: Prisma.Sql,
+  date: Prisma.Sql,
+  comparedAs = Prisma.empty,
+): Prisma.Sql => Prisma.sql`
   (SELECT coalesce(jsonb_agg(jsonb_build_object(
-            -- ->> keeps every digit of a number; a JavaScript number does not.
-            'column', name, 'before', value #>> '{}', 'after', ${after} ->> name) ORDER BY name), '[]')
-   FROM jsonb_each(${before}) AS field (name, value)
-   WHERE name = ANY(${[...TITLE_COLUMNS]}::text[]) AND value IS DISTINCT FROM ${after} -> name)`;
+            -- #>> keeps every digit of a number; a JavaScript number does not.
+            'column', name, 'isAccount', is_account, 'before', old #>> '{}', 'after', new #>> '{}') ORDER BY name), '[]')
+   FROM (
+     SELECT name, false AS is_account, value AS old, ${after} -> name AS new
+     FROM jsonb_each(${before}) AS field (name, value) WHERE name = ANY(${[...TITLE_COLUMNS]}::text[])
+     UNION ALL
+     SELECT name, ${IS_ACCOUNT}, nullif(${before} -> 'extra' #> path, 'null'), nullif(${after} -> 'extra' #> path, 'null')
+     FROM conciliation.day AS own CROSS JOIN LATERAL conciliation.promoted_fields(own.content_version)
+     WHERE jsonb_exists(${before}, 'extra') AND own.date = ${date}
+   ) AS stated
+   WHERE old${comparedAs} IS DISTINCT FROM new${comparedAs})`;
 
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;
@@ -96,7 +113,7 @@ const ChangedTitle = Type.Object({
   kind: words(CHANGE_KINDS),
   fields: Type.Array(ChangedField, {
     description:
-      'The differing columns of `title` with the old and the new value, except `status`.',
+      'The differing columns of `title` and named fields with the old and the new value, except `status`.',
   }),
   originalValue: amount,
   pullId: Type.Integer({ minimum: 1, description: 'The newest pull that changed it.' }),
@@ -179,7 +196,7 @@ export function changesQuery(
     ), compared AS (
       SELECT title.id, order_uid, occurrence, status, original_value, last_change_pull_id, changed_at,
              coalesce(earlier.fields ->> 'status', status) AS old_status,
-             ${differingFields(Prisma.sql`earlier.fields`, Prisma.sql`to_jsonb(title)`)} AS fields,
+             ${differingFields(Prisma.sql`earlier.fields`, Prisma.sql`to_jsonb(title)`, Prisma.sql`accepted_date`)} AS fields,
              to_jsonb(title) || earlier.fields AS row_then
       FROM (${earlierFields(date, fence)}) AS earlier JOIN conciliation.title AS title ON title.id = title_id
       WHERE accepted_date = ${date}::date AND NOT first_pull_id = ANY(SELECT id FROM later)
@@ -211,7 +228,7 @@ export function changesQuery(
       SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields, kind
       FROM different WHERE id NOT IN (SELECT replaced_id FROM replacement)
       UNION ALL
-      SELECT arrived.*, ${differingFields(Prisma.sql`row_then`, Prisma.sql`to_jsonb(title)`)}, 'changed'
+      SELECT arrived.*, ${differingFields(Prisma.sql`row_then`, Prisma.sql`to_jsonb(title)`, Prisma.sql`accepted_date`)}, 'changed'
       FROM replacement JOIN arrived ON arrived.id = title_id
       JOIN conciliation.title AS title ON title.id = title_id
     ), fresh AS (

@@ -121,7 +121,7 @@ async function readMoves(
              (coalesce(${companyIdOf('coalesce(staged.buyer_identification, title.buyer_identification)')}, '')
                 = ${holdDetail?.buyer ?? null}::text) IS TRUE AS is_counted,
              CASE WHEN move.kind IN ('changed', 'restored')
-                  THEN ${differingFields(Prisma.sql`to_jsonb(title)`, Prisma.sql`to_jsonb(staged)`)} ELSE '[]' END AS fields
+                  THEN ${differingFields(Prisma.sql`to_jsonb(title)`, Prisma.sql`to_jsonb(staged)`, Prisma.sql`title.accepted_date`)} ELSE '[]' END AS fields
       FROM move LEFT JOIN conciliation.title AS title ON title.id = move.title_id
       LEFT JOIN conciliation.staged_title AS staged ON staged.fence = ${fence} AND staged.ordinal = move.ordinal
     ), shown AS (

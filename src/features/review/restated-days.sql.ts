@@ -33,7 +33,9 @@ export const RestatedDay = Type.Object({
   present: amount,
   difference: Type.String({ description: 'Present minus sealed, exact.' }),
   changes: each(CHANGE_KINDS, count, { description: 'Titles, since the sign-off.' }),
-  fields: Type.Array(Type.String(), { description: 'The columns of `title` that differ.' }),
+  fields: Type.Array(Type.String(), {
+    description: 'The columns of `title` and the named fields that differ.',
+  }),
 });
 export type RestatedDay = Readonly<Static<typeof RestatedDay>>;
 

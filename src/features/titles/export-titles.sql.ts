@@ -3,7 +3,6 @@ import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import type { DayState } from '../../core/ledger/day-ledger.sql.ts';
-import type { PromotedField } from '../../core/title/promoted-fields.ts';
 import {
   AMOUNT_COLUMNS,
   type AmountColumn,
@@ -12,7 +11,7 @@ import {
 } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
-import { PROMOTED_NOW } from '../fields/promoted-fields.sql.ts';
+import { PROMOTED_NOW, type PromotedNow } from '../fields/promoted-fields.sql.ts';
 
 /** The columns of an exported title: its key and state, then the platform's columns. */
 export const TITLE_EXPORT_COLUMNS: readonly ExportColumn[] = [
@@ -66,7 +65,7 @@ export interface ExportedDay {
 
 export interface TitleSnapshot {
   /** The promoted fields, each of them a further column after those of `titles`. */
-  readonly promoted: readonly PromotedField[];
+  readonly promoted: readonly PromotedNow[];
   readonly overall: TitleTotals;
   readonly ledger: readonly ExportedDay[];
   readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
@@ -85,7 +84,7 @@ const within = ({ from, to }: TitleSelection, column: Prisma.Sql) =>
  * the table, because a bare name would mean the text column of the result. Ordered by bytes, so
  * that every server has the same order.
  */
-const titlesOf = (selection: TitleSelection, promoted: readonly PromotedField[]) => Prisma.sql`
+const titlesOf = (selection: TitleSelection, promoted: readonly PromotedNow[]) => Prisma.sql`
   SELECT ${Prisma.raw(TITLE_EXPORT_COLUMNS.map(({ name }) => `title.${name}::text`).join(', '))},
          (title.id IN (SELECT title_id FROM (${OPEN_HOLDS}) AS hold
                        WHERE ${within(selection, Prisma.sql`hold.accepted_date`)}))::text AS payment_hold,
@@ -143,7 +142,7 @@ export function readTitleSnapshot<T>(
     // The first row is that of all dates.
     const [overall, ...days] = totals as [TitleTotals, ...TitleSnapshot['days']];
     const ledger = await query<ExportedDay>(ledgerOf(selection));
-    const promoted = await query<PromotedField>(PROMOTED_NOW);
+    const promoted = await query<PromotedNow>(PROMOTED_NOW);
     const { text, values } = titlesOf(selection, promoted);
     return read({
       promoted,

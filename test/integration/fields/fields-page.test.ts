@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { makeKey } from '../../support/console-client.ts';
+import { signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const { world, console, viewer, reviewer } = pagesForFile();
@@ -68,8 +69,8 @@ test('the page of a title, the list and the API show the fields, an account mask
   const key = await makeKey(world.database, 'reviewer', ['read'], 'rita');
   const title = await viewer.get(`/api/titles/${id}`, { authorization: `Bearer ${key}` });
   const promoted = [
-    { name: 'chave_pix', role: 'provider_account', value: '••••om' },
-    { name: 'duplicata', role: 'identifier', value: 'DUP-<1>' },
+    { name: 'chave_pix', role: 'provider_account', isAccount: true, value: '••••om' },
+    { name: 'duplicata', role: 'identifier', isAccount: false, value: 'DUP-<1>' },
   ];
   expect(title.json().promoted).toEqual(promoted);
 });
@@ -105,4 +106,69 @@ test('files have a column for each field, an account masked for viewers', async 
   ]);
   const csv = await reviewer.post('/titles/file', { format: 'csv' });
   expect(csv.text.split('\n')[0]).toContain('duplicata');
+});
+
+/** A title of another date with undocumented members of its accounts. */
+const withAccounts = () =>
+  titleText({ uid: 'account', date: daysFrom(1), more: ',"reference":{"payment":"REF-1"}' })
+    .replace('"accountDigit":"8"', '"accountDigit":"8","pixKey":"k@key.com"')
+    .replace('"accountDigit":"0"', '"accountDigit":"0","subaccount":"SUB-777888"');
+
+test.for([
+  ['financialAgent.payment.pixKey', 'k@key.com', '••••om'],
+  ['financialAgent.payment', '{"pixKey": "k@key.com"}', '••••"}'],
+  ['provider.bankAccount.subaccount', 'SUB-777888', '••••88'],
+  ['provider', '{"bankAccount": {"subaccount": "SUB-777888"}}', '••••}}'],
+  ['provider.code', null, null],
+  ['reference.payment', 'REF-1', 'REF-1'],
+] as const)(
+  'what stands at %s is masked whatever the use of the field',
+  async ([path, value, masked]) => {
+    await world.serve(daysFrom(1), [withAccounts()]);
+    const row = { name: 'x_place', path, role: 'identifier', reason: 'agreed' };
+    await admin.post('/fields', row);
+    const cells = async (client: typeof viewer) => {
+      const { text } = await client.post('/titles/file', { format: 'jsonl' });
+      return text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .filter(({ order_uid }) => order_uid === 'account')
+        .map(({ x_place }) => x_place);
+    };
+    expect([await cells(reviewer), await cells(viewer)]).toEqual([[value], [masked]]);
+    const { text } = await viewer.get('/titles');
+    expect([text.includes('k@key.com'), text.includes('SUB-777888')]).toEqual([false, false]);
+    await admin.post('/fields', { ...row, role: 'ended' });
+  },
+);
+
+test('a changed field stands by its name in the changes of a signed day, of the title and of the file', async () => {
+  const date = daysFrom(2);
+  const serve = (id: string, key: string) =>
+    world.serve(date, [titleText({ uid: 'moved', date, more: more(id, key) })]);
+  await serve('D-2', 'old@key.com');
+  await signDay(world.database, date, { bookingsFrom: null });
+  await serve('D-3', 'new@key.net');
+  const fields = [
+    { column: 'chave_pix', isAccount: true, before: '••••om', after: '••••et' },
+    { column: 'duplicata', isAccount: false, before: 'D-2', after: 'D-3' },
+    { column: 'extra', isAccount: false, before: '••••', after: '••••' },
+  ];
+  const key = await makeKey(world.database, 'reviewer', ['read'], 'rita');
+  const api = async (path: string) =>
+    (await viewer.get(`/api${path}`, { authorization: `Bearer ${key}` })).json();
+  const id = await titleId('moved');
+  expect((await api(`/days/${date}/changes`)).titles).toMatchObject([{ fields }]);
+  expect((await api(`/titles/${id}`)).revisions).toMatchObject([{ fields }]);
+  expect((await api('/restated')).rows).toMatchObject([{ fields: fields.map((f) => f.column) }]);
+  const day = await viewer.get(`/days/${date}`);
+  expect(day.text.replace(/<[^>]+>/g, '')).toContain('duplicataBefore: D-2 → After: D-3');
+  expect(day.text).not.toContain('key.net');
+  expect((await reviewer.post(`/titles/${id}`)).text).toContain('new@key.net');
+  const file = async (client: typeof viewer) => (await client.post('/restated')).text;
+  expect(await file(reviewer)).toMatch(
+    /chave_pix,old@key.com,new@key.net,.*\s+.*duplicata,D-2,D-3,/,
+  );
+  expect(await file(viewer)).toMatch(/chave_pix,••••om,••••et,.*\s+.*duplicata,D-2,D-3,/);
 });

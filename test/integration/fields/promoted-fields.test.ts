@@ -152,6 +152,26 @@ test('a changed account of a named field is a change with a hold, and its first 
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(1);
 });
 
+test('a second named account, one that is missing and another name of a field are no change', async () => {
+  const serve = async (payout: object) => {
+    const date = nextDay();
+    const fields = { date, uid: `${date}`, code: 'P-two', taxId: '39053344705' };
+    await world.serve(date, [
+      titleText({ ...fields, more: `,"payout":${JSON.stringify(payout)}` }),
+    ]);
+    return world.database.prisma.accountChange.count({ where: { partyKey: 'P-two' } });
+  };
+  await promote('first', 'payout.first', 'provider_account');
+  await serve({ first: 'x' });
+  await promote('second', 'payout.second', 'provider_account');
+  const counts = [await serve({ first: 'x', second: 'y' }), await serve({ second: 'y' })];
+  await promote('first', 'payout.first', null);
+  await promote('renamed', 'payout.first', 'provider_account');
+  counts.push(await serve({ first: 'x', second: 'y' }), await serve({ first: 'z', second: 'y' }));
+  expect(counts).toEqual([0, 0, 0, 1]);
+  for (const name of ['renamed', 'second']) await promote(name, `payout.${name}`, null);
+});
+
 test.for([
   ['title', 'duplicata.id', 'field_name'],
   ['order_uid', 'duplicata.id', 'field_name'],
@@ -208,5 +228,57 @@ test('an erasure takes the values away, and what remains is no alteration', asyn
   expect(
     await world.database.prisma.title.findFirst({ where: { orderUid: 'names it' } }),
   ).toMatchObject({ extra: null });
+  expect(await findAlterations(world.database, later)).toEqual([]);
+});
+
+test('an erasure replaces the fields of lines of other parties that name the erased one', async () => {
+  const taxId = '24681357928';
+  const date = nextDay();
+  const of = (uid: string, id: string) =>
+    titleText({
+      ...{ date, uid, code: 'P-third', taxId: '39053344705', agent: '90400888000142' },
+      more: duplicata(id),
+    })
+      // The agent's Pix key.
+      .replace('"accountDigit":"8"', `"accountDigit":"8","pixKey":"${taxId}"`);
+  await world.serve(date, [
+    titleText({ date, uid: 'own', code: 'P-own', taxId, more: duplicata('D-1') }),
+    of('other', 'of 246.813.579-28'),
+    of('without', 'D-2'),
+  ]);
+  await decideOpenChanges(world.database);
+  await signDay(world.database, date, { bookingsFrom: date });
+  const { pseudonym } = await erase(world.database, { taxId });
+  const lines = await world.database.prisma.bookingLine.findMany({
+    where: { date: new Date(date) },
+    orderBy: { orderUid: 'asc' },
+  });
+  expect(lines.map(({ promoted, paymentDestination }) => [promoted, paymentDestination])).toEqual([
+    [{ duplicata: pseudonym, title: pseudonym, series: '1.5' }, { pixKey: pseudonym }],
+    [null, null],
+    [{ duplicata: 'D-2', title: 'D-2', series: '1.5' }, { pixKey: pseudonym }],
+  ]);
+  expect(await findAlterations(world.database, date)).toEqual([]);
+  // A line whose other columns differ from those of its title is found.
+  await world.database.pool.query(
+    `ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept;
+     UPDATE conciliation.booking_line SET financial_agent_name = 'another' WHERE order_uid = 'other' AND date = '${date}'`,
+  );
+  expect(await findAlterations(world.database, date)).toMatchObject([{ problem: 'line' }]);
+});
+
+test('a later title of another party loses only the fields that name an erased one', async () => {
+  const later = nextDay();
+  const changes = await world.database.prisma.accountChange.count();
+  await world.serve(later, [
+    titleText({
+      ...{ date: later, uid: 'keeps', code: 'P-third', taxId: '39053344705' },
+      more: ',"duplicata":{"id":"D-7"},"note":"contact 24681357928"',
+    }),
+  ]);
+  expect(
+    await world.database.prisma.title.findFirst({ where: { orderUid: 'keeps' } }),
+  ).toMatchObject({ extra: { duplicata: { id: 'D-7' } }, erasedAt: null });
+  expect(await world.database.prisma.accountChange.count()).toBe(changes);
   expect(await findAlterations(world.database, later)).toEqual([]);
 });

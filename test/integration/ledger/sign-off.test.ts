@@ -70,7 +70,14 @@ test('one cent restated after the sign-off is flagged, alerted and shown field b
       {
         orderUid: 'b',
         kind: 'changed',
-        fields: [{ column: 'platform_discounted_value', before: '12.34', after: '12.35' }],
+        fields: [
+          {
+            column: 'platform_discounted_value',
+            isAccount: false,
+            before: '12.34',
+            after: '12.35',
+          },
+        ],
       },
     ],
   });
@@ -119,9 +126,14 @@ test('a title that replaced a withdrawn one is one changed title, with all field
       kind: 'changed',
       originalValue: '11',
       fields: [
-        { column: 'anticipated_due_date', before: '2026-06-30', after: '2026-07-30' },
-        { column: 'original_value', before: '10', after: '11' },
-        { column: 'platform_discounted_value', before: '12.34', after: '2' },
+        {
+          column: 'anticipated_due_date',
+          isAccount: false,
+          before: '2026-06-30',
+          after: '2026-07-30',
+        },
+        { column: 'original_value', isAccount: false, before: '10', after: '11' },
+        { column: 'platform_discounted_value', isAccount: false, before: '12.34', after: '2' },
       ],
     },
   ]);

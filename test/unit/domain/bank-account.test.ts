@@ -114,6 +114,27 @@ test('an ISPB or a holder may be stated later, and contradicts another one', () 
   expect(withMembers({ holder: 'ana' })).toBe(withMembers({ holder: ' ANA ' }));
 });
 
+test('named fields are compared by name, and where nothing else is stated one value stays', () => {
+  const of = (changes: Partial<BankAccount>) => (destination: Destination) =>
+    withMembers(destination, changes);
+  const wallet = of({ bank: null, agency: null, account: null, accountDigit: null });
+  for (const stated of [of({}), wallet]) {
+    const [one, both, other] = [
+      stated({ mail: 'y' }),
+      stated({ mail: 'y', text: 'x' }),
+      stated({ mail: 'y', text: 'z' }),
+    ];
+    expect([mayBeSameAccount(one, both), mayBeSameAccount(both, one)]).toEqual([true, true]);
+    expect([mayBeSameAccount(both, other), contradicts(both, other)]).toEqual([false, true]);
+    // Another name of the field.
+    expect(mayBeSameAccount(one, stated({ renamed: 'y' }))).toBe(true);
+    expect(contradicts(one, stated({ renamed: 'z' }))).toBe(false);
+  }
+  expect(mayBeSameAccount(wallet({ mail: 'y' }), wallet({ renamed: 'z' }))).toBe(false);
+  expect(mayBeSameAccount(wallet({ mail: 'y' }), wallet({}))).toBe(false);
+  expect(mayBeSameAccount(wallet({ holder: 'ANA' }), wallet({}))).toBe(true);
+});
+
 const UUID = '123e4567-e89b-12d3-a456-426614174000';
 describe('a Pix key', () => {
   test.each<[string, string, string, string?]>([

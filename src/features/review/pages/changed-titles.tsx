@@ -1,7 +1,7 @@
 import { toCivilDate } from '../../../base/values/business-day.ts';
 import type { ChangedField } from '../../../console/api/schema-parts.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { maskColumn } from '../../../console/shell/masking.ts';
+import { maskChange, maskColumn } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { PlatformValue } from '../../../console/shell/parts.tsx';
 import { COLUMN_KINDS } from '../../../core/title/title.ts';
@@ -39,22 +39,22 @@ export function FieldChanges(props: {
   readonly fields: readonly ChangedField[];
   readonly isRevealed: boolean;
 }) {
-  const { isRevealed } = props;
+  const fields = props.isRevealed ? props.fields : props.fields.map(maskChange);
   const { text } = usePage();
   return (
     <ul class="moves">
-      {props.fields.map(({ column, before, after }) => (
+      {fields.map(({ column, before, after }) => (
         <li key={column}>
           <span class="quiet">{text.find(`title.fields.${column}`) ?? column}</span>
           <span>
             <del class="before">
               <span class="sr">{text('day.before')}: </span>
-              <TitleValue column={column} value={before} isRevealed={isRevealed} />
+              <TitleValue column={column} value={before} isRevealed />
             </del>
             {' → '}
             <ins class="after">
               <span class="sr">{text('day.after')}: </span>
-              <TitleValue column={column} value={after} isRevealed={isRevealed} />
+              <TitleValue column={column} value={after} isRevealed />
             </ins>
           </span>
         </li>

@@ -50,7 +50,8 @@ const COLUMNS: readonly Column<ChangedLine>[] = [
     name: 'field',
     head: 'headings.field',
     kind: 'text',
-    value: ({ field }, { text }) => field && text.find(`headings.${field.column}`),
+    value: ({ field }, { text }) =>
+      field && (text.find(`headings.${field.column}`) ?? field.column),
   },
   { name: 'before', head: 'headings.before', kind: 'text', value: changedValue('before', false) },
   { name: 'after', head: 'headings.after', kind: 'text', value: changedValue('after', false) },

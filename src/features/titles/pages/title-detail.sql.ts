@@ -16,6 +16,7 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../../accounts/payment-holds.sql.ts';
 import { businessDayOf } from '../../calendar/business-days.sql.ts';
 import { PROMOTED_VALUES, PromotedValue } from '../../fields/promoted-fields.sql.ts';
+import { differingFields } from '../../review/changed-titles.sql.ts';
 
 /** A title of the same order, buyer and provider with another due date or value. */
 const RelatedTitle = Type.Object({ id, dueDate: dateOrNull, originalValue: amount });
@@ -97,12 +98,13 @@ export async function readTitleDetail(database: Database, id: bigint): Promise<T
     SELECT revision, kind, at AS "changedAt", pull_id::float8 AS "pullId", pull.origin,
            pull.requested_by AS "requestedBy", fields
     FROM (
-      SELECT revision, kind, changed_at, pull_id, (
-               SELECT coalesce(jsonb_agg(jsonb_build_object(
-                        'column', key, 'before', value #>> '{}', 'after', revision.after ->> key)
-                        ORDER BY key) FILTER (WHERE key <> 'status'), '[]')
-               FROM jsonb_each(revision.before) AS field (key, value))
-      FROM conciliation.title_revision AS revision WHERE title_id = ${id}
+      SELECT revision, revision.kind, revision.changed_at, pull_id, ${differingFields(
+        Prisma.sql`revision.before`,
+        Prisma.sql`revision.after`,
+        Prisma.sql`title.accepted_date`,
+        Prisma.sql`::text`,
+      )}
+      FROM conciliation.title_revision AS revision JOIN conciliation.title ON title.id = title_id WHERE title_id = ${id}
       UNION ALL
       SELECT 0, 'inserted', created_at, first_pull_id, '[]' FROM conciliation.title WHERE id = ${id}
     ) AS history (revision, kind, at, pull_id, fields)

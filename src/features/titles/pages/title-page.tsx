@@ -199,7 +199,7 @@ function Replaced(props: { readonly before: Replacement; readonly after: Replace
   const fields = [
     { column: 'anticipated_due_date', before: before.dueDate, after: after.dueDate },
     { column: 'original_value', before: before.originalValue, after: after.originalValue },
-  ];
+  ].map((field) => ({ ...field, isAccount: false }));
   return <FieldChanges fields={fields.filter(isDifferent)} isRevealed />;
 }
 
