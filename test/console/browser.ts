@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
+import { LANGUAGE_COOKIE } from '../../src/console/shell/page-context.ts';
 import { forFile } from '../support/for-tests.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { findProgram } from '../support/program.ts';
@@ -94,9 +95,13 @@ const LOOKS = [
 /** A page, with its forms disclosed, is accessible and no wider than the screen, in every look. */
 export async function look(page: Page, path: string, name: string): Promise<void> {
   for (const { locale, colorScheme, widths, axe } of LOOKS) {
-    await page.setExtraHTTPHeaders({ 'accept-language': locale });
     await page.emulateMedia({ colorScheme });
     await page.goto(path);
+    // The window's own locale replaces an Accept-Language header.
+    const language = { name: LANGUAGE_COOKIE, value: locale, url: page.url() };
+    await page.context().addCookies([language]);
+    await page.goto(path);
+    expect(await page.locator('html').getAttribute('lang')).toBe(locale);
     await disclose(page);
     for (const width of widths) {
       await page.setViewportSize(VIEWPORTS[width]);
@@ -106,6 +111,7 @@ export async function look(page: Page, path: string, name: string): Promise<void
       await shoot(page, `${name}-${width}${theme}`.replace(/-window$/, '-light'));
     }
   }
+  await page.context().clearCookies({ name: LANGUAGE_COOKIE });
 }
 
 /** The same for what the page shows now, as it is after a form was sent. */

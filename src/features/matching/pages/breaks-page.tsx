@@ -255,7 +255,7 @@ function SnapshotAge(props: {
     <>
       <p class="quiet">
         {text('matching.open', {
-          count: formats.count(state.open),
+          count: state.open,
           value: formats.amount(state.openValue),
         })}
         .{' '}
