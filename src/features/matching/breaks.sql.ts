@@ -351,6 +351,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     SELECT 'reversal_refused', NULL, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
     FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'
+      -- A posting that a person recorded after a restore may name neither.
+      AND coalesce(own.title_id::text, booking.title_id::text, erp_key) IS NOT NULL
     UNION ALL
     SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END, NULL,
            withdrawn, erp_key

@@ -15,6 +15,7 @@ import {
   releaseWaitingDays,
 } from '../../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations, pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -388,6 +389,21 @@ test('a receipt that is set aside counts for nothing, and the day that waited is
   expect(await lines()).toEqual([]);
   await answer('set_aside');
   expect(await brief()).toEqual([['book', 'a', 1, 1]]);
+});
+
+test('the matching runs while the ERP refuses to reverse a posting of which only the key is known', async () => {
+  await pull({ uid: 'a' });
+  await take(receiptOf(foreign()));
+  await sign();
+  await answer('recorded');
+  const reversal = (await offered()).find(({ kind }) => kind === 'reverse');
+  if (reversal === undefined) throw new Error('no reversal');
+  await take(failureOf(reversal, 'the agent was paid', { final: true }));
+  expect((await offered()).map(({ kind, state }) => [kind, state])).toContainEqual([
+    'reverse',
+    'refused',
+  ]);
+  await runMatching(world.database, { by: 'test', bookingsFrom: DAY });
 });
 
 test('a day that waited and was restated meanwhile is not released by its old seal', async () => {
