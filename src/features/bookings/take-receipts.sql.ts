@@ -63,7 +63,9 @@ export function takeReceipts(
   const rows = receipts.map(toRow);
   return database.prisma.$transaction(async (tx) => {
     const [conflict] = await tx.$queryRaw<[{ key: string }?]>`
-      SELECT given.idempotency_key AS key
+      SELECT idempotency_key AS key FROM ${given(rows)} GROUP BY 1 HAVING count(DISTINCT to_jsonb(given)) > 1
+      UNION ALL
+      SELECT given.idempotency_key
       FROM ${given(rows)} JOIN conciliation.booking_receipt AS receipt
         ON receipt.consumer = ${consumer} AND receipt.idempotency_key = given.idempotency_key
       WHERE NOT to_jsonb(receipt) @> to_jsonb(given)

@@ -149,7 +149,11 @@ test('a receipt is taken once; a failed line is offered again until it is posted
   await expect(take({ ...failed, reason: 'another' })).rejects.toThrow(
     'another receipt has the key',
   );
-  await take(receiptOf(line));
+  const posted = receiptOf(line);
+  await expect(take(posted, { ...posted, document: 'another' })).rejects.toThrow(
+    'another receipt has the key',
+  );
+  expect(await take(posted, posted)).toBe(1);
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
 });
 
