@@ -12,7 +12,8 @@
  */
 import { parseArgs } from 'node:util';
 import { type Database, openDatabase } from '#dist/base/database/database.js';
-import { listBreaks } from '#dist/features/matching/break-list.sql.js';
+import { readFilter } from '#dist/console/list/filter.js';
+import { BREAK_FILTER, listBreaks } from '#dist/features/matching/break-list.sql.js';
 import { runMatching } from '#dist/features/matching/run-matching.sql.js';
 import { peakMemoryBytes } from './meter.ts';
 import { toCount } from './numbers.ts';
@@ -26,15 +27,7 @@ const LIMIT_TITLES = 100_000;
 const LIMIT_SECONDS = 60;
 const LIMIT_MB = 300;
 const ROUNDS = 20;
-const FIRST_BREAKS = {
-  state: 'open',
-  urgency: null,
-  kind: null,
-  date: null,
-  supplier: null,
-  offset: 0,
-  limit: 50,
-} as const;
+const FIRST_BREAKS = { ...readFilter(BREAK_FILTER, {}).filter, offset: 0, limit: 50 };
 const PAGES: readonly Page[] = [
   ['Breaks', '/breaks', 200],
   ['… of a kind', '/breaks?kind=value_differs', 200],

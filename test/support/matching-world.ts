@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/base/database/database.ts';
-import { listBreaks } from '../../src/features/matching/break-list.sql.ts';
+import { readFilter } from '../../src/console/list/filter.tsx';
+import { BREAK_FILTER, listBreaks } from '../../src/features/matching/break-list.sql.ts';
 import { matchByPerson } from '../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { importPayables, type PayableFields } from './payables.ts';
@@ -54,15 +55,7 @@ export async function listMatches({ prisma }: Database): Promise<string[]> {
 }
 
 /** The filter of the open breaks. */
-export const OPEN_BREAKS = {
-  state: 'open',
-  urgency: null,
-  kind: null,
-  date: null,
-  supplier: null,
-  offset: 0,
-  limit: 1000,
-} as const;
+export const OPEN_BREAKS = { ...readFilter(BREAK_FILTER, {}).filter, offset: 0, limit: 1000 };
 
 /** The breaks as "kind order key". */
 export async function listBreakNames(database: Database): Promise<string[]> {

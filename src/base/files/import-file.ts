@@ -110,7 +110,7 @@ export interface FileReading {
    * UTF-8 text that was cut within a letter look the same, and names would be wrong without a word.
    */
   readonly encoding: (typeof ENCODINGS)[number];
-  /** Receives the line of the totals that end the file, if there are any. They are left out. */
+  /** Set when the file is read: the line of the totals that end the file, which are left out; null: there are none. */
   totalsLine?: number | null;
 }
 

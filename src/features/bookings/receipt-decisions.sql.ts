@@ -37,7 +37,8 @@ export interface SeenReceipts {
  * Gives receipts of a date an answer. If the date has a seal that is not restated, and no other receipt of the date
  * waits for an answer, this transaction releases it.
  * @param decision.fourEyes whether the person who signed the day off may not answer. Absent: no.
- * @throws InputError if other receipts wait by now, the person may not answer, or if no release would correct the posting: the date is before BOOKINGS_FROM, or was never pulled
+ * @throws InputError if other receipts wait by now, the person may not answer, or no release would correct the posting,
+ *   because the date is before BOOKINGS_FROM or was never pulled
  */
 export function answerReceipts(
   database: Database,

@@ -8,11 +8,11 @@ import { Prisma } from '../../generated/prisma/client.ts';
 export const DOES_NOT_FIT = Prisma.sql`outcome IN ('unknown_key', 'other_content', 'other_document', 'after_refusal')`;
 
 /**
- * Compares the receipts that are new with the lines, and applies the newest accepted one of each line. A line
- * that failed is offered again, at the end of the feed, unless the receipt is final. A line whose booking has a later posted version is
- * superseded. A posted line keeps its document: until the line fails, a receipt with another one does not fit. Nor does
- * `posted` after a final receipt: an ERP that refused a line because the agent was paid, and posts it later, has usually
- * lost that payment.
+ * Compares the receipts that are new with the lines, and applies the newest accepted one of each line. A line that
+ * failed is offered again, at the end of the feed, unless the receipt is final. A line whose booking has a later posted
+ * version is superseded. A posted line keeps its document: until the line fails, a receipt with another one does not
+ * fit. Nor does `posted` after a final receipt: an ERP that refused a line because the agent was paid, and posts it
+ * later, has usually lost that payment.
  * @param date only the receipts of this date; null: all
  * @returns the number of receipts
  */

@@ -7,9 +7,10 @@ import type { Losses, PlannedResponse } from '../../core/merge/engine-hooks.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /**
- * Limits beyond which a response waits for a person although it keeps the contract and its date may lose its titles. Each limit holds for the whole
- * response and for the titles of each buyer. Small numbers of titles vary by themselves: no limit holds a response
- * because of fewer titles than `MIN_TITLES`, and those of one buyer that vanished, than `MIN_BUYER_TITLES`.
+ * Limits beyond which a response waits for a person although it keeps the contract and its date may lose its titles.
+ * Each limit holds for the whole response and for the titles of each buyer. Small numbers of titles vary by themselves:
+ * no limit holds a response because of fewer titles than `MIN_TITLES`, and those of one buyer that vanished, than
+ * `MIN_BUYER_TITLES`.
  */
 const MIN_TITLES = 20;
 

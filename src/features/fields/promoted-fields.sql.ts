@@ -12,6 +12,7 @@ import {
   type FieldRole,
   type PromotedField,
 } from '../../core/title/promoted-fields.ts';
+import { ACCOUNT_ROLES } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { forgetBreaks } from '../matching/match-decisions.sql.ts';
 
@@ -33,7 +34,7 @@ const ACCOUNT_PLACES = Object.values(DESTINATION_PATHS).flatMap(([party, account
 ]);
 /** `isAccount` of a row of `promoted_fields`. */
 export const IS_ACCOUNT = Prisma.sql`
-  (role IN ('provider_account', 'agent_account') OR path[1:2]::text = ANY(${ACCOUNT_PLACES}::text[]))`;
+  (role = ANY(${Object.values(ACCOUNT_ROLES)}::text[]) OR path[1:2]::text = ANY(${ACCOUNT_PLACES}::text[]))`;
 
 /** The fields that are promoted now. They are shown, written and searched for titles of all dates. */
 const NOW = Prisma.sql`conciliation.promoted_fields(conciliation.content_version()) AS field`;

@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
+import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import {
   amount,
   date,
@@ -87,9 +88,6 @@ export const ListedBreak = Type.Object({
 });
 export type ListedBreak = Static<typeof ListedBreak>;
 
-/** Of a key or a code of the ERP. */
-export const MAX_TEXT = 255;
-
 const URGENCIES = ['urgent', 'other'] as const;
 const BREAK_STATES = ['open', 'resolved'] as const;
 
@@ -102,7 +100,7 @@ export const BREAK_FILTER = {
   /** The accepted date of the title. */
   date: dateField('matching.date'),
   /** The supplier's code in the ERP. */
-  supplier: textField('matching.supplier', MAX_TEXT),
+  supplier: textField('matching.supplier', MAX_KEY_CHARACTERS),
 };
 export type BreakFilter = FilterOf<typeof BREAK_FILTER>;
 

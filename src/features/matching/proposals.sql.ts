@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/tax-id.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import {
   amount,
   date,
@@ -24,7 +25,7 @@ import {
 } from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { jsonOf, MAX_TEXT, OPEN_BREAKS } from './break-list.sql.ts';
+import { jsonOf, OPEN_BREAKS } from './break-list.sql.ts';
 import {
   CLOSED_DAY,
   pairsOfSupplier,
@@ -102,7 +103,7 @@ export const PROPOSAL_FILTER = {
   title: asHidden(numberField('matching.order', { min: 0, max: 999_999_999, absent: 0 })),
   kind: asTabs(anyOf('matching.kind', LISTED_KINDS, (kind) => `matching.proposalKinds.${kind}`)),
   date: dateField('matching.date'),
-  supplier: textField('matching.supplier', MAX_TEXT),
+  supplier: textField('matching.supplier', MAX_KEY_CHARACTERS),
 };
 export type ProposalFilter = FilterOf<typeof PROPOSAL_FILTER>;
 

@@ -137,8 +137,8 @@ const CONTENT = Prisma.raw(MORE_CONTENT);
 
 /**
  * Removes the personal data of the parties of the list from staged rows. A title of another party loses those members
- * of `extra` that name one of them. The hashes stay those of the answer, so that an erased title compares equal, and the revision of a
- * restated one has no personal data.
+ * of `extra` that name one of them. The hashes stay those of the answer, so that an erased title compares equal, and the
+ * revision of a restated one has no personal data.
  * @param isStaged a condition for a row `staged`
  */
 export async function eraseStaged(tx: Transaction, isStaged: Prisma.Sql): Promise<void> {

@@ -1,6 +1,7 @@
 import { type TProperties, Type } from 'typebox';
 import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
+import { MAX_KEY_CHARACTERS } from '../../../base/values/field-fault.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { type Action, declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
@@ -24,14 +25,13 @@ import {
   type BreakPayable,
   type BreakTitle,
   type ListedBreak,
-  MAX_TEXT,
   readBreak,
 } from '../break-list.sql.ts';
 import { REOPENED } from '../breaks.sql.ts';
 import { BREAK_KINDS, type BreakKind } from '../judgement.sql.ts';
 import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
-export const erpKey = Type.String({ maxLength: MAX_TEXT });
+export const erpKey = Type.String({ maxLength: MAX_KEY_CHARACTERS });
 /** The list of the date follows. */
 export const DECISION = { date: Type.Optional(ledgerDate), code: words(BREAK_CODES), reason };
 /** The rows of a list of breaks, as the person has seen them. */
