@@ -302,12 +302,33 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     FROM conciliation.title AS title ${CLOSED_DAY}
     WHERE status = 'current' AND ${scope.unmatched}
       AND NOT EXISTS (SELECT FROM held WHERE held.title_id = title.id)
+  ), lone AS MATERIALIZED (
+    -- Of the orders of unmatched titles: the titles without a payable, and the withdrawn ones that no merge has linked.
+    SELECT id, status, order_uid, buyer_identification, provider_external_id, original_value, anticipated_due_date
+    FROM conciliation.title AS title
+    WHERE ${scope.among(Prisma.sql`order_uid`, Prisma.sql`SELECT order_uid FROM unmatched`)}
+      -- By index: as joins, all matches and links would be hashed.
+      AND CASE status WHEN 'current'
+            THEN (SELECT count(*) FROM conciliation.title_payable AS match WHERE match.title_id = title.id)
+            ELSE (SELECT count(*) FROM conciliation.title_succession WHERE predecessor_id = title.id) END = 0
+  ), moved AS MATERIALIZED (
+    -- The title that continues a withdrawn one on another accepted date: of equal titles, that with the nearest due date.
+    SELECT DISTINCT ON (gone.id) title.id AS title_id, gone.id AS predecessor_id
+    FROM lone AS title JOIN lone AS gone USING (order_uid, original_value)
+    WHERE title.status = 'current' AND gone.status = 'withdrawn'
+      AND ROW(title.buyer_identification, title.provider_external_id)
+          IS NOT DISTINCT FROM ROW(gone.buyer_identification, gone.provider_external_id)
+    ORDER BY gone.id, abs(title.anticipated_due_date - gone.anticipated_due_date), title.id
   ), heir AS MATERIALIZED (
     SELECT link.title_id, gone.id AS gone_id
-    FROM (SELECT title_id FROM conciliation.title_succession WHERE title_id = ANY(ARRAY(SELECT id FROM unmatched))) AS link
+    FROM (
+      SELECT title_id, predecessor_id FROM conciliation.title_succession WHERE title_id = ANY(ARRAY(SELECT id FROM unmatched))
+      UNION ALL
+      SELECT title_id, predecessor_id FROM moved WHERE title_id IN (SELECT id FROM unmatched)
+    ) AS link
     CROSS JOIN LATERAL (
       WITH RECURSIVE gone AS (
-        SELECT predecessor_id AS id FROM conciliation.title_succession AS first WHERE first.title_id = link.title_id
+        SELECT link.predecessor_id AS id
         UNION
         SELECT predecessor_id FROM gone JOIN conciliation.title_succession AS earlier ON earlier.title_id = gone.id
       ) SELECT id FROM gone

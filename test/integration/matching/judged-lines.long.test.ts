@@ -3,14 +3,14 @@ import { beforeEach, expect, test } from 'vitest';
 import { addDays, type CivilDate } from '../../../src/base/values/business-day.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
-import { AGENT, judgedWorldOfFile, THIRD_PARTY } from '../../support/judged-world.ts';
+import { AGENT, judgedWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
 import { clearMatching, listMatches, OPEN_BREAKS } from '../../support/matching-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
 let date: CivilDate = DAY;
 beforeEach(async () => {
-  date = daysFrom(7, date);
+  date = daysFrom(5, date);
   await clearMatching(world.database);
 });
 
@@ -357,3 +357,48 @@ test.each(['paid', `paid as=assignment by=2026-01-01:${'0'.repeat(32)}:1:1`])(
     await expectBreaks('', `${kind}! sibling k2`);
   },
 );
+
+test.each([
+  ['waiting', ''],
+  ['posted and reversed', 'posted'],
+])(
+  'a payable that the ERP has paid is that of a title that moved to another accepted and another due date: %s',
+  async (state, answer) => {
+    const uid = `late ${state}`.replaceAll(' ', '-');
+    const value = answer ? 1533 : 1534;
+    const moved = daysFrom(1, date);
+    const rest = `${uid} ${value} due=2099-08-30, rest 9999`;
+    await judged.pull(date, `${uid} ${value}, ${rest}`);
+    await judged.state(`k1 ${value}, k2 ${value} due=2099-08-30`, 'snapshot');
+    await judged.match();
+    const bookDate = async () => {
+      await judged.release(date);
+      await judged.answer(date, 'posted');
+    };
+    if (answer) await bookDate();
+    await judged.pull(date, rest);
+    await judged.pull(moved, `${uid} ${value} due=2099-07-12`);
+    await judged.match();
+    if (answer) await bookDate();
+    await judged.state(`k1 0 total=${value} paid as=payment to=${SUPPLIER}`);
+    await judged.match();
+    expect(await judged.breaks(moved)).toEqual([`paid_to_supplier! ${uid} k1`]);
+    expect(await judged.waiting(moved)).toEqual([uid]);
+  },
+);
+
+test('of equal titles that moved, the payable of each is that of the nearest due date', async () => {
+  const moved = daysFrom(1, date);
+  await judged.pull(date, 'pair 1535, pair 1535 due=2099-08-30');
+  await judged.state('k1 1535, k2 1535 due=2099-08-30', 'snapshot');
+  await judged.match();
+  await judged.pull(date, 'rest 9999');
+  await judged.pull(moved, 'pair 1535 due=2099-07-12, pair 1535 due=2099-09-12');
+  await judged.state(`k2 0 total=1535 due=2099-08-30 paid as=payment to=${SUPPLIER}`);
+  await judged.match();
+  const { breaks } = await listBreaks(world.database.prisma, { ...OPEN_BREAKS, date: moved });
+  expect(breaks.map(({ kind, title }) => `${kind} ${title?.dueDate}`)).toEqual([
+    'paid_to_supplier 2099-09-12',
+    'due_date_differs 2099-07-12',
+  ]);
+});
