@@ -270,7 +270,6 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
   run AS MATERIALIZED (
     SELECT coalesce(time_zone, 'America/Sao_Paulo') AS time_zone, coalesce(states_paid, false) AS states_paid,
            bookings_from,
-           (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql') AS sql_at,
            (SELECT max(started_at) FROM conciliation.erp_payable_import
             WHERE kind = 'snapshot' AND is_complete) AS snapshot_at
     FROM (SELECT) AS one LEFT JOIN (SELECT * FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest ON true

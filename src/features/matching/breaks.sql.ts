@@ -30,7 +30,7 @@ import {
   SAME_DUE as SAME_DUE_BY_HASH,
   TITLE_GROUND,
 } from './candidates.sql.ts';
-import { KINDS, PAYEE, SEVERITY, SITUATION, VERDICTS } from './judgement.sql.ts';
+import { KINDS, PAYEE, SEVERITY, SITUATION, STATED_AT, VERDICTS } from './judgement.sql.ts';
 
 /** The title of a pair without a match; 0 for a match. */
 const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
@@ -40,10 +40,6 @@ const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
  * waits for a person.
  */
 const SEVERITY_OF_PAIR = Prisma.sql`least(${SEVERITY}, CASE WHEN is_far THEN 1 END)`;
-
-/** When a payable was stated last. A payable that SQL wrote is stated by each later statement. */
-const STATED_AT = Prisma.sql`
-  (CASE WHEN payable.import_id IS NULL THEN greatest(payable.stated_at, run.sql_at) ELSE payable.stated_at END)`;
 
 /** The code of a decision that opens a resolved break again. */
 export const REOPENED = 'reopened';

@@ -208,26 +208,41 @@ export const VERDICTS: Prisma.Sql = Prisma.sql`
 const isSupplier = (party: Prisma.Sql) => Prisma.sql`
   (${isAgent(party, Prisma.sql`payable.supplier_tax_id`)} OR ${isAgent(party, TITLE_TAX_ID)})`;
 
+/** When a payable was stated last. A payable that SQL wrote is stated by each later statement. */
+export const STATED_AT: Prisma.Sql = Prisma.sql`
+  (CASE WHEN payable.import_id IS NULL
+     THEN greatest(payable.stated_at,
+                   (SELECT max(started_at) FROM conciliation.erp_payable_import WHERE kind = 'sql'))
+     ELSE payable.stated_at END)`;
+
 /**
  * Whether the newest posted line of a title `title`, or a line after it without an answer, asks that `party` be paid:
  * the agent of a title that was restated since.
+ * @param isEarlier whether the lines `asked` before the newest posted one count too
  */
-const isAskedAgent = (party: Prisma.Sql) => Prisma.sql`
+const isAskedAgent = (party: Prisma.Sql, isEarlier = Prisma.sql`false`) => Prisma.sql`
   EXISTS (
     SELECT FROM (
-      SELECT kind, version, max(version) FILTER (WHERE state = 'posted') OVER () AS posted,
+      SELECT kind, state, version, max(version) FILTER (WHERE state = 'posted') OVER () AS posted,
+             max(state_at) FILTER (WHERE state = 'posted') OVER () AS posted_at,
              ${taxIdOf('line.financial_agent_identification')} AS agent
       FROM conciliation.booking_line AS line
       WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
-        AND line.title_id = title.id AND line.state IN ('released', 'posted')
-    ) AS asked WHERE kind <> 'reverse' AND (version >= posted) IS NOT FALSE AND ${isAgent(party, Prisma.sql`asked.agent`)})`;
+        AND line.title_id = title.id AND line.state IN ('released', 'posted', 'superseded')
+    ) AS asked
+    WHERE kind <> 'reverse' AND (state <> 'superseded' AND (version >= posted) IS NOT FALSE OR ${isEarlier})
+      AND ${isAgent(party, Prisma.sql`asked.agent`)})`;
 
-/** Who is to be paid, of a pair `title`, `payable`: supplier, agent, other. Null: the ERP states no payee. */
+/**
+ * Who is to be paid, of a pair `title`, `payable`: supplier, agent, other. Null: the ERP states no payee. Until the ERP
+ * states the payable later than the receipt, the agent of the line before is to be paid.
+ */
 export const PAYEE: Prisma.Sql = Prisma.sql`
   CASE WHEN payable.payee IS NULL THEN NULL
        WHEN ${isSupplier(Prisma.sql`payable.payee`)} THEN 'supplier'
        WHEN ${isAgent(Prisma.sql`payable.payee`, TITLE_AGENT)} THEN 'agent'
-       WHEN ${isAskedAgent(Prisma.sql`payable.payee`)} THEN 'agent' ELSE 'other' END`;
+       WHEN ${isAskedAgent(Prisma.sql`payable.payee`, Prisma.sql`asked.posted_at >= ${STATED_AT}`)} THEN 'agent'
+       ELSE 'other' END`;
 
 /** Who was paid. A payee that is the supplier's own says nothing about that. */
 const PAID_TO = Prisma.sql`coalesce(payable.paid_to, CASE WHEN said.payee <> 'supplier' THEN payable.payee END)`;

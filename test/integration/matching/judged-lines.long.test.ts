@@ -245,7 +245,7 @@ test.each([
   ['r', 'answered', true],
   ['q', 'not answered', false],
 ])(
-  'a restated agent: the payee that a line asked for is expected until another line is posted: %s %s',
+  'a restated agent: the payee that a line asked for is expected until another line is posted and the payable is stated: %s %s',
   async (uid, _, isPosted) => {
     await release(`${uid} 1509`, `k1 1509 order=${uid}`, isPosted);
     await expectBreaks(`k1 1509 order=${uid} payee=${AGENT}`, '');
@@ -254,7 +254,8 @@ test.each([
     await judged.release(date);
     await expectBreaks('', '');
     await judged.answer(date, 'posted');
-    await expectBreaks('', `payee_changed! ${uid} k1`);
+    await expectBreaks('', '');
+    await expectBreaks(`k1 1509 order=${uid} payee=${AGENT}`, `payee_changed! ${uid} k1`);
     await expectBreaks(`k1 1509 order=${uid} payee=${THIRD_PARTY}`, '');
   },
 );
