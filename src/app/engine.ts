@@ -4,7 +4,7 @@ import { latestSlot } from '../base/config/cron-schedule.ts';
 import type { Database } from '../base/database/database.ts';
 import { PlatformAuthError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
-import { type Loop, loop } from '../base/runtime/loop.ts';
+import { type Loop, loop } from '../base/runtime/timing.ts';
 import {
   createPlanner,
   type OnlyJob,

@@ -1,8 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { openPlatform, openStaging, openToken } from '../app/parts.ts';
 import type { Config } from '../base/config/config.ts';
-import { requireSameClock } from '../base/database/clock.ts';
-import type { Database } from '../base/database/database.ts';
+import { type Database, requireSameClock } from '../base/database/database.ts';
 import {
   ConciliationError,
   ConfigError,
@@ -10,7 +9,7 @@ import {
   TokenUnusableError,
 } from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
-import { OverdueError, within } from '../base/runtime/within.ts';
+import { OverdueError, within } from '../base/runtime/timing.ts';
 import { dayWindow } from '../core/title/title-contract.ts';
 import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
 import { databaseCheck } from '../features/alerts/health.sql.ts';

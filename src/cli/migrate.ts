@@ -1,6 +1,6 @@
 import { recordAudit } from '../base/audit/audit.ts';
+import { skipLostNumbers } from '../base/database/database.ts';
 import { migrate } from '../base/database/migrate.ts';
-import { skipLostNumbers } from '../base/database/program-lock.sql.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { migrateQueue } from '../core/work/postgres-backend.ts';
 import { command, flag, required, stagingCommand, toWords } from './command.ts';

@@ -1,6 +1,6 @@
 import { FEATURES } from '../app/features.ts';
 import { openPlatform, openPulls, openToken } from '../app/parts.ts';
-import { requireSameClock } from '../base/database/clock.ts';
+import { requireSameClock } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';

@@ -1,7 +1,5 @@
 import { type Decision, recordAudit } from '../base/audit/audit.ts';
-import { readClock } from '../base/database/clock.ts';
-import type { Database } from '../base/database/database.ts';
-import { takeLock } from '../base/database/program-lock.sql.ts';
+import { type Database, readClock, takeLock } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import {
   addDays,

@@ -1,6 +1,6 @@
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { hashToken, newToken } from '../../base/database/secret-token.ts';
+import { hashToken, newToken } from '../../base/runtime/secrets.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../../base/database/database.ts';
-import { boundedRun } from '../../base/runtime/within.ts';
+import { boundedRun } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { DAY_STATES } from '../../core/ledger/day-ledger.sql.ts';
 import { PULL_ORIGINS } from '../../core/ledger/pull-ledger.sql.ts';

@@ -1,4 +1,4 @@
-import { taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { isSameDue, joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.ts';
 import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';

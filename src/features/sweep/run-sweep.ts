@@ -2,7 +2,7 @@
  * sweep/ requests every title accepted since a date and compares each date with the ledger. It merges
  * nothing: a date that differs gets a pull. This file is one attempt, from the request to the comparison.
  */
-import { readClock } from '../../base/database/clock.ts';
+import { readClock } from '../../base/database/database.ts';
 import {
   type ConciliationError,
   PlatformAuthError,
