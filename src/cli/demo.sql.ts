@@ -22,7 +22,7 @@ import { importPayableFile } from '../features/matching/payables/payable-import.
 import { runMatching } from '../features/matching/run-matching.sql.ts';
 import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { type CommandResult, type CommandRun, command, EXIT, flag } from './command.ts';
-import { daysTable } from './status.ts';
+import { daysTable } from './ledger.sql.ts';
 
 const DEMO_DAYS = 14;
 

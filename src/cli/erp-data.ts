@@ -13,13 +13,13 @@ import {
   argument,
   EXIT,
   flag,
+  formatCount,
   integerFrom,
   oneOf,
   optional,
   preset,
   stagingCommand,
 } from './command.ts';
-import { formatCount } from './output/table.ts';
 
 const FILE_WORDS = {
   file: argument('a .json or .csv file'),
