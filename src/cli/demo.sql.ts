@@ -13,8 +13,13 @@ import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import { type PullParts, pullToEnd } from '../core/work/run-pull.ts';
-import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
-import { type AcceptedTitle, startSyntheticErp, syntheticPayables } from '../demo/synthetic-erp.ts';
+import {
+  type AcceptedTitle,
+  type Sandbox,
+  startSandbox,
+  startSyntheticErp,
+  syntheticPayables,
+} from '../demo/sandbox.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { promoteField } from '../features/fields/promoted-fields.sql.ts';

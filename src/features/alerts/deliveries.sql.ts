@@ -17,7 +17,7 @@ import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
 import { CAUSE } from './alert-list.sql.ts';
-import { ALERT_KINDS, ALERTS, type AlertKind, nextStepOf, pageOf } from './alerts.ts';
+import { ALERT_KINDS, ALERTS, type AlertKind, nextStepOf, pageOf } from './alerts.sql.ts';
 import {
   type AlertChannel,
   type Channel,

@@ -8,7 +8,7 @@ import { dateText, type Language, listDates, textOf } from '../../base/texts/tex
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertPolicy, AlertRow, Words } from '../../console/alert-entry.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { ALERT_KINDS, ALERTS, type AlertKind } from './alerts.ts';
+import { ALERT_KINDS, ALERTS, type AlertKind } from './alerts.sql.ts';
 
 /** A condition while it lasts. */
 export interface Alert {

@@ -8,7 +8,7 @@ import type { QueueCounts } from '../../core/work/job-queue.ts';
 import type { ObservedAttempt } from '../../core/work/run-pull.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { SYNC_STATES } from '../providers/provider.ts';
-import { ALERT_KINDS } from './alerts.ts';
+import { ALERT_KINDS } from './alerts.sql.ts';
 
 /** The outcome of one attempt at a pull: the pull's new state, or the reason why it is still queued. */
 const PULL_OUTCOMES = [

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { type Database, openDatabase, takeLock } from '../../../src/base/database/database.ts';
 import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
-import type { AlertKind } from '../../../src/features/alerts/alerts.ts';
+import type { AlertKind } from '../../../src/features/alerts/alerts.sql.ts';
 import type { MessageStyle } from '../../../src/features/alerts/channels.ts';
 import {
   type Alert,
