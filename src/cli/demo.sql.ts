@@ -106,7 +106,8 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     writeFileSync(tokenFile, sandbox.token, { mode: 0o600 });
     const announce = (consoleUrl: string) => `${result.text}
 
-The console, signed in by links that work once. Open the second link in another browser or a private window:
+The console, by links that work once, with which you choose a password. Open the second link in another browser or a
+private window:
 
   reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}
   administrator of users and keys            ${consoleUrl}/link/${adminToken}
@@ -145,7 +146,7 @@ async function createDemoLink(database: Database, name: 'reviewer' | 'admin'): P
   const by = DEMO_ACTOR;
   const known = await database.prisma.consoleUser.count({ where: { name } });
   if (known === 0) await addUser(database, { name, role: name, by });
-  return createLink(database, { name, purpose: 'sign_in', validMinutes: 24 * 60, by });
+  return createLink(database, { name, by });
 }
 
 /** Runs the complete service and the made-up ERP, so that every button of the console works. */
