@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { RowBatches } from '../base/export/table.ts';
-import { ConciliationError, InputError, ShutdownError } from '../base/runtime/errors.ts';
+import { InputError, ShutdownError } from '../base/runtime/errors.ts';
 import { LANGUAGES } from '../base/texts/texts.ts';
 import { wordsOf } from '../console/shell/page-context.ts';
 import { AMOUNT_COLUMNS } from '../core/title/title.ts';
@@ -36,8 +35,6 @@ import {
   withStaging,
 } from './command.ts';
 
-const STANDARD_OUTPUT = '-';
-
 const exportTitles = command({
   name: 'export',
   does: 'write the titles of a range of dates to a file',
@@ -45,7 +42,7 @@ const exportTitles = command({
     from: required('<date>', 'first accepted date, YYYY-MM-DD', toDate),
     to: required('<date>', 'last accepted date, YYYY-MM-DD', toDate),
     format: required('<format>', 'the file format', oneOf(EXPORT_FORMATS)),
-    out: required('<file>', 'the file; - is standard output, for csv and jsonl'),
+    out: required('<file>', 'the file'),
     locale: optional(
       '<locale>',
       'of csv: separators and decimal sign (default: "pt-BR")',
@@ -71,20 +68,13 @@ Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file canno
 
 Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --out march.xlsx`,
   needs: { platform: false },
-  async run(run, { from, to, format, out, locale, includeWithdrawn, force, json }) {
-    const toStandardOutput = out === STANDARD_OUTPUT;
+  async run(run, { from, to, format, out, locale, includeWithdrawn, force }) {
     if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
     if (locale !== undefined && format !== 'csv') {
       throw new InputError(`--locale ${locale}: requires --format csv`);
     }
-    if (toStandardOutput && format === 'xlsx') {
-      throw new InputError('--out -: a workbook goes to a file');
-    }
-    if (toStandardOutput && json) {
-      throw new InputError('--out -: the titles take standard output, so no --json');
-    }
     const file = { path: out, force };
-    if (!toStandardOutput) await checkOutFile(file);
+    await checkOutFile(file);
 
     const selection = { from, to, includeWithdrawn };
     return withStaging(run, ({ database }) =>
@@ -101,13 +91,10 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const content = { ...read, ledger, titles };
         const page = wordsOf('en', 'UTC');
         const encoded = encodeTitles(content, format, page, locale ?? 'pt-BR');
-        const bytes = toStandardOutput
-          ? await writeStandardOutput(encoded.bytes, run.signal)
-          : await writeOutFile(file, encoded.bytes, run.signal);
+        const bytes = await writeOutFile(file, encoded.bytes, run.signal);
         const doubtful = doubtfulDates({ from, to }, ledger);
-        const name = toStandardOutput ? 'standard output' : out;
         const text = [
-          `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
+          `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
           ...(withdrawn === 0
             ? []
             : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
@@ -118,14 +105,12 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
             AMOUNT_COLUMNS.map((column) => [column, formatAmount(sums[column])]),
           ),
         ].join('\n');
-        // Standard output carries only the titles.
-        if (toStandardOutput) process.stderr.write(`${text}\n`);
         return {
           document: {
             ...{ file: out, format, ...selection, rows, withdrawn, sums, bytes },
             ...{ days: ledger, doubtfulDates: doubtful },
           },
-          text: toStandardOutput ? '' : text,
+          text,
         };
       }),
     );
@@ -209,39 +194,10 @@ export async function writeOutFile(
     return size;
   } catch (error) {
     await rm(partial, { force: true });
-    throw toOutputError(`--out ${out.path}`, error, signal);
+    if (signal.aborted) throw new ShutdownError('the export was interrupted', { cause: error });
+    // Errors of the source have no code of the operating system.
+    throw errorCode(error) === null ? error : cannotWrite(`--out ${out.path}`, error);
   }
-}
-
-/** Streams to standard output and leaves it open. Throws the errors of `writeOutFile`. */
-async function writeStandardOutput(
-  bytes: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): Promise<number> {
-  let size = 0;
-  const counted = async function* () {
-    for await (const chunk of bytes) {
-      size += chunk.length;
-      yield chunk;
-    }
-  };
-  try {
-    await pipeline(counted(), process.stdout, { signal, end: false });
-    return size;
-  } catch (error) {
-    throw toOutputError('standard output', error, signal);
-  }
-}
-
-/** Returns errors of the source unchanged. Other errors have a code of the operating system. */
-function toOutputError(name: string, error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return new ShutdownError('the export was interrupted', { cause: error });
-  if (error instanceof ConciliationError) return error;
-  const code = errorCode(error);
-  // The reader of a pipe, such as "| head", has closed it.
-  if (code === 'EPIPE')
-    return new ShutdownError(`${name} was closed before the end`, { cause: error });
-  return code === null ? error : cannotWrite(name, error);
 }
 
 function cannotWrite(name: string, error: unknown): InputError {
