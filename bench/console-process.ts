@@ -4,7 +4,7 @@ import { FEATURES } from '#dist/app/features.js';
 import { openDatabase } from '#dist/base/database/database.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
 import { startSession } from '#dist/console/access/console-sessions.sql.js';
-import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.js';
+import { addUser } from '#dist/console/access/console-users.sql.js';
 import { createConsole } from '#dist/console/shell/server.js';
 import { answerParent } from './child.ts';
 
@@ -32,9 +32,13 @@ async function open({ databaseUrl }: { readonly databaseUrl: string }) {
   });
   const { url } = await web.start();
   await addUser(database, { name: 'bench', role: 'admin', by: 'bench' });
-  const user = await findLoginUser(database, 'bench');
-  if (user === null) throw new Error('the user that was added is missing');
-  const token = await startSession(database, user, null, 'link');
+  const passwordHash = 'of no password';
+  const { id } = await database.prisma.consoleUser.update({
+    where: { name: 'bench' },
+    data: { passwordHash },
+  });
+  const user = { id, name: 'bench' };
+  const token = await startSession(database, user, null, { passwordHash, totpSecret: null });
   return { url, cookie: `conciliation=${token}` };
 }
 export type ConsoleProgram = typeof open;

@@ -4,7 +4,7 @@ import { latestSlot } from '../base/config/cron-schedule.ts';
 import type { Database } from '../base/database/database.ts';
 import { PlatformAuthError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
-import { type Loop, loop } from '../base/runtime/loop.ts';
+import { type Loop, loop } from '../base/runtime/timing.ts';
 import {
   createPlanner,
   type OnlyJob,
@@ -29,8 +29,7 @@ import { type AttemptOutcome, type PullParts, runPull } from '../core/work/run-p
 import type { Metrics } from '../features/alerts/metrics.sql.ts';
 import { readPushDelayMs } from '../features/providers/provider-batches.sql.ts';
 import { type PushParts, type PushReport, pushOnce } from '../features/providers/push-providers.ts';
-import { runSweep, type SweepOutcome } from '../features/sweep/run-sweep.ts';
-import { readDueSweep } from '../features/sweep/sweeps.sql.ts';
+import { readDueSweep, runSweep, type SweepOutcome } from '../features/sweep/sweeps.sql.ts';
 import { FEATURES } from './features.ts';
 import { type OpenStaging, openPlatform, openPulls, openToken } from './parts.ts';
 

@@ -1,7 +1,6 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import type { Config } from '../base/config/config.ts';
-import { readClock } from '../base/database/clock.ts';
-import { type Database, openDatabase } from '../base/database/database.ts';
+import { type Database, openDatabase, readClock } from '../base/database/database.ts';
 import { migrate, pendingMigrations } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../base/runtime/errors.ts';

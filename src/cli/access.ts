@@ -41,8 +41,7 @@ Example: conciliation user add ana --role reviewer`,
   async run(database, { name, role, email = null }, { config, by }) {
     if (role !== undefined) await addUser(database, { name, role, email, by });
     else if (email !== null) throw new InputError('--email: requires --role');
-    const validMinutes = PASSWORD_LINK_HOURS * 60;
-    const token = await createLink(database, { name, purpose: 'password', validMinutes, by });
+    const token = await createLink(database, { name, by });
     const { consolePublicUrl, consoleHost, consolePort } = config;
     const link = `${consolePublicUrl?.origin ?? `http://${consoleHost}:${consolePort}`}/link/${token}`;
     return {

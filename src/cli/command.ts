@@ -13,6 +13,7 @@ import type { Database } from '../base/database/database.ts';
 import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
 import { createLogger, describeError, type Logger } from '../base/runtime/logger.ts';
 import { type CivilDate, dateIn, parseCivilDate } from '../base/values/business-day.ts';
+import { amountText } from '../base/values/display-text.ts';
 
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
@@ -296,4 +297,43 @@ function reportError(error: unknown, json: boolean): ExitStatus {
   if (json) print(JSON.stringify({ error: { code, message } }, null, 2));
   process.stderr.write(`error: ${message}\n`);
   return error instanceof ConfigError || error instanceof InputError ? EXIT.usage : EXIT.failed;
+}
+
+interface Column {
+  readonly title: string;
+  /** By default `left`. */
+  readonly align?: 'left' | 'right';
+}
+
+export const right = (title: string): Column => ({ title, align: 'right' });
+
+/** Formats rows as columns. A text is the title of a column that is aligned to the left. */
+export function renderTable(
+  heads: readonly (string | Column)[],
+  rows: readonly (readonly string[])[],
+): string {
+  const columns = heads.map((head): Column => (typeof head === 'string' ? { title: head } : head));
+  const widths = columns.map((column, index) =>
+    Math.max(column.title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    columns
+      .map((column, index) => {
+        const cell = cells[index] ?? '';
+        const width = widths[index] ?? 0;
+        return column.align === 'right' ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd();
+  const rule = widths.map((width) => '─'.repeat(width));
+  return [line(columns.map((column) => column.title)), line(rule), ...rows.map(line)].join('\n');
+}
+
+/** Groups the digits of an exact decimal: `1234567.5` becomes `1,234,567.50`. No digit is dropped. */
+export function formatAmount(decimal: string): string {
+  return amountText(decimal, 'en');
+}
+
+export function formatCount(count: number): string {
+  return formatAmount(String(count)).replace(/\.00$/, '');
 }

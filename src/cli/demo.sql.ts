@@ -13,8 +13,13 @@ import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import { type PullParts, pullToEnd } from '../core/work/run-pull.ts';
-import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
-import { type AcceptedTitle, startSyntheticErp, syntheticPayables } from '../demo/synthetic-erp.ts';
+import {
+  type AcceptedTitle,
+  type Sandbox,
+  startSandbox,
+  startSyntheticErp,
+  syntheticPayables,
+} from '../demo/sandbox.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { promoteField } from '../features/fields/promoted-fields.sql.ts';
@@ -22,7 +27,7 @@ import { importPayableFile } from '../features/matching/payables/payable-import.
 import { runMatching } from '../features/matching/run-matching.sql.ts';
 import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { type CommandResult, type CommandRun, command, EXIT, flag } from './command.ts';
-import { daysTable } from './status.ts';
+import { daysTable } from './ledger.sql.ts';
 
 const DEMO_DAYS = 14;
 
@@ -101,7 +106,8 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     writeFileSync(tokenFile, sandbox.token, { mode: 0o600 });
     const announce = (consoleUrl: string) => `${result.text}
 
-The console, signed in by links that work once. Open the second link in another browser or a private window:
+The console, by links that work once, with which you choose a password. Open the second link in another browser or a
+private window:
 
   reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}
   administrator of users and keys            ${consoleUrl}/link/${adminToken}
@@ -140,7 +146,7 @@ async function createDemoLink(database: Database, name: 'reviewer' | 'admin'): P
   const by = DEMO_ACTOR;
   const known = await database.prisma.consoleUser.count({ where: { name } });
   if (known === 0) await addUser(database, { name, role: name, by });
-  return createLink(database, { name, purpose: 'sign_in', validMinutes: 24 * 60, by });
+  return createLink(database, { name, by });
 }
 
 /** Runs the complete service and the made-up ERP, so that every button of the console works. */

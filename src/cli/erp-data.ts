@@ -13,13 +13,13 @@ import {
   argument,
   EXIT,
   flag,
+  formatCount,
   integerFrom,
   oneOf,
   optional,
   preset,
   stagingCommand,
 } from './command.ts';
-import { formatCount } from './output/table.ts';
 
 const FILE_WORDS = {
   file: argument('a .json or .csv file'),
@@ -134,22 +134,16 @@ Example: conciliation providers import suppliers.csv --dry-run`,
     const report = await importProviderFile(database, reading, {
       ...{ isDryRun, actor, signal, onProgress },
     });
-    const { faults, raised, ...counts } = report;
+    const { faults, ...counts } = report;
     logger.info({ ...counts, isDryRun }, 'providers imported');
-    const lines = [
+    const summary =
       `${isDryRun ? 'Nothing was changed. Of' : 'Of'} ${formatCount(counts.read)} provider(s) ` +
-        `${isDryRun ? 'would be' : 'were'}: ${formatCount(counts.inserted)} inserted, ` +
-        `${formatCount(counts.changed)} changed, ${formatCount(counts.unchanged)} left as they are, ` +
-        `${formatCount(counts.refused)} left out.`,
-    ];
-    if (raised > 0) {
-      lines.push(
-        `In ${formatCount(raised)} identificationNumber(s) lower case letters were raised.`,
-      );
-    }
+      `${isDryRun ? 'would be' : 'were'}: ${formatCount(counts.inserted)} inserted, ` +
+      `${formatCount(counts.changed)} changed, ${formatCount(counts.unchanged)} left as they are, ` +
+      `${formatCount(counts.refused)} left out.`;
     return {
       document: { dryRun: isDryRun, ...report, totalsLine: reading.totalsLine },
-      text: [...lines, ...faultLines(reading, faults, MAX_REPORTED_FAULTS)].join('\n'),
+      text: [summary, ...faultLines(reading, faults, MAX_REPORTED_FAULTS)].join('\n'),
       exit: counts.refused > 0 ? EXIT.needsPerson : EXIT.done,
     };
   },

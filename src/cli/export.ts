@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { RowBatches } from '../base/export/table.ts';
-import { ConciliationError, InputError, ShutdownError } from '../base/runtime/errors.ts';
+import { InputError, ShutdownError } from '../base/runtime/errors.ts';
 import { LANGUAGES } from '../base/texts/texts.ts';
 import { wordsOf } from '../console/shell/page-context.ts';
 import { AMOUNT_COLUMNS } from '../core/title/title.ts';
+import { setConsumer } from '../features/bookings/consumers.ts';
+import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed.sql.ts';
 import {
   type DoubtfulDates,
   daysUntil,
@@ -16,10 +17,23 @@ import {
   titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
 import { EXPORT_FORMATS, encodeTitles } from '../features/titles/title-file.ts';
-import { command, flag, oneOf, optional, required, toDate, withStaging } from './command.ts';
-import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
-
-const STANDARD_OUTPUT = '-';
+import {
+  argument,
+  command,
+  flag,
+  formatAmount,
+  formatCount,
+  idOf,
+  oneOf,
+  optional,
+  preset,
+  renderTable,
+  required,
+  right,
+  stagingCommand,
+  toDate,
+  withStaging,
+} from './command.ts';
 
 const exportTitles = command({
   name: 'export',
@@ -28,7 +42,7 @@ const exportTitles = command({
     from: required('<date>', 'first accepted date, YYYY-MM-DD', toDate),
     to: required('<date>', 'last accepted date, YYYY-MM-DD', toDate),
     format: required('<format>', 'the file format', oneOf(EXPORT_FORMATS)),
-    out: required('<file>', 'the file; - is standard output, for csv and jsonl'),
+    out: required('<file>', 'the file'),
     locale: optional(
       '<locale>',
       'of csv: separators and decimal sign (default: "pt-BR")',
@@ -54,20 +68,13 @@ Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file canno
 
 Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --out march.xlsx`,
   needs: { platform: false },
-  async run(run, { from, to, format, out, locale, includeWithdrawn, force, json }) {
-    const toStandardOutput = out === STANDARD_OUTPUT;
+  async run(run, { from, to, format, out, locale, includeWithdrawn, force }) {
     if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
     if (locale !== undefined && format !== 'csv') {
       throw new InputError(`--locale ${locale}: requires --format csv`);
     }
-    if (toStandardOutput && format === 'xlsx') {
-      throw new InputError('--out -: a workbook goes to a file');
-    }
-    if (toStandardOutput && json) {
-      throw new InputError('--out -: the titles take standard output, so no --json');
-    }
     const file = { path: out, force };
-    if (!toStandardOutput) await checkOutFile(file);
+    await checkOutFile(file);
 
     const selection = { from, to, includeWithdrawn };
     return withStaging(run, ({ database }) =>
@@ -84,13 +91,10 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const content = { ...read, ledger, titles };
         const page = wordsOf('en', 'UTC');
         const encoded = encodeTitles(content, format, page, locale ?? 'pt-BR');
-        const bytes = toStandardOutput
-          ? await writeStandardOutput(encoded.bytes, run.signal)
-          : await writeOutFile(file, encoded.bytes, run.signal);
+        const bytes = await writeOutFile(file, encoded.bytes, run.signal);
         const doubtful = doubtfulDates({ from, to }, ledger);
-        const name = toStandardOutput ? 'standard output' : out;
         const text = [
-          `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
+          `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
           ...(withdrawn === 0
             ? []
             : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
@@ -101,21 +105,17 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
             AMOUNT_COLUMNS.map((column) => [column, formatAmount(sums[column])]),
           ),
         ].join('\n');
-        // Standard output carries only the titles.
-        if (toStandardOutput) process.stderr.write(`${text}\n`);
         return {
           document: {
             ...{ file: out, format, ...selection, rows, withdrawn, sums, bytes },
             ...{ days: ledger, doubtfulDates: doubtful },
           },
-          text: toStandardOutput ? '' : text,
+          text,
         };
       }),
     );
   },
 });
-
-export const COMMANDS = [exportTitles];
 
 async function* watch(batches: RowBatches, onRows: (written: number) => void): RowBatches {
   let written = 0;
@@ -135,7 +135,7 @@ function doubtText(doubtful: DoubtfulDates | null): string[] {
   return [`Warning: not every date of the range is reconciled: ${parts.join(', ')}.`];
 }
 
-export interface OutFile {
+interface OutFile {
   readonly path: string;
   /** Whether an existing file may be replaced. */
   readonly force: boolean;
@@ -148,7 +148,7 @@ const OWNER_ONLY = 0o600;
  * Returns the permissions for the file: those of the file that is replaced, otherwise `OWNER_ONLY`.
  * @throws InputError when the file exists and may not be replaced, or cannot be created
  */
-export async function checkOutFile(out: OutFile): Promise<number> {
+async function checkOutFile(out: OutFile): Promise<number> {
   const existing = await lstat(out.path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
     throw cannotWrite(`--out ${out.path}`, error);
@@ -194,39 +194,10 @@ export async function writeOutFile(
     return size;
   } catch (error) {
     await rm(partial, { force: true });
-    throw toOutputError(`--out ${out.path}`, error, signal);
+    if (signal.aborted) throw new ShutdownError('the export was interrupted', { cause: error });
+    // Errors of the source have no code of the operating system.
+    throw errorCode(error) === null ? error : cannotWrite(`--out ${out.path}`, error);
   }
-}
-
-/** Streams to standard output and leaves it open. Throws the errors of `writeOutFile`. */
-async function writeStandardOutput(
-  bytes: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): Promise<number> {
-  let size = 0;
-  const counted = async function* () {
-    for await (const chunk of bytes) {
-      size += chunk.length;
-      yield chunk;
-    }
-  };
-  try {
-    await pipeline(counted(), process.stdout, { signal, end: false });
-    return size;
-  } catch (error) {
-    throw toOutputError('standard output', error, signal);
-  }
-}
-
-/** Returns errors of the source unchanged. Other errors have a code of the operating system. */
-function toOutputError(name: string, error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return new ShutdownError('the export was interrupted', { cause: error });
-  if (error instanceof ConciliationError) return error;
-  const code = errorCode(error);
-  // The reader of a pipe, such as "| head", has closed it.
-  if (code === 'EPIPE')
-    return new ShutdownError(`${name} was closed before the end`, { cause: error });
-  return code === null ? error : cannotWrite(name, error);
 }
 
 function cannotWrite(name: string, error: unknown): InputError {
@@ -238,3 +209,83 @@ function errorCode(error: unknown): string | null {
   const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   return syscall === undefined ? null : (code ?? null);
 }
+
+const consumer = stagingCommand({
+  name: 'bookings consumer',
+  does: 'name a system that posts lines, or change it',
+  words: {
+    name: argument('the consumer; "erp" has the lines of every buyer without another consumer'),
+    databaseRole: optional('<user>', 'the database user that reads the feed for the consumer'),
+    key: optional('<id>', 'the API key of the consumer', (text) =>
+      text === '' ? null : idOf('key')(text),
+    ),
+    buyers: optional('<list>', 'the CNPJs of the buyers of the lines, separated by commas'),
+  },
+  help: `A missing option leaves its setting as it is; the value "" removes the setting. A buyer is the same with or
+without its mask, its leading zeros and lower case letters, here and in the titles. A text that is no CNPJ with
+the right check digits is refused.
+
+Example: conciliation bookings consumer erp --database-role erp_user`,
+  async run(database, { name, databaseRole, key, buyers }, { by }) {
+    const before = await database.prisma.bookingConsumer.findUnique({ where: { name } });
+    const keyId = key === undefined ? (before?.apiKeyId ?? null) : key;
+    const settings = {
+      name,
+      databaseRole: (databaseRole ?? before?.databaseRole) || null,
+      apiKeyId: keyId === null ? null : Number(keyId),
+      buyers: buyers?.split(',').flatMap((buyer) => buyer.trim() || []) ?? before?.buyers ?? [],
+    };
+    await setConsumer(database, settings, by);
+    return { document: settings, text: `the consumer ${name} is set` };
+  },
+});
+
+const exportLines = command({
+  name: 'bookings export',
+  does: 'write the lines of the booking feed to a file',
+  words: {
+    after: required('<seq>', 'the last processed position; 0 at first', toPosition),
+    format: required('<format>', 'the file format', oneOf(FEED_FORMATS)),
+    out: required('<file>', 'the file'),
+    consumer: preset('<name>', 'the consumer of the lines', 'erp', String),
+    locale: preset('<locale>', 'of csv: separators and decimal sign', 'en', oneOf(LANGUAGES)),
+    force: flag('replace the file if it exists'),
+  },
+  help: `This command is for an ERP that imports files. The file has the lines after the position in the order of the feed,
+and is visible only when it is complete. The output has the number of lines, the SHA-256 of the file and the position for the next file. The
+position states that the consumer has processed the lines up to this position, as with the API. The audit log has an
+entry for every export. The file holds tax identifiers, names and bank accounts.
+
+Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file cannot be written.
+
+Example: conciliation bookings export --after 0 --format csv --out bookings-1.csv`,
+  needs: { platform: false },
+  async run(run, options) {
+    const { after, consumer, force, format, locale, out } = options;
+    if (run.config.bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
+    const file = { path: out, force };
+    await checkOutFile(file);
+    return withStaging(run, async ({ database }) => {
+      const feed = await openFeedFile(database, { consumer, after, format, locale });
+      // Before the first byte, so that no line leaves the database without an entry in the audit log.
+      const details = { consumer, after: after.toString(), format };
+      await recordAudit(database.prisma, { actor: run.by, action: 'bookings.export', details });
+      const bytes = await writeOutFile(file, feed.bytes, run.signal);
+      const totals = feed.totals();
+      return {
+        document: { file: out, ...details, ...totals, bytes },
+        text: [
+          `${formatCount(totals.lines)} line(s) after ${after} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
+          `SHA-256 ${totals.sha256}`,
+          `Next: --after ${totals.next}`,
+        ].join('\n'),
+      };
+    });
+  },
+});
+
+function toPosition(text: string): bigint {
+  return text === '0' ? 0n : idOf('position')(text);
+}
+
+export const COMMANDS = [exportTitles, consumer, exportLines];

@@ -19,16 +19,18 @@ import {
 import {
   command,
   flag,
+  formatCount,
   idOf,
   integerFrom,
   oneOf,
   optional,
+  renderTable,
   required,
+  right,
   stagingCommand,
   toWords,
   withStaging,
 } from './command.ts';
-import { formatCount, renderTable, right } from './output/table.ts';
 
 /** Younger rows are kept for the service and for people. */
 const MIN_DAYS = 30;

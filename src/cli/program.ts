@@ -10,21 +10,21 @@ interface Group {
 
 /** The file of each first word. Loading all of them takes a second, so only the file of the requested command is loaded. */
 const GROUPS: Readonly<Record<string, Group>> = {
-  start: { load: () => import('./start.ts') },
-  doctor: { load: () => import('./doctor.sql.ts') },
+  start: { load: () => import('./pulls.ts') },
+  doctor: { load: () => import('./setup.sql.ts') },
   demo: { load: () => import('./demo.sql.ts') },
-  pull: { load: () => import('./pull.ts') },
-  backfill: { does: 'pulls of a range of dates', load: () => import('./backfill.ts') },
-  status: { load: () => import('./status.ts') },
+  pull: { load: () => import('./pulls.ts') },
+  backfill: { does: 'pulls of a range of dates', load: () => import('./pulls.ts') },
+  status: { load: () => import('./ledger.sql.ts') },
   'start-date': {
     does: 'the first date of the ledger, see "status"',
-    load: () => import('./start-date.sql.ts'),
+    load: () => import('./ledger.sql.ts'),
   },
   bookings: {
     does: 'the booking lines that sign-offs release to the ERP',
-    load: () => import('./bookings.ts'),
+    load: () => import('./export.ts'),
   },
-  restored: { load: () => import('./migrate.ts') },
+  restored: { load: () => import('./setup.sql.ts') },
   verify: { load: () => import('./verify.ts') },
   providers: { does: "the ERP's suppliers: import and push", load: () => import('./erp-data.ts') },
   'erp-payables': {
@@ -34,7 +34,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   export: { load: () => import('./export.ts') },
   user: { does: 'console users and their roles', load: () => import('./access.ts') },
   key: { does: 'keys with which scripts use /api', load: () => import('./access.ts') },
-  migrate: { load: () => import('./migrate.ts') },
+  migrate: { load: () => import('./setup.sql.ts') },
   retention: { load: () => import('./privacy.ts') },
   'erase-party': { load: () => import('./privacy.ts') },
 };

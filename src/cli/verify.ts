@@ -4,8 +4,17 @@ import { verifyAuditChain } from '../base/audit/audit-chain.sql.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { type Problem, readDates, verifyDate } from '../features/verify/verify.sql.ts';
-import { type CommandResult, EXIT, flag, optional, stagingCommand, toDate } from './command.ts';
-import { formatCount, renderTable, right } from './output/table.ts';
+import {
+  type CommandResult,
+  EXIT,
+  flag,
+  formatCount,
+  optional,
+  renderTable,
+  right,
+  stagingCommand,
+  toDate,
+} from './command.ts';
 
 const PROBLEMS: Readonly<Record<Problem, string>> = {
   content: 'the columns of a title do not have its hashes',

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type ChildCommand, startCommand } from '../support/child-command.ts';
 import { forFile, openFolder } from '../support/for-tests.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
+import { PASSWORD } from '../support/second-factor.ts';
 import { countClicks, describeInBrowser, look, textOf } from './browser.ts';
 
 describeInBrowser('the demo in a browser', (browser) => {
@@ -43,7 +44,9 @@ describeInBrowser('the demo in a browser', (browser) => {
     const counted = countClicks();
     const { click } = counted;
     await page.goto(link.href);
-    await click(page.getByRole('button', { name: 'Open the console' }));
+    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByLabel('Repeat the password').fill(PASSWORD);
+    await click(page.getByRole('button', { name: 'Save and sign in' }));
     await page.waitForURL(`${link.origin}/`);
     const urgent = new Set(await urgentDays());
     await page.goto('/');

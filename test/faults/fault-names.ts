@@ -1,5 +1,5 @@
 import { FAULT_POINTS, type FaultPoint } from '../../src/base/runtime/fault-points.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
 
 /** The fault of a service that has reached a point. `docs/faults.md` describes each fault. */
 export const FAULTS = [

@@ -7,7 +7,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FaultPoint } from '../../src/base/runtime/fault-points.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { daysFrom, TODAY } from '../support/pull-world.ts';
 import { checkHistory } from './check-history.ts';
 import type { DatabaseTemplate } from './database-template.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import type { SeededRandom } from '../../src/demo/seeded-random.ts';
+import type { SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
 import { startRedisServer } from '../support/redis.ts';
 import { startSandbox } from '../support/sandbox/sandbox.ts';

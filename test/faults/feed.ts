@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Client } from 'pg';
 import { type CivilDate, toCivilDate } from '../../src/base/values/business-day.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { withClient } from '../support/client.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox/sandbox.ts';

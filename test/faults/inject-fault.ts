@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultPoint } from '../../src/base/runtime/fault-points.ts';
-import { pick, type SeededRandom } from '../../src/demo/seeded-random.ts';
+import { pick, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { withClient } from '../support/client.ts';
 import type { RedisServer } from '../support/redis.ts';
 import type { FaultName } from './fault-names.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { pick, type SeededRandom } from '../../src/demo/seeded-random.ts';
+import { pick, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
 
 /**
  * The expected row of a title of the platform, computed a second time and by other means than the

@@ -1,5 +1,5 @@
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import type { SeededRandom } from '../../src/demo/seeded-random.ts';
+import type { SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import type { Sandbox } from '../support/sandbox/sandbox.ts';
 import { createTitle, digestOf, type PlatformTitle, restate } from './platform-titles.ts';
 

@@ -1,6 +1,9 @@
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/demo/seeded-random.ts';
-import { SyntheticTitles } from '../../src/demo/synthetic-titles.ts';
+import {
+  createSeededRandom,
+  type SeededRandom,
+  SyntheticTitles,
+} from '../../src/demo/synthetic-titles.ts';
 import { HOSTILE_RESPONSES, type HostileResponse } from '../support/hostile-responses.ts';
 import { READABLE, REFUSED } from '../unit/reader/answer-corpus.ts';
 import { TITLES_OF_EVERY_KIND } from '../unit/reader/title-corpus.ts';

@@ -5,10 +5,10 @@
  * nothing is missing.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { skipLostNumbers } from '../../src/base/database/program-lock.sql.ts';
+import { skipLostNumbers } from '../../src/base/database/database.ts';
 import { InputError } from '../../src/base/runtime/errors.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import { createSeededRandom } from '../../src/demo/seeded-random.ts';
+import { createSeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { readFeed } from '../../src/features/bookings/feed.sql.ts';
 import { answerReceipts } from '../../src/features/bookings/receipt-decisions.sql.ts';
 import { readReceiptQuestions, settleReceipts } from '../../src/features/bookings/receipts.sql.ts';

@@ -143,10 +143,16 @@ export async function openConsole(
       if ((await findLoginUser(database, name)) === null) {
         await addUser(database, { name, role, by: 'test' });
       }
+      await database.prisma.consoleUser.updateMany({
+        where: { name, passwordHash: null },
+        data: { passwordHash: 'of no password' },
+      });
       const user = await findLoginUser(database, name);
       if (user === null) throw new Error('there is no such user');
       const client = createClient(url);
-      const token = await startSession(database, user, null, 'link');
+      const totpSecret = user.factor?.secret ?? null;
+      const proof = { passwordHash: user.passwordHash ?? '', totpSecret };
+      const token = await startSession(database, user, null, proof);
       client.cookies.set('conciliation', token ?? '');
       return client;
     },

@@ -3,7 +3,7 @@
  * learned more. A run of the tests gives each test a few; `npm run histories` gives one of them hours.
  */
 import fc from 'fast-check';
-import type { SeededRandom } from '../../src/demo/seeded-random.ts';
+import type { SeededRandom } from '../../src/demo/synthetic-titles.ts';
 
 const SECONDS = Number(process.env['RANDOM_SECONDS'] ?? 10);
 /** Of the first history; each later one has the next. */

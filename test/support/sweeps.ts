@@ -3,7 +3,7 @@ import {
   runSweep,
   type SweepOutcome,
   type SweepParts,
-} from '../../src/features/sweep/run-sweep.ts';
+} from '../../src/features/sweep/sweeps.sql.ts';
 import type { PullWorld } from './pull-world.ts';
 
 /** One attempt at a sweep of everything since a date, with any outcome. */

@@ -3774,26 +3774,22 @@ COMMENT ON COLUMN conciliation.sign_in_limit.forgotten_at IS
 CREATE TABLE conciliation.console_link (
   token_hash text        PRIMARY KEY,
   user_id    bigint      NOT NULL,
-  purpose    text        NOT NULL,
   created_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at timestamptz NOT NULL,
   used_at    timestamptz,
 
   CONSTRAINT console_link_user_id_fkey FOREIGN KEY (user_id)
-    REFERENCES conciliation.console_user (id) ON DELETE NO ACTION ON UPDATE NO ACTION,
-  CONSTRAINT console_link_purpose_check CHECK (purpose IN ('password', 'sign_in'))
+    REFERENCES conciliation.console_user (id) ON DELETE NO ACTION ON UPDATE NO ACTION
 );
 
 CREATE INDEX console_link_user_idx ON conciliation.console_link (user_id);
 
 COMMENT ON TABLE conciliation.console_link IS
-  'For the program only: links that work once, for a person without a password.';
+  'For the program only: links that work once, with which a person chooses a password.';
 COMMENT ON COLUMN conciliation.console_link.token_hash IS
   'SHA-256 of the token in the link, in hexadecimal.';
 COMMENT ON COLUMN conciliation.console_link.user_id IS
   'console_user.id of the person it is for.';
-COMMENT ON COLUMN conciliation.console_link.purpose IS
-  'password: to choose a password. sign_in: to be signed in, as the demo does.';
 COMMENT ON COLUMN conciliation.console_link.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.console_link.expires_at IS

@@ -1,5 +1,5 @@
 import { ConfigError } from '../runtime/errors.ts';
-import { readSecretFile } from '../runtime/secret-file.ts';
+import { readSecretFile } from '../runtime/secrets.ts';
 import { isPlainHost, type PlaintextHosts } from './address-faults.ts';
 import { Refusal, SECTIONS, type Secret, type Variable } from './variables.ts';
 

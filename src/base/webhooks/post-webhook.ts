@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { faultCode } from '../runtime/errors.ts';
-import { within } from '../runtime/within.ts';
+import { within } from '../runtime/timing.ts';
 
 /** @param id the same in every attempt to deliver one message */
 export function signatureHeaders(

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { hashToken, newToken } from '../../base/database/secret-token.ts';
+import { hashToken, newToken } from '../../base/runtime/secrets.ts';
 import { refusal } from '../../base/texts/texts.ts';
 import {
   type ConsoleRole,

@@ -1,6 +1,6 @@
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { hashToken, newToken } from '../../base/database/secret-token.ts';
+import { hashToken, newToken } from '../../base/runtime/secrets.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
@@ -19,8 +19,7 @@ export interface SessionUser {
  */
 export type SignInProof =
   | { readonly passwordHash: string; readonly totpSecret: string | null }
-  | { readonly issuer: string; readonly subject: string }
-  | 'link';
+  | { readonly issuer: string; readonly subject: string };
 
 const LIFETIME_MINUTES = 12 * 60;
 const IDLE_MINUTES = 2 * 60;
@@ -43,7 +42,7 @@ export function startSession(
     totpSecret: null,
     issuer: null,
     subject: null,
-    ...(proof !== 'link' && proof),
+    ...proof,
   };
   return database.prisma.$transaction(async (tx) => {
     // A replacement of the password locks this row first and then deletes the sessions of the user: the
@@ -51,9 +50,8 @@ export function startSession(
     const isValid = await tx.$executeRaw`
       UPDATE conciliation.console_user SET last_login_at = now()
       WHERE id = ${user.id} AND disabled_at IS NULL
-        AND (${passwordHash}::text IS NULL
-             OR (password_hash = ${passwordHash} AND totp_secret IS NOT DISTINCT FROM ${totpSecret}))
-        AND (${issuer}::text IS NULL OR (oidc_issuer = ${issuer} AND oidc_subject = ${subject}))`;
+        AND ((password_hash = ${passwordHash} AND totp_secret IS NOT DISTINCT FROM ${totpSecret})
+             OR (oidc_issuer = ${issuer} AND oidc_subject = ${subject}))`;
     if (isValid === 0) return null;
     const token = newToken();
     const session = hashToken(token);

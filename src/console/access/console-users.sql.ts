@@ -1,8 +1,13 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { hashToken, newToken } from '../../base/database/secret-token.ts';
+import { hashToken, newToken } from '../../base/runtime/secrets.ts';
 import { refusal } from '../../base/texts/texts.ts';
-import { type ConsoleRole, PROGRAM_AUTHORS, parseUserName } from '../../base/values/role.ts';
+import {
+  type ConsoleRole,
+  PASSWORD_LINK_HOURS,
+  PROGRAM_AUTHORS,
+  parseUserName,
+} from '../../base/values/role.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
@@ -15,8 +20,6 @@ export interface LoginUser extends ProvenUser {
   /** The time since 1970 by the clock of the database. */
   readonly seconds: number;
 }
-
-export type LinkPurpose = 'password' | 'sign_in';
 
 /** @throws InputError for an invalid or existing name or address */
 export function addUser(
@@ -178,18 +181,13 @@ export function changeOwnPassword(
 }
 
 /**
- * Creates a link that works once, and ends the older link of the user.
+ * Creates a link with which a user chooses a password, once, and ends the older link of the user.
  * @returns the token for the link, which is not stored
  * @throws InputError: for an unknown or disabled user, and for the acting user
  */
 export function createLink(
   database: Database,
-  link: {
-    readonly by: string;
-    readonly name: string;
-    readonly purpose: LinkPurpose;
-    readonly validMinutes: number;
-  },
+  link: { readonly by: string; readonly name: string },
 ): Promise<string> {
   return database.prisma.$transaction(async (tx) => {
     const { id, name, isDisabled } = await requireUser(tx, link.name);
@@ -199,14 +197,9 @@ export function createLink(
     const token = newToken();
     await voidLinks(tx, id);
     await tx.$executeRaw`
-      INSERT INTO conciliation.console_link (token_hash, user_id, purpose, expires_at)
-      VALUES (${hashToken(token)}, ${id}, ${link.purpose},
-              now() + make_interval(mins => ${link.validMinutes}::int))`;
-    await recordAudit(tx, {
-      actor: link.by,
-      action: 'user.link',
-      details: { user: name, purpose: link.purpose },
-    });
+      INSERT INTO conciliation.console_link (token_hash, user_id, expires_at)
+      VALUES (${hashToken(token)}, ${id}, now() + make_interval(hours => ${PASSWORD_LINK_HOURS}::int))`;
+    await recordAudit(tx, { actor: link.by, action: 'user.link', details: { user: name } });
     return token;
   });
 }
@@ -214,16 +207,13 @@ export function createLink(
 export interface Link {
   readonly userId: bigint;
   readonly name: string;
-  readonly role: ConsoleRole;
   readonly email: string | null;
-  readonly purpose: LinkPurpose;
   /** Whether the link does not sign the user in, because a code is needed for that. */
   readonly hasSecondFactor: boolean;
 }
 
 const LINK = Prisma.sql`
-  link.user_id AS "userId", owner.name, owner.role, owner.email, link.purpose,
-  owner.totp_secret IS NOT NULL AS "hasSecondFactor"`;
+  link.user_id AS "userId", owner.name, owner.email, owner.totp_secret IS NOT NULL AS "hasSecondFactor"`;
 
 /** Returns the link of a token while it is valid; null for any other text. */
 export async function readLink(database: Database, token: string): Promise<Link | null> {
@@ -236,14 +226,11 @@ export async function readLink(database: Database, token: string): Promise<Link 
   return link ?? null;
 }
 
-/**
- * Uses a link up. Of two concurrent calls one returns null.
- * @param passwordHash the password to set; null for a link that only signs in
- */
+/** Uses a link up and sets the password. Of two concurrent calls one returns null. */
 export function consumeLink(
   database: Database,
   token: string,
-  passwordHash: string | null,
+  passwordHash: string,
 ): Promise<Link | null> {
   return database.prisma.$transaction(async (tx) => {
     const [link] = await tx.$queryRaw<[Link?]>`
@@ -252,14 +239,11 @@ export function consumeLink(
       WHERE owner.id = link.user_id AND owner.disabled_at IS NULL
         AND link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
         AND link.expires_at > now()
-        AND link.purpose = ${passwordHash === null ? 'sign_in' : 'password'}
       RETURNING ${LINK}`;
     if (link === undefined) return null;
-    if (passwordHash !== null) {
-      await tx.consoleUser.update({ where: { id: link.userId }, data: { passwordHash } });
-      await endSessionsOf(tx, link.userId);
-      await recordAudit(tx, { actor: link.name, action: 'user.password' });
-    }
+    await tx.consoleUser.update({ where: { id: link.userId }, data: { passwordHash } });
+    await endSessionsOf(tx, link.userId);
+    await recordAudit(tx, { actor: link.name, action: 'user.password' });
     return link;
   });
 }

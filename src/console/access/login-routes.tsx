@@ -82,10 +82,7 @@ export const LINK = declarePage({
   body: ({ link }, { token }) => <LinkPage link={link} token={token} />,
 });
 
-const linkTitle = (link: Link | null) => {
-  if (link === null) return 'link.goneTitle';
-  return link.purpose === 'sign_in' ? 'link.signInTitle' : 'link.passwordTitle';
-};
+const linkTitle = (link: Link | null) => (link === null ? 'link.goneTitle' : 'link.passwordTitle');
 
 const USE_LINK = declareAction({
   path: '/link/:token',
@@ -100,15 +97,13 @@ const USE_LINK = declareAction({
       logSecurityEvent(logger, request, 'sign_in_failed');
       return LINK.after(request, reply, parts, {});
     }
-    const hash =
-      link.purpose === 'password' ? await hashPassword(requireNewPassword(given, link)) : null;
-    const used = await consumeLink(database, token, hash);
+    const passwordHash = await hashPassword(requireNewPassword(given, link));
+    const used = await consumeLink(database, token, passwordHash);
     if (used === null) return LINK.after(request, reply, parts, {});
     // The maker of the link must not sign in without the code.
     if (used.hasSecondFactor) return reply.redirect('/login?notice=password_saved', 303);
     const user = { id: used.userId, name: used.name };
-    const proof = hash === null ? 'link' : { passwordHash: hash, totpSecret: null };
-    return signIn(reply, parts, user, '/', proof);
+    return signIn(reply, parts, user, '/', { passwordHash, totpSecret: null });
   },
 });
 
@@ -230,27 +225,18 @@ function LinkPage(props: { readonly link: Link | null; readonly token: string })
       </OnlyCard>
     );
   }
-  const isSignIn = link.purpose === 'sign_in';
   return (
     <div class="narrow">
       <USE_LINK.Form
         values={{ token }}
         class="card stack"
-        button={text(isSignIn ? 'link.open' : 'link.save')}
+        button={text('link.save')}
         look="primary"
       >
         <h1>{text(linkTitle(link))}</h1>
-        <p>
-          {isSignIn
-            ? text('link.signIn', { name: link.name, role: text(`roles.${link.role}`) })
-            : text('link.choose', { name: link.name })}
-        </p>
-        {!isSignIn && (
-          <>
-            <input type="hidden" name="username" autocomplete="username" value={link.name} />
-            <NewPasswordFields name="password" />
-          </>
-        )}
+        <p>{text('link.choose', { name: link.name })}</p>
+        <input type="hidden" name="username" autocomplete="username" value={link.name} />
+        <NewPasswordFields name="password" />
       </USE_LINK.Form>
     </div>
   );

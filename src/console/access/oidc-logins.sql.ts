@@ -1,6 +1,6 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
-import { hashToken } from '../../base/database/secret-token.ts';
+import { hashToken } from '../../base/runtime/secrets.ts';
 import { parseEmailAddress } from './console-users.sql.ts';
 
 /** Enough time for a second factor. */

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { hashToken } from '../../base/database/secret-token.ts';
+import { hashToken } from '../../base/runtime/secrets.ts';
 import { refusal } from '../../base/texts/texts.ts';
 import { changeProven, endSessionsOf, type ProvenUser } from '../access/console-sessions.sql.ts';
 import { requireUser } from '../access/console-users.sql.ts';

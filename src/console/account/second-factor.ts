@@ -3,7 +3,7 @@
  * seconds) and recovery codes.
  */
 import { Secret, TOTP } from 'otpauth';
-import { hashToken } from '../../base/database/secret-token.ts';
+import { hashToken } from '../../base/runtime/secrets.ts';
 
 /** 160 bits, as RFC 4226, section 4, recommends. */
 const SECRET_BYTES = 20;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../base/config/config.ts';
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
-import type { Loop } from '../../base/runtime/loop.ts';
+import type { Loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { EngineFeature } from '../../core/merge/engine-hooks.ts';
 import type { OidcClient } from '../access/oidc-client.ts';

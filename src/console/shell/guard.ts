@@ -5,7 +5,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { newToken } from '../../base/database/secret-token.ts';
+import { newToken } from '../../base/runtime/secrets.ts';
 import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
 import { findApiKey } from '../access/api-keys.sql.ts';
 import { readSession } from '../access/console-sessions.sql.ts';

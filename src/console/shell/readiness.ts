@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { ConciliationError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { boundedRun, OverdueError } from '../../base/runtime/within.ts';
+import { boundedRun, OverdueError } from '../../base/runtime/timing.ts';
 
 /** A condition for the work of this process. */
 export interface ReadinessCheck {

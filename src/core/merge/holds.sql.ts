@@ -3,7 +3,7 @@
  * holds it. A title that is withdrawn is lost unless it has a successor: the same title, restated under another identity.
  */
 import type { Transaction } from '../../base/database/database.ts';
-import { companyIdOf } from '../../base/database/tax-id.sql.ts';
+import { companyIdOf } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';

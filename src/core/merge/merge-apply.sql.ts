@@ -1,5 +1,5 @@
 import type { Transaction } from '../../base/database/database.ts';
-import { companyIdText } from '../../base/database/tax-id.sql.ts';
+import { companyIdText } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {

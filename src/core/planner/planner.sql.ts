@@ -7,11 +7,14 @@
 
 import { schedule } from 'node-cron';
 import { latestSlot } from '../../base/config/cron-schedule.ts';
-import { requireSameClock } from '../../base/database/clock.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
-import { takeLock } from '../../base/database/program-lock.sql.ts';
+import {
+  type Database,
+  requireSameClock,
+  type Transaction,
+  takeLock,
+} from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { type Loop, loop } from '../../base/runtime/loop.ts';
+import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCheckpoint, readCheckpoint } from '../ledger/day-ledger.sql.ts';

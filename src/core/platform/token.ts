@@ -1,5 +1,5 @@
 import { TokenUnusableError } from '../../base/runtime/errors.ts';
-import { readSecretFile } from '../../base/runtime/secret-file.ts';
+import { readSecretFile } from '../../base/runtime/secrets.ts';
 
 /** The source of the bearer token. */
 export interface TokenSource {

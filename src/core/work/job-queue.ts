@@ -13,7 +13,7 @@ import { Queue, type RedisQueueBackend, type Worker } from 'bullmq';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { within } from '../../base/runtime/within.ts';
+import { within } from '../../base/runtime/timing.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
 import { openRedisBackend, type QueueBackend } from './redis-backend.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { within } from '../../base/runtime/within.ts';
+import { within } from '../../base/runtime/timing.ts';
 import { cutConnections, isRefusal, type JobPayload, type JobQueue } from './job-queue.ts';
 
 /** The outcome of a job: done, or to be run again after a delay. */

@@ -8,7 +8,7 @@ import {
 } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { ConfigError, StagingUnavailableError } from '../../base/runtime/errors.ts';
-import { within } from '../../base/runtime/within.ts';
+import { within } from '../../base/runtime/timing.ts';
 
 /** The server on which BullMQ keeps its jobs. */
 export interface QueueBackend {

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
-import { taxIdText } from '../../base/database/tax-id.sql.ts';
+import { taxIdText } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { MergingPull } from '../../core/merge/engine-hooks.ts';
 import {

@@ -13,7 +13,7 @@ import {
 } from '../../console/api/schema-parts.ts';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { ALERT_KINDS, type AlertKind } from './alerts.ts';
+import { ALERT_KINDS, type AlertKind } from './alerts.sql.ts';
 
 export const AlertRow = Type.Object({
   id,

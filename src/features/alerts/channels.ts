@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
 import type { Config } from '../../base/config/config.ts';
 import { faultCode } from '../../base/runtime/errors.ts';
-import { within } from '../../base/runtime/within.ts';
+import { within } from '../../base/runtime/timing.ts';
 import type { Language } from '../../base/texts/texts.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';

@@ -6,10 +6,9 @@
  */
 import type { Config } from '../../base/config/config.ts';
 import { latestSlot, slotBefore } from '../../base/config/cron-schedule.ts';
-import { readClock } from '../../base/database/clock.ts';
-import type { Database } from '../../base/database/database.ts';
+import { type Database, readClock } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
-import { type Loop, loop } from '../../base/runtime/loop.ts';
+import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type Language, listDates, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import { capitalised } from '../../base/values/display-text.ts';
@@ -18,7 +17,7 @@ import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
 import { CAUSE } from './alert-list.sql.ts';
-import { ALERT_KINDS, ALERTS, type AlertKind, nextStepOf, pageOf } from './alerts.ts';
+import { ALERT_KINDS, ALERTS, type AlertKind, nextStepOf, pageOf } from './alerts.sql.ts';
 import {
   type AlertChannel,
   type Channel,

@@ -1,10 +1,14 @@
-import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
-import { takeLock } from '../../base/database/program-lock.sql.ts';
+import {
+  type Database,
+  type QueryClient,
+  type Transaction,
+  takeLock,
+} from '../../base/database/database.ts';
 import { dateText, type Language, listDates, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertPolicy, AlertRow, Words } from '../../console/alert-entry.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { ALERT_KINDS, ALERTS, type AlertKind } from './alerts.ts';
+import { ALERT_KINDS, ALERTS, type AlertKind } from './alerts.sql.ts';
 
 /** A condition while it lasts. */
 export interface Alert {

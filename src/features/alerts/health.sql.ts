@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../base/database/database.ts';
 import type { Logger } from '../../base/runtime/logger.ts';
-import { type Loop, loop } from '../../base/runtime/loop.ts';
+import { type Loop, loop } from '../../base/runtime/timing.ts';
 import type { ReadinessCheck } from '../../console/shell/readiness.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../../base/database/database.ts';
-import { boundedRun } from '../../base/runtime/within.ts';
+import { boundedRun } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { DAY_STATES } from '../../core/ledger/day-ledger.sql.ts';
 import { PULL_ORIGINS } from '../../core/ledger/pull-ledger.sql.ts';
@@ -8,7 +8,7 @@ import type { QueueCounts } from '../../core/work/job-queue.ts';
 import type { ObservedAttempt } from '../../core/work/run-pull.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { SYNC_STATES } from '../providers/provider.ts';
-import { ALERT_KINDS } from './alerts.ts';
+import { ALERT_KINDS } from './alerts.sql.ts';
 
 /** The outcome of one attempt at a pull: the pull's new state, or the reason why it is still queued. */
 const PULL_OUTCOMES = [

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { BUYER, companyIdOf, taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { BUYER, companyIdOf, taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {

@@ -2,7 +2,7 @@
  * What the booking lines of a date and their batches are not, compared with titles, matches, seals and receipts: a part of
  * the check of `features/verify`. Rows (problem, row_key). The comments of `title_finding` have the conditions.
  */
-import { differs } from '../../base/database/differs.sql.ts';
+import { differs } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { titleTotals } from '../../core/ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';

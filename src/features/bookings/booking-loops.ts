@@ -1,5 +1,5 @@
 /** What the service does for bookings once a minute: releases, and the webhook that wakes the readers of the feed. */
-import { type Loop, loop } from '../../base/runtime/loop.ts';
+import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import type { LoopParts } from '../../console/shell/console-parts.ts';

@@ -1,6 +1,5 @@
-import { amountSum } from '../../base/database/amount-sum.sql.ts';
-import type { QueryClient, Transaction } from '../../base/database/database.ts';
-import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { type QueryClient, type Transaction, takeLock } from '../../base/database/database.ts';
+import { amountSum } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 

@@ -1,9 +1,7 @@
 /** The release of a signed-off day: docs/bookings.md. */
 import { type Static, Type } from 'typebox';
-import { amountSum } from '../../base/database/amount-sum.sql.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
-import { takeLock } from '../../base/database/program-lock.sql.ts';
-import { companyIdOf } from '../../base/database/tax-id.sql.ts';
+import { type Database, type Transaction, takeLock } from '../../base/database/database.ts';
+import { amountSum, companyIdOf } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';

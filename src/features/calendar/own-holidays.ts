@@ -1,11 +1,9 @@
-import type { Database } from '../../base/database/database.ts';
-import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { type Database, takeLock } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { decide } from '../matching/confirmations.sql.ts';
 import { forgetBreaks, type MatchDecision } from '../matching/match-decisions.sql.ts';
-import { writeCalendar } from './business-days.sql.ts';
-import { type BusinessDayRule, FIRST_YEAR, LAST_YEAR } from './holidays.ts';
+import { type BusinessDayRule, FIRST_YEAR, LAST_YEAR, writeCalendar } from './business-days.sql.ts';
 
 /** A holiday that a person has added to the national ones. */
 export type OwnHoliday = Awaited<ReturnType<typeof readOwnHolidays>>[number];

@@ -1,13 +1,12 @@
-import type { Database, Transaction } from '../../base/database/database.ts';
-import { takeLock } from '../../base/database/program-lock.sql.ts';
+import { type Database, type Transaction, takeLock } from '../../base/database/database.ts';
 import {
   BUYER,
   companyIdText,
   mayBeSameTaxId,
   taxIdOf,
   taxIdText,
-} from '../../base/database/tax-id.sql.ts';
-import { type Loop, loop } from '../../base/runtime/loop.ts';
+} from '../../base/database/expressions.sql.ts';
+import { type Loop, loop } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   CHECK_CODES,

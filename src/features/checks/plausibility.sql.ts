@@ -1,5 +1,5 @@
 import type { Transaction } from '../../base/database/database.ts';
-import { BUYER } from '../../base/database/tax-id.sql.ts';
+import { BUYER } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { LockedDay } from '../../core/ledger/day-ledger.sql.ts';
 import type { Hold, HoldReason } from '../../core/ledger/pull-ledger.sql.ts';

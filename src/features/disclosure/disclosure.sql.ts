@@ -19,7 +19,7 @@
  */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
-import { BUYER, taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { BUYER, taxIdOf } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';

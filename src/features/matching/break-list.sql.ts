@@ -1,7 +1,7 @@
 /** The breaks that the newest run of the matching has found: lists, counts, and what a person decides about. */
 import { type Static, type TObject, Type } from 'typebox';
-import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
+import { amountSum } from '../../base/database/expressions.sql.ts';
 import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import {
   amount,

@@ -1,7 +1,6 @@
 /** The pairs of titles and payables that are judged. See docs/matching.md. */
 import { Prisma } from '../../generated/prisma/client.ts';
-import { joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.ts';
-import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
+import { joinClosedDay, joinedBusinessDay, MAX_MOVE_DAYS } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
 import {
   DUE_DAYS,

@@ -1,7 +1,11 @@
-import { taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { isSameDue, joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.ts';
-import { MAX_MOVE_DAYS } from '../calendar/holidays.ts';
+import {
+  isSameDue,
+  joinClosedDay,
+  joinedBusinessDay,
+  MAX_MOVE_DAYS,
+} from '../calendar/business-days.sql.ts';
 import type { CompanyFacts } from './companies.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */

@@ -1,5 +1,5 @@
 /** What a payable may say of a title, by what the lines of the title have asked for: docs/matching.md. */
-import { taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { isAgent, TITLE_TAX_ID } from './candidates.sql.ts';
 

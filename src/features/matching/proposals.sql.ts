@@ -1,7 +1,7 @@
 /** Payables that a person may match with a title that the rules leave: ranked, with the difference and the reason. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
-import { taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import {

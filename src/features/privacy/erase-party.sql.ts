@@ -13,7 +13,7 @@ import {
   type QueryClient,
   type Transaction,
 } from '../../base/database/database.ts';
-import { taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { appendDigest, hasRecordedRows } from '../../core/ledger/day-ledger.sql.ts';

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../base/database/database.ts';
-import { taxIdOf, taxIdText } from '../../base/database/tax-id.sql.ts';
+import { taxIdOf, taxIdText } from '../../base/database/expressions.sql.ts';
 import type { StagedResponse } from '../../core/merge/engine-hooks.ts';
 import type { DriftItem } from '../../core/title/title-contract.ts';
 import { MORE_CONTENT } from '../../core/title/title-hashes.sql.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../../base/database/database.ts';
-import { mayBeSameTaxId, taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { mayBeSameTaxId, taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 
 /** The identification of the party: exactly one of the two. */

@@ -28,7 +28,7 @@ type Cells = Readonly<Partial<Record<string, string>>>;
  */
 export function readProviderFile(reading: FileReading) {
   return readFile(reading, SHAPE, ({ at, value, cells, fault }) => {
-    const refused = { at, provider: null, isRaised: false, refusedId: null };
+    const refused = { at, provider: null, refusedId: null };
     if (fault !== null) return { ...refused, faults: [fault] };
     const accounts = cells === null ? [] : accountsOf(cells);
     const stated = cells === null ? value : toProvider(cells, accounts);
@@ -162,13 +162,10 @@ async function readRows(
   { signal, onProgress }: Pick<ImportOptions, 'signal' | 'onProgress'>,
 ) {
   const faults: (FieldFault & { readonly at: number })[] = [];
-  const count = { read: 0, refused: 0, raised: 0 };
+  const count = { read: 0, refused: 0 };
   let rows: ({ readonly at: number } & Partial<Provider>)[] = [];
-  for await (const { at, provider, isRaised, refusedId, faults: found } of readProviderFile(
-    reading,
-  )) {
+  for await (const { at, provider, refusedId, faults: found } of readProviderFile(reading)) {
     count.read += 1;
-    if (isRaised) count.raised += 1;
     if (provider !== null) rows.push({ at, ...provider });
     else {
       count.refused += 1;

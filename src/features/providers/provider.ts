@@ -104,23 +104,15 @@ function fieldsOf<Fields extends object>(fields: Fields) {
   return Object.keys(fields) as (keyof Fields & string)[];
 }
 
-/**
- * Null and absent are equal.
- * @returns with at most `MAX_FAULTS` faults, or whether letters of the tax identifier became upper case
- */
+/** Null and absent are equal. Returns at most `MAX_FAULTS` faults. */
 export function checkProvider(value: unknown) {
   const stated: unknown = JSON.parse(JSON.stringify(value), withoutNull);
   if (!CHECK.Check(stated)) {
     const faults = CHECK.Errors(stated)[1].flatMap(faultsOf).slice(0, MAX_FAULTS);
     return { ok: false as const, faults };
   }
-  const { identificationNumber } = stated;
-  const digits = parseTaxId(identificationNumber)?.digits ?? '';
-  return {
-    ok: true as const,
-    provider: { ...stated, identificationNumber: digits },
-    isRaised: /[a-z]/.test(identificationNumber),
-  };
+  const identificationNumber = parseTaxId(stated.identificationNumber)?.digits ?? '';
+  return { ok: true as const, provider: { ...stated, identificationNumber } };
 }
 
 /** An item stays. */

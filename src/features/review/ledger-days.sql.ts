@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { amountSum } from '../../base/database/amount-sum.sql.ts';
 import type { Database } from '../../base/database/database.ts';
+import { amountSum } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, instantOrNull, orNull, sums, words } from '../../console/api/schema-parts.ts';
 import {

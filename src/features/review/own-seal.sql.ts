@@ -1,5 +1,5 @@
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
-import { companyIdOf, taxIdOf } from '../../base/database/tax-id.sql.ts';
+import { companyIdOf, taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { OwnSealProps } from '../../console/shell/parts.tsx';

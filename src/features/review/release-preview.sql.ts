@@ -1,5 +1,5 @@
 import { inTransaction, type Transaction } from '../../base/database/database.ts';
-import { companyIdOf } from '../../base/database/tax-id.sql.ts';
+import { companyIdOf } from '../../base/database/expressions.sql.ts';
 import { type HeldPull, planHeld } from '../../core/merge/decisions.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';

@@ -3,7 +3,7 @@
  * (problem, row_key). The comments of `title_finding` have the conditions of each problem.
  */
 
-import { differs } from '../../base/database/differs.sql.ts';
+import { differs } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   areRowsRecorded,

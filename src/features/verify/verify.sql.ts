@@ -8,7 +8,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { isUnavailable } from '../../base/database/database-error.ts';
 import { ShutdownError } from '../../base/runtime/errors.ts';
 import { describeError } from '../../base/runtime/logger.ts';
-import { type Loop, loop } from '../../base/runtime/loop.ts';
+import { type Loop, loop } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';

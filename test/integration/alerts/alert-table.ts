@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { type Database, openDatabase } from '../../../src/base/database/database.ts';
-import { takeLock } from '../../../src/base/database/program-lock.sql.ts';
+import { type Database, openDatabase, takeLock } from '../../../src/base/database/database.ts';
 import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
-import type { AlertKind } from '../../../src/features/alerts/alerts.ts';
+import type { AlertKind } from '../../../src/features/alerts/alerts.sql.ts';
 import type { MessageStyle } from '../../../src/features/alerts/channels.ts';
 import {
   type Alert,

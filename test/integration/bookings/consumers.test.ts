@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Loop } from '../../../src/base/runtime/loop.ts';
+import type { Loop } from '../../../src/base/runtime/timing.ts';
 import { startWakeUps } from '../../../src/features/bookings/booking-loops.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
-import { createSeededRandom, type SeededRandom } from '../../../src/demo/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';

@@ -61,8 +61,8 @@ async function prepare(): Promise<void> {
   const viewer = await console.as('viewer', 'vera');
   expect((await viewer.get('/')).status).toBe(200);
   await administrator.query(`
-    INSERT INTO conciliation.console_link (token_hash, user_id, purpose, expires_at)
-    SELECT 'old', id, 'password', now() - interval '2 years' FROM conciliation.console_user`);
+    INSERT INTO conciliation.console_link (token_hash, user_id, expires_at)
+    SELECT 'old', id, now() - interval '2 years' FROM conciliation.console_user`);
   await administrator.query(`
     UPDATE conciliation.pull
     SET created_at = created_at - interval '2 years', finished_at = finished_at - interval '2 years',

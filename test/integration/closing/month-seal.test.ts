@@ -5,7 +5,7 @@ import {
   datesBetween,
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
-import { correctStartDate } from '../../../src/cli/start-date.sql.ts';
+import { correctStartDate } from '../../../src/cli/ledger.sql.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';

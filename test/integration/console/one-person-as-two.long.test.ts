@@ -219,7 +219,7 @@ const VISIBLE: Record<string, () => Promise<readonly (readonly unknown[])[]>> = 
 
 /** A link that one person made and opened: its maker, the user, and the address of both. */
 const takenOver = (by: string, user: string) => [
-  [by, 'user.link', { user, purpose: 'password' }],
+  [by, 'user.link', { user }],
   [user, 'user.password', null],
   [user, 'session.start', HERE],
 ];

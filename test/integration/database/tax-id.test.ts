@@ -1,7 +1,7 @@
 /** The normal form of tax identifiers in SQL, and its twin in the program. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mayBeSameTaxId } from '../../../src/base/database/tax-id.sql.ts';
+import { mayBeSameTaxId } from '../../../src/base/database/expressions.sql.ts';
 import { parseCnpj, parseTaxId, readTaxIds } from '../../../src/base/values/tax-id.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 

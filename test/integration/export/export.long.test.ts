@@ -65,6 +65,7 @@ const auditCount = () => world.database.prisma.auditEntry.count();
 describe('an export', () => {
   test('has the current titles of the range by date, order and occurrence, every digit kept', async () => {
     await exportTo('csv');
+    expect(await lastAudit(world)).toMatchObject({ details: { format: 'csv', rows: 5 } });
     const rows = await readCsvFile();
     expect(
       rows.map((row) => [
@@ -112,15 +113,6 @@ describe('an export', () => {
       buyer_is_financial: true,
     });
   });
-
-  test('to standard output has the titles there and the summary beside it', async () => {
-    const { exit, stdout, stderr } = await run(...MARCH, '--format', 'jsonl', '--out', '-');
-    expect(exit).toBe(0);
-    const lines = stdout.trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line).order_uid)).toEqual(['B', 'a', 'a', 'a', 'b']);
-    expect(stderr).toContain('5 title(s) accepted from 2026-03-01 to 2026-03-31');
-    expect(await lastAudit(world)).toMatchObject({ details: { format: 'jsonl', rows: 5 } });
-  });
 });
 
 describe('the file of an export', () => {
@@ -149,18 +141,11 @@ describe('the file of an export', () => {
 });
 
 describe('wrong usage', () => {
-  const RANGE_REVERSED = ['--from', '2026-03-02', '--to', '2026-03-01'];
-  test.each([
-    ['a range that ends before it begins', [...RANGE_REVERSED, '--format', 'csv'], 'is after --to'],
-    [
-      'a workbook on standard output',
-      [...MARCH, '--format', 'xlsx', '--out', '-'],
-      'goes to a file',
-    ],
-  ])('is %s', async (_, args, message) => {
+  test('is a range that ends before it begins', async () => {
     const before = await auditCount();
-    const refused = await run(...args, ...(args.includes('--out') ? [] : ['--out', file]));
-    expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining(message) });
+    const range = ['--from', '2026-03-02', '--to', '2026-03-01'];
+    const refused = await run(...range, '--format', 'csv', '--out', file);
+    expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('is after --to') });
     expect(await auditCount()).toBe(before);
   });
 });

@@ -3,7 +3,7 @@
  * and says which matches are made, with companies and with payables that are not open.
  */
 import { expect, test } from 'vitest';
-import { createSeededRandom } from '../../../src/demo/seeded-random.ts';
+import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';

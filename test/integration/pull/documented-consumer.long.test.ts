@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type QueryResult } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { createSeededRandom } from '../../../src/demo/seeded-random.ts';
+import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { repairDay } from '../../support/days.ts';
 import { worldWithUsers } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';

@@ -4,7 +4,7 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { decideRuns, releaseRun } from '../../../src/core/merge/decide-runs.sql.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import type { PullParts } from '../../../src/core/work/run-pull.ts';
-import { createSeededRandom } from '../../../src/demo/seeded-random.ts';
+import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import {
   createBackfill,
   readBackfillProgress,

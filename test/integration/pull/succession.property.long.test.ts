@@ -1,6 +1,6 @@
 /** A title that is withdrawn and one that is inserted in one merge are linked where the pair is unique. */
 import { expect, test } from 'vitest';
-import { createSeededRandom, type SeededRandom } from '../../../src/demo/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { tryHistories } from '../../support/random-runs.ts';

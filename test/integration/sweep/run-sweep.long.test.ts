@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import type { PlatformClient } from '../../../src/core/platform/conciliation-client.ts';
-import { runSweep } from '../../../src/features/sweep/run-sweep.ts';
+import { runSweep } from '../../../src/features/sweep/sweeps.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';

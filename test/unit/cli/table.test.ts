@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatAmount, renderTable } from '../../../src/cli/output/table.ts';
+import { formatAmount, renderTable } from '../../../src/cli/command.ts';
 
 test.each([
   ['0', '0.00'],

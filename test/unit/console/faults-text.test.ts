@@ -15,7 +15,7 @@ const FOLDERS = [
 ];
 const ENGLISH_ONLY = [
   'console/api/',
-  'features/review/pages/api.ts',
+  'features/review/index.ts',
   // The command line and the worker only.
   'core/ledger/pull-ledger.sql.ts',
 ];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ALERT_KINDS, ALERTS } from '../../../src/features/alerts/alerts.ts';
+import { ALERT_KINDS, ALERTS } from '../../../src/features/alerts/alerts.sql.ts';
 import { codeIn, ROOT, readDocument, tableRowsOf } from './documents.ts';
 
 interface Rule {

@@ -11,7 +11,7 @@ import {
   easterOf,
   MAX_MOVE_DAYS,
   nationalHolidays,
-} from '../../../src/features/calendar/holidays.ts';
+} from '../../../src/features/calendar/business-days.sql.ts';
 
 /** The dates that almanacs state, with the earliest and the latest ones. */
 const EASTERS =

@@ -21,7 +21,7 @@ const providerIn = (value: unknown) => {
 
 describe('checkProvider', () => {
   it('takes a whole provider as it is', () => {
-    expect(checkProvider(PROVIDER)).toEqual({ ok: true, provider: PROVIDER, isRaised: false });
+    expect(checkProvider(PROVIDER)).toEqual({ ok: true, provider: PROVIDER });
   });
 
   it('takes key, tax identifier and name alone, and sends nothing for what is null', () => {
@@ -43,13 +43,12 @@ describe('checkProvider', () => {
   });
 
   it.each([
-    ['12ABC34501DE35', '12ABC34501DE35', false],
-    ['12.abc.345/01de-35', '12ABC34501DE35', true],
-    ['529.982.247-25', '52998224725', false],
-  ])('sends %s as %s', (written, sent, isRaised) => {
+    ['12ABC34501DE35', '12ABC34501DE35'],
+    ['12.abc.345/01de-35', '12ABC34501DE35'],
+    ['529.982.247-25', '52998224725'],
+  ])('sends %s as %s', (written, sent) => {
     const check = providerIn({ ...PROVIDER, identificationNumber: written });
     expect(check.provider.identificationNumber).toBe(sent);
-    expect(check.isRaised).toBe(isRaised);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { registerReadiness } from '../../../src/console/shell/readiness.ts';
-import { ALERT_KINDS } from '../../../src/features/alerts/alerts.ts';
+import { ALERT_KINDS } from '../../../src/features/alerts/alerts.sql.ts';
 import { createMetrics } from '../../../src/features/alerts/metrics.sql.ts';
 import { findProgram, outputOf } from '../../support/program.ts';
 import { ROOT } from '../docs/documents.ts';

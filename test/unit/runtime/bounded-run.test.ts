@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { boundedRun, OverdueError } from '../../../src/base/runtime/within.ts';
+import { boundedRun, OverdueError } from '../../../src/base/runtime/timing.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

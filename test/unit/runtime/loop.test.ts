@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { loop } from '../../../src/base/runtime/loop.ts';
+import { loop } from '../../../src/base/runtime/timing.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

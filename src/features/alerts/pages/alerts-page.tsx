@@ -19,7 +19,7 @@ import {
   readAlerts,
   readOpenDrift,
 } from '../alert-list.sql.ts';
-import { ALERT_KINDS, nextStepOf } from '../alerts.ts';
+import { ALERT_KINDS, nextStepOf } from '../alerts.sql.ts';
 
 const sentenceOf = ({ message, messagePt }: AlertRow, { language }: Words) =>
   `${capitalised(language === 'en' ? message : messagePt)}.`;

@@ -6,7 +6,7 @@ import { Field } from '../../../console/shell/layout.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, Submit } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
-import { MAX_MOVE_DAYS } from '../../calendar/holidays.ts';
+import { MAX_MOVE_DAYS } from '../../calendar/business-days.sql.ts';
 import {
   type MatchingRules,
   type RuleEffect,

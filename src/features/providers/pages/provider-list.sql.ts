@@ -17,8 +17,7 @@ import type { BankAccount } from '../../../core/title/promoted-fields.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
-import { TITLE_FILTER } from '../../titles/pages/title-filters.sql.ts';
-import { readTitleTotals } from '../../titles/pages/title-list.sql.ts';
+import { readTitleTotals, TITLE_FILTER } from '../../titles/pages/title-list.sql.ts';
 import { SYNC_STATES, type SyncState } from '../provider.ts';
 import { accountPartyKey } from './provider-address.ts';
 

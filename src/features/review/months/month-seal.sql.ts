@@ -4,8 +4,8 @@
  */
 import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import { amountSum } from '../../../base/database/amount-sum.sql.ts';
 import type { Database, QueryClient } from '../../../base/database/database.ts';
+import { amountSum } from '../../../base/database/expressions.sql.ts';
 import { listDates, refusal } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import {

@@ -1,5 +1,9 @@
 import { type Static, Type } from 'typebox';
 import type { QueryClient } from '../../../base/database/database.ts';
+import type { Language, TextKey } from '../../../base/texts/texts.ts';
+import { toCivilDate } from '../../../base/values/business-day.ts';
+import { parseDecimal } from '../../../base/values/decimal.ts';
+import { readTaxIds } from '../../../base/values/tax-id.ts';
 import {
   amount,
   date,
@@ -9,12 +13,232 @@ import {
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
+import {
+  anyOf,
+  asHidden,
+  dateField,
+  type FilterField,
+  type FilterOf,
+  flagField,
+  searchField,
+  textField,
+} from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
+import { bareTaxId, folded, inEachCase } from '../../../console/shell/search.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { businessDayOf } from '../../calendar/business-days.sql.ts';
-import { PROMOTED_VALUES, PromotedValue } from '../../fields/promoted-fields.sql.ts';
-import { readGroupTotals } from '../../schedule/read-schedule.sql.ts';
-import { groupOf, type TitleFilter, type TitleSort, whereOf } from './title-filters.sql.ts';
+import {
+  hasPromotedValue,
+  PROMOTED_VALUES,
+  PromotedValue,
+} from '../../fields/promoted-fields.sql.ts';
+import {
+  acceptedDatesOf,
+  type GroupFilter,
+  hasPayeeOf,
+  readGroupTotals,
+} from '../../schedule/read-schedule.sql.ts';
+
+/** An amount as decimal text, and as a person wrote it. */
+interface WrittenAmount {
+  readonly decimal: string;
+  readonly toString: () => string;
+}
+
+const amountField = (label: TextKey): FilterField<WrittenAmount | null> => ({
+  ...textField(label),
+  absent: null,
+  parse: (written, language) => {
+    const decimal = parseAmount(written, language);
+    return decimal === null ? undefined : { decimal, toString: () => written };
+  },
+});
+
+const FIRST_DATE = toCivilDate('0001-01-01');
+const LAST_DATE = toCivilDate('9999-12-31');
+
+const TITLE_SORTS = ['accepted', 'order', 'value', 'due', 'provider', 'agent'] as const;
+export type TitleSort = (typeof TITLE_SORTS)[number];
+
+const STATUSES = ['current', 'withdrawn'] as const;
+
+export const TITLE_FILTER = {
+  search: searchField('titles.search'),
+  from: dateField('titles.from'),
+  to: dateField('titles.to'),
+  /** The provider's identifier in the ERP, as it is. */
+  providerId: asHidden(textField('titles.provider')),
+  status: anyOf('titles.status', STATUSES, (status) => `title.status.${status}`),
+  dueFrom: dateField('titles.dueFrom'),
+  dueTo: dateField('titles.dueTo'),
+  /** Only titles that state no due date. */
+  undated: flagField('titles.undated'),
+  /** A title: only titles whose payment goes to the same party and account; see `Payee`. */
+  payeeOf: asHidden<string | null>({
+    ...textField('titles.payee'),
+    parse: (id) => (/^\d{1,15}$/.test(id) ? id : undefined),
+  }),
+  minValue: amountField('titles.minValue'),
+  maxValue: amountField('titles.maxValue'),
+  sort: asHidden(
+    anyOf(
+      'titles.sort',
+      [...TITLE_SORTS, ...TITLE_SORTS.map((sort) => `-${sort}` as const)],
+      () => 'titles.sort',
+    ),
+  ),
+};
+
+/** Selects titles. All conditions must hold; null: no condition. */
+export type TitleFilter = FilterOf<typeof TITLE_FILTER>;
+
+type Condition<Value> = (
+  value: NonNullable<Value>,
+  tx: QueryClient,
+) => Prisma.Sql | Promise<Prisma.Sql>;
+
+/** Every value is bound as a parameter. */
+const CONDITIONS: {
+  readonly [Name in Exclude<keyof TitleFilter, 'sort'>]: Condition<TitleFilter[Name]>;
+} = {
+  search: searchCondition,
+  from: (date) => Prisma.sql`accepted_date >= ${date}::date`,
+  to: (date) => Prisma.sql`accepted_date <= ${date}::date`,
+  providerId: (id) => Prisma.sql`provider_external_id = ${id}`,
+  status: (status) => Prisma.sql`status = ${status}`,
+  dueFrom: (date) => Prisma.sql`anticipated_due_date >= ${date}::date`,
+  dueTo: (date) => Prisma.sql`anticipated_due_date <= ${date}::date`,
+  undated: () => Prisma.sql`anticipated_due_date IS NULL`,
+  payeeOf: (id, tx) => hasPayeeOf(tx, Number(id)),
+  minValue: ({ decimal }) => Prisma.sql`original_value >= ${decimal}::numeric`,
+  maxValue: ({ decimal }) => Prisma.sql`original_value <= ${decimal}::numeric`,
+};
+
+export async function whereOf(tx: QueryClient, filter: TitleFilter): Promise<Prisma.Sql> {
+  const due = dueOf(filter);
+  const stated = Object.entries(CONDITIONS).flatMap(([name, condition]) => {
+    const value = filter[name as keyof TitleFilter];
+    return value === null ? [] : [(condition as Condition<unknown>)(value, tx)];
+  });
+  return Prisma.join(
+    [
+      // `title` has no index by due date, which every merge would pay for. The schedule knows the accepted dates.
+      due === null ? Prisma.sql`true` : Prisma.sql`accepted_date = ANY(${acceptedDatesOf(due)})`,
+      ...(await Promise.all(stated)),
+    ],
+    ' AND ',
+  );
+}
+
+/** Returns the due dates and the payee that the filter asks for; null: it does not ask for current titles by due date. */
+function dueOf(filter: TitleFilter): GroupFilter | null {
+  const { status, dueFrom, dueTo, undated, payeeOf } = filter;
+  if (status !== 'current') return null;
+  const payee = payeeOf === null ? null : Number(payeeOf);
+  if (dueFrom === null && dueTo === null)
+    return undated === null ? null : { range: null, payeeOf: payee };
+  const range = { from: dueFrom ?? FIRST_DATE, to: dueTo ?? LAST_DATE };
+  return undated === null ? { range, payeeOf: payee } : null;
+}
+
+/** Returns the group of the payment schedule that the filter selects; null: the filter has other conditions. */
+function groupOf(filter: TitleFilter): GroupFilter | null {
+  const group = ['status', 'dueFrom', 'dueTo', 'undated', 'payeeOf'];
+  return Object.keys(CONDITIONS).every(
+    (name) => group.includes(name) || filter[name as keyof TitleFilter] === null,
+  )
+    ? dueOf(filter)
+    : null;
+}
+
+/** Separators of thousands and decimals. */
+const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
+  en: [',', '.'],
+  'pt-BR': ['.', ','],
+};
+
+/**
+ * Parses an amount as a person writes it: `1.234,50` or `1.234` (one thousand two hundred thirty-four) in
+ * Portuguese, `1,234.50` or `1,234` in English. Where the separators of thousands are not in their places,
+ * the other language's notation counts: `1234.5` is the same in both.
+ * @returns canonical decimal text; null: not an amount
+ */
+function parseAmount(written: string, language: Language): string | null {
+  const plain = written.replace(/^R\$|\s/gi, '');
+  const other = language === 'en' ? 'pt-BR' : 'en';
+  for (const [group, point] of [SEPARATORS[language], SEPARATORS[other]]) {
+    const pattern = new RegExp(
+      `^\\d{1,3}(\\${group}\\d{3})*(\\${point}\\d+)?$|^\\d+(\\${point}\\d+)?$`,
+    );
+    if (!pattern.test(plain)) continue;
+    return parseDecimal(plain.replaceAll(group, '').replace(point, '.'))?.canonical ?? null;
+  }
+  return null;
+}
+
+/**
+ * The one search box: an order, a provider's code, a name, a promoted field, a value, a tax identifier, or the key or
+ * the document of the matched payable, as a person writes them.
+ */
+async function searchCondition(written: string, tx: QueryClient): Promise<Prisma.Sql> {
+  const values = (['pt-BR', 'en'] as const).map((language) => parseAmount(written, language));
+  const taxIds = readTaxIds(written);
+  const parts = [
+    await orderCondition(written.replace(/\s/g, ''), tx),
+    providerCondition(written),
+    agentCondition(written),
+    await hasPromotedValue(tx, written),
+    payableCondition(written),
+    Prisma.sql`original_value = ANY(${values.filter((value) => value !== null)}::numeric[])`,
+    ...taxIds.map(({ digits }) => partyCondition(digits)),
+  ];
+  return Prisma.sql`(${Prisma.join(parts, ' OR ')})`;
+}
+
+/** Titles whose supplier, agent or buyer has the tax identifier, in any writing of the platform. */
+function partyCondition(digits: string): Prisma.Sql {
+  const columns = [
+    'provider_identification',
+    'financial_agent_identification',
+    'buyer_identification',
+  ].map((column) => Prisma.sql`${bareTaxId(Prisma.raw(column))} = ltrim(${digits}, '0')`);
+  return Prisma.sql`(${Prisma.join(columns, ' OR ')} OR provider_external_id IN (
+    SELECT external_id FROM conciliation.provider WHERE tax_id = ${digits}))`;
+}
+
+/** Titles whose payable the ERP calls so. */
+const payableCondition = (name: string): Prisma.Sql => Prisma.sql`id IN (
+  SELECT title_id FROM conciliation.title_match JOIN conciliation.erp_payable AS payable USING (erp_key)
+  WHERE ended_at IS NULL AND (erp_key = ANY(${inEachCase(name)}::text[]) OR document = ANY(${inEachCase(name)}::text[])))`;
+
+function providerCondition(provider: string): Prisma.Sql {
+  return Prisma.sql`provider_external_id IN (
+    SELECT unnest(${inEachCase(provider)}::text[])
+    UNION
+    SELECT external_id FROM conciliation.provider
+    WHERE strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${provider}::text`)}) > 0)`;
+}
+
+/** All but the letters and digits that `folded` leaves as they are, regardless of case. */
+const FOLDS = /[^bdfghjklmp-tv-z\d ]/giu;
+
+/**
+ * A part of the agent's name. To fold a name takes longer than to read its title, so the names are compared first without
+ * the letters that fold. Not LIKE alone, because the text may hold pattern characters.
+ */
+function agentCondition(agent: string): Prisma.Sql {
+  const pattern = `%${agent.replace(FOLDS, '_')}%`;
+  return Prisma.sql`(financial_agent_name ILIKE ${pattern}
+    AND strpos(${folded(Prisma.sql`financial_agent_name`)}, ${folded(Prisma.sql`${agent}::text`)}) > 0)`;
+}
+
+/** An identifier has an index. A part of one is searched in every title. */
+async function orderCondition(order: string, tx: QueryClient): Promise<Prisma.Sql> {
+  const whole = Prisma.sql`order_uid = ANY (${inEachCase(order)}::text[])`;
+  const [{ isKnown }] = await tx.$queryRaw<[{ isKnown: boolean }]>`
+    SELECT EXISTS (SELECT FROM conciliation.title WHERE ${whole}) AS "isKnown"`;
+  return isKnown ? whole : Prisma.sql`strpos(lower(order_uid), lower(${order}::text)) > 0`;
+}
 
 export const TitleRow = Type.Object({
   id,

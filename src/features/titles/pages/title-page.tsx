@@ -19,7 +19,6 @@ import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import { COLUMN_KINDS, TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
 import { readLineOf } from '../../bookings/pages/booking-list.sql.ts';
 import { TitleBooking } from '../../bookings/pages/booking-page.tsx';
-import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
 import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
@@ -29,7 +28,7 @@ import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/pages/provider-address.ts';
 import { FieldChanges, TitleValue } from '../../review/pages/changed-titles.tsx';
 import { readTitleDetail, type TitleDetail } from './title-detail.sql.ts';
-import { TITLES } from './titles-page.tsx';
+import { DueDate, TITLES } from './titles-page.tsx';
 
 const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
 

@@ -1,20 +1,45 @@
-import { dateIn, lastClosedDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, dateIn, lastClosedDate } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import type { DayState } from '../../../core/ledger/day-ledger.sql.ts';
-import { DueDate } from '../../calendar/pages/due-date.tsx';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
 import { type Payee, readPayee } from '../../schedule/read-schedule.sql.ts';
 import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/schedule-file.tsx';
 import { type DoubtfulDates, readDoubtfulDates } from '../export-titles.sql.ts';
-import { EXPORT_FORMATS } from '../title-file.ts';
-import { sendTitleFile } from './title-export.ts';
-import { TITLE_FILTER, whereOf } from './title-filters.sql.ts';
-import { countTitles, readTitles, TitleRow, titleOrder } from './title-list.sql.ts';
+import { EXPORT_FORMATS, sendTitleFile } from '../title-file.ts';
+import {
+  countTitles,
+  readTitles,
+  TITLE_FILTER,
+  TitleRow,
+  titleOrder,
+  whereOf,
+} from './title-list.sql.ts';
+
+/** A due date, and the business day on which the payment is made, where that is another day. */
+export function DueDate(props: {
+  readonly date: CivilDate | null;
+  readonly businessDay: CivilDate | null;
+}) {
+  const { date, businessDay } = props;
+  const { text, formats } = usePage();
+  if (date === null) return null;
+  return (
+    <>
+      {formats.date(date)}
+      {businessDay !== null && businessDay !== date && (
+        <span class="quiet small">
+          {' '}
+          {text('calendar.paidOn', { date: formats.date(businessDay) })}
+        </span>
+      )}
+    </>
+  );
+}
 
 const COLUMNS: readonly Column<TitleRow>[] = [
   {

@@ -1,21 +1,22 @@
 import { Type } from 'typebox';
-import type { TextKey } from '../../../base/texts/texts.ts';
+import type { TextKey } from '../../base/texts/texts.ts';
 import {
   addDays,
   type CivilDate,
   lastClosedDate,
   parseCivilDate,
   toCivilDate,
-} from '../../../base/values/business-day.ts';
-import type { Column } from '../../../console/list/columns.tsx';
-import { dateField } from '../../../console/list/filter.tsx';
-import { declareList, type ListTotal } from '../../../console/list/list.tsx';
-import { maskAgent } from '../../../console/shell/masking.ts';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Card } from '../../../console/shell/parts.tsx';
-import { joinWholeSets } from '../../matching/breaks.sql.ts';
-import { type DoubtfulDates, readDoubtfulDates } from '../../titles/export-titles.sql.ts';
-import { DisclosureRow, type DisclosureRow as Row, readDisclosure } from '../disclosure.sql.ts';
+} from '../../base/values/business-day.ts';
+import type { Column } from '../../console/list/columns.tsx';
+import { dateField } from '../../console/list/filter.tsx';
+import { declareList, type ListTotal } from '../../console/list/list.tsx';
+import type { Feature } from '../../console/shell/console-parts.ts';
+import { maskAgent } from '../../console/shell/masking.ts';
+import { usePage } from '../../console/shell/page-context.ts';
+import { Card } from '../../console/shell/parts.tsx';
+import { joinWholeSets } from '../matching/breaks.sql.ts';
+import { type DoubtfulDates, readDoubtfulDates } from '../titles/export-titles.sql.ts';
+import { DisclosureRow, type DisclosureRow as Row, readDisclosure } from './disclosure.sql.ts';
 
 const COLUMNS: readonly Column<Row>[] = [
   { name: 'date', head: 'disclosure.date', kind: 'date' },
@@ -67,7 +68,7 @@ interface DisclosureTotal extends ListTotal {
 }
 
 /** The figures of two reporting dates, and what they do not say. */
-export const DISCLOSURE = declareList(DisclosureRow, {
+const DISCLOSURE = declareList(DisclosureRow, {
   name: 'disclosure',
   path: '/disclosure',
   active: '/disclosure',
@@ -144,3 +145,5 @@ function Limits({
     </Card>
   );
 }
+
+export const disclosure: Feature = { name: 'disclosure', lists: [DISCLOSURE] };

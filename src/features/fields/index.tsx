@@ -1,20 +1,21 @@
 import { Type } from 'typebox';
-import type { Database } from '../../../base/database/database.ts';
-import { words } from '../../../console/api/schema-parts.ts';
-import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { Input, Select } from '../../../console/shell/layout.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Author, Card } from '../../../console/shell/parts.tsx';
-import { ADMINISTER } from '../../../console/shell/route-access.ts';
-import { FIELD_ROLES, type FieldRole } from '../../../core/title/promoted-fields.ts';
-import { promoteField } from '../promoted-fields.sql.ts';
+import type { Database } from '../../base/database/database.ts';
+import { words } from '../../console/api/schema-parts.ts';
+import { declareAction, declarePage, reason } from '../../console/declare.tsx';
+import { type Column, ListTable } from '../../console/list/columns.tsx';
+import type { Feature } from '../../console/shell/console-parts.ts';
+import { Input, Select } from '../../console/shell/layout.tsx';
+import { usePage } from '../../console/shell/page-context.ts';
+import { Author, Card } from '../../console/shell/parts.tsx';
+import { ADMINISTER } from '../../console/shell/route-access.ts';
+import { FIELD_ROLES, type FieldRole } from '../../core/title/promoted-fields.ts';
+import { promoteField } from './promoted-fields.sql.ts';
 
 const PATH = '/fields';
 const ENDED = 'ended';
 const ROLES = [...FIELD_ROLES, ENDED] as const;
 
-export const PROMOTE = declareAction({
+const PROMOTE = declareAction({
   path: PATH,
   who: ADMINISTER,
   input: {
@@ -65,7 +66,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 /** Every promotion, the newest first, and the form for another one. */
-export const FIELDS = declarePage({
+const FIELDS = declarePage({
   path: PATH,
   active: PATH,
   input: {},
@@ -121,3 +122,9 @@ function FieldsBody(props: { readonly rows: readonly Row[]; readonly paths: read
     </>
   );
 }
+
+export const fields: Feature = {
+  name: 'fields',
+  pages: [FIELDS],
+  actions: [PROMOTE],
+};

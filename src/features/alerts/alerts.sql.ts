@@ -1,7 +1,15 @@
-import { lastClosedDate } from '../../base/values/business-day.ts';
+import type { Text } from '../../base/texts/texts.ts';
+import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import type { AlertEntry, AlertRow } from '../../console/alert-entry.ts';
 import { FREE_INTERRUPTIONS } from '../../core/ledger/pull-ledger.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { accountAlerts } from '../accounts/account-changes.sql.ts';
+import { bookingAlerts } from '../bookings/booking-alerts.sql.ts';
+import { payableAlerts } from '../matching/payable-alerts.sql.ts';
+import { providerAlerts } from '../providers/provider-batches.sql.ts';
+import { dayAlerts } from '../review/day-alerts.sql.ts';
+import { sweepAlerts } from '../sweep/sweeps.sql.ts';
+import { verifyAlerts } from '../verify/verify.sql.ts';
 import { PROCESS_SILENCE_MS } from './health.sql.ts';
 
 /** A planned pull that has not ended is overdue this long after its slot. */
@@ -14,7 +22,7 @@ const PATHS_NAMED = 5;
 const IS_PRESENT = Prisma.sql`
   seen_at >= clock_timestamp() - make_interval(secs => ${PROCESS_SILENCE_MS / 1000}::float8)`;
 
-export const engineAlerts = {
+const engineAlerts = {
   /**
    * The newest pull of a date that has failed, or is tried again although the loss of the database or an error that the
    * program does not know has ended attempts at it; unless a newer fetch was merged into the date or is held there.
@@ -130,4 +138,29 @@ function toSafePath(path: string): string {
 
 function isOrdinaryName(name: string): boolean {
   return /^(\*|[A-Za-z_$][\w$-]{0,63}(\[\]|\*)?)$/.test(name) && !/\d{5}/.test(name);
+}
+
+const ENTRIES = {
+  ...engineAlerts,
+  ...sweepAlerts,
+  ...dayAlerts,
+  ...bookingAlerts,
+  ...payableAlerts,
+  ...accountAlerts,
+  ...providerAlerts,
+  ...verifyAlerts,
+};
+export type AlertKind = keyof typeof ENTRIES;
+
+/** The kinds of alerts, each stated by the feature that it is about. */
+export const ALERTS: Readonly<Record<AlertKind, AlertEntry>> = ENTRIES;
+export const ALERT_KINDS = Object.keys(ENTRIES) as readonly AlertKind[];
+
+/** What a person does next about an alert of that cause, or of that kind. Null: a later version has raised it. */
+export const nextStepOf = (text: Text, { kind, cause }: { kind: string; cause: string | null }) =>
+  text.find(`alerts.nextSteps.${kind}:${cause}`) ?? text.find(`alerts.nextSteps.${kind}`);
+
+/** The page that shows what the alert is about. The message names the dates; a link leads to the oldest. */
+export function pageOf(kind: AlertKind, date: CivilDate | null): string {
+  return ALERTS[kind].page ?? (date === null ? '/alerts' : `/days/${date}`);
 }

@@ -1,23 +1,26 @@
 import { Type } from 'typebox';
+import { LANGUAGES } from '../../base/texts/texts.ts';
+import { addDays, type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
+import { declareOperation } from '../../console/api/api-request.ts';
+import { count, dateOrNull } from '../../console/api/schema-parts.ts';
+import { declarePage } from '../../console/declare.tsx';
+import type { ConsoleParts, Feature } from '../../console/shell/console-parts.ts';
+import { usePage } from '../../console/shell/page-context.ts';
+import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../console/shell/parts.tsx';
+import { mayUse } from '../../console/shell/route-access.ts';
 import {
-  addDays,
-  type CivilDate,
-  dateIn,
-  lastClosedDate,
-} from '../../../base/values/business-day.ts';
-import { declarePage } from '../../../console/declare.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../../console/shell/parts.tsx';
-import { mayUse } from '../../../console/shell/route-access.ts';
-import { type LedgerDay, readLedgerDays, readLedgerRange } from '../../review/ledger-days.sql.ts';
+  type LedgerDay,
+  NEEDS,
+  readLedgerDays,
+  readLedgerRange,
+} from '../review/ledger-days.sql.ts';
 import {
   type CivilMonth,
   firstDateOf,
   lastDateOf,
   monthOf,
   parseMonth,
-} from '../../review/months/civil-month.ts';
+} from '../review/months/civil-month.ts';
 import {
   headlineOf,
   moneyText,
@@ -26,14 +29,14 @@ import {
   type Task,
   type TaskKey,
   taskText,
-} from '../open-items.ts';
+} from './open-items.ts';
 
 const MONTHS_SHOWN = 3;
 
 type DaysPageData = Awaited<ReturnType<typeof readDaysPage>>;
 
 /** The start page: yesterday, the tasks and the calendar. */
-export const START = declarePage({
+const START = declarePage({
   path: '/',
   active: '/',
   input: { to: Type.Optional(Type.String()) },
@@ -247,3 +250,70 @@ function addMonths(month: CivilMonth, count: number): CivilMonth {
   const year = String(Math.floor(index / 12)).padStart(4, '0');
   return `${year}-${String((index % 12) + 1).padStart(2, '0')}` as CivilMonth;
 }
+
+const Status = Type.Object({
+  startDate: dateOrNull,
+  lastReconciledDate: dateOrNull,
+  lagDays: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'Dates that are over and have no data.',
+  }),
+  needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
+    description: 'Days that wait for a person, by the next decision.',
+  }),
+  openAlerts: count,
+  accountChanges: Type.Integer({
+    minimum: 0,
+    description: 'Changed bank accounts without a decision.',
+  }),
+  unmappedCompanies: Type.Integer({
+    minimum: 0,
+    description: 'Companies of the ERP whose buyers a person has to confirm.',
+  }),
+  headline: Type.Object(
+    Object.fromEntries(
+      LANGUAGES.map((language) => [
+        language,
+        Type.Object({
+          inOrder: Type.Boolean({ description: 'Whether nothing waits for a person.' }),
+          title: Type.String(),
+          lines: Type.Array(Type.String()),
+        }),
+      ]),
+    ),
+    { description: 'The state of the ledger in the words of the start page.' },
+  ),
+});
+
+const STATUS = declareOperation({
+  path: '/status',
+  scope: 'read',
+  tag: 'status',
+  operationId: 'getStatus',
+  summary: 'The progress of the ledger, and the decisions that are open',
+  input: {},
+  answer: Status,
+  run: async (parts) => {
+    const { database } = parts;
+    const now = parts.now?.() ?? new Date();
+    const [items, openAlerts] = await Promise.all([
+      readOpenItems(database, { now, policy: parts }),
+      database.prisma.alert.count({ where: { resolvedAt: null } }),
+    ]);
+    const { tasks: _, yesterday: __, lagDays, ...progress } = items;
+    return {
+      ...progress,
+      lagDays: progress.startDate === null ? null : lagDays,
+      openAlerts,
+      headline: Object.fromEntries(
+        LANGUAGES.map((language) => [language, headlineOf(items, language)]),
+      ),
+    };
+  },
+});
+
+export const home: Feature = {
+  name: 'home',
+  pages: [START],
+  api: [STATUS],
+};

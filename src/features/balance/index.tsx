@@ -1,15 +1,16 @@
 import { Type } from 'typebox';
-import type { CivilDate } from '../../../base/values/business-day.ts';
-import { declareOperation } from '../../../console/api/api-request.ts';
-import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { anyOf, textField } from '../../../console/list/filter.tsx';
-import { declareList } from '../../../console/list/list.tsx';
-import { actorOf } from '../../../console/shell/guard.ts';
-import { maskAgent } from '../../../console/shell/masking.ts';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Card } from '../../../console/shell/parts.tsx';
-import { OPERATE } from '../../../console/shell/route-access.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { declareOperation } from '../../console/api/api-request.ts';
+import { count, dateOrNull } from '../../console/api/schema-parts.ts';
+import { type Column, ListTable } from '../../console/list/columns.tsx';
+import { anyOf, textField } from '../../console/list/filter.tsx';
+import { declareList } from '../../console/list/list.tsx';
+import type { Feature } from '../../console/shell/console-parts.ts';
+import { actorOf } from '../../console/shell/guard.ts';
+import { maskAgent } from '../../console/shell/masking.ts';
+import { usePage } from '../../console/shell/page-context.ts';
+import { Card } from '../../console/shell/parts.tsx';
+import { OPERATE } from '../../console/shell/route-access.ts';
 import {
   BALANCE_REASONS,
   BalanceGroup,
@@ -18,7 +19,7 @@ import {
   readBalance,
   StatedBalance,
   stateBalances,
-} from '../balance.sql.ts';
+} from './balance.sql.ts';
 
 const MAX_TAX_ID = 30;
 
@@ -76,7 +77,7 @@ const GROUP_COLUMNS: readonly Column<BalanceGroup>[] = [
 ];
 
 /** What differs between the titles and the ERP, with the figures of each company and financial agent above. */
-export const BALANCE = declareList(BalanceRow, {
+const BALANCE = declareList(BalanceRow, {
   name: 'balance',
   path: '/balance',
   active: '/balance',
@@ -136,7 +137,7 @@ function Groups(props: {
 const MAX_BALANCES = 1_000;
 
 /** The figures of the proof of balance, and the balances of the ERP's accounts. */
-export const BALANCE_API = [
+const BALANCE_API = [
   declareOperation({
     path: '/balance-groups',
     scope: 'read',
@@ -171,3 +172,9 @@ export const BALANCE_API = [
     },
   }),
 ];
+
+export const balance: Feature = {
+  name: 'balance',
+  lists: [BALANCE],
+  api: BALANCE_API,
+};

@@ -1,21 +1,21 @@
 import { Type } from 'typebox';
-import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
-import { id } from '../../../console/api/schema-parts.ts';
-import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
-import { Input } from '../../../console/shell/layout.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Author, Card } from '../../../console/shell/parts.tsx';
-import { DECIDE } from '../../../console/shell/route-access.ts';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { id } from '../../console/api/schema-parts.ts';
+import { declareAction, declarePage, reason } from '../../console/declare.tsx';
+import { type Column, ListTable } from '../../console/list/columns.tsx';
+import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
+import { Input } from '../../console/shell/layout.tsx';
+import { usePage } from '../../console/shell/page-context.ts';
+import { Author, Card } from '../../console/shell/parts.tsx';
+import { DECIDE } from '../../console/shell/route-access.ts';
 import {
   type BusinessDayRule,
   FIRST_YEAR,
   type HolidayName,
   LAST_YEAR,
   nationalHolidays,
-} from '../holidays.ts';
-import { addHoliday, endHoliday, type OwnHoliday, readOwnHolidays } from '../own-holidays.ts';
+} from './business-days.sql.ts';
+import { addHoliday, endHoliday, type OwnHoliday, readOwnHolidays } from './own-holidays.ts';
 
 interface Holiday {
   readonly date: CivilDate;
@@ -35,7 +35,7 @@ const ruleOf = ({ businessDayRule = 'following' }: Pick<ConsoleParts, 'businessD
 const text = Type.Optional(Type.String());
 
 // An administrator decides nothing that matches titles, and a team may have no operator.
-export const ADD_HOLIDAY = declareAction({
+const ADD_HOLIDAY = declareAction({
   path: '/holidays',
   who: DECIDE,
   input: { date: text, name: text },
@@ -45,7 +45,7 @@ export const ADD_HOLIDAY = declareAction({
   notice: 'holiday_added',
 });
 
-export const END_HOLIDAY = declareAction({
+const END_HOLIDAY = declareAction({
   path: '/holidays/:id/end',
   who: DECIDE,
   input: { id, reason },
@@ -93,7 +93,7 @@ const COLUMNS: readonly Column<Holiday>[] = [
   },
 ];
 
-export const HOLIDAYS = declarePage({
+const HOLIDAYS = declarePage({
   path: '/holidays',
   active: '/holidays',
   input: { year: text },
@@ -142,3 +142,9 @@ function HolidaysPage({ year, rule, holidays }: PageProps) {
     </>
   );
 }
+
+export const calendar: Feature = {
+  name: 'calendar',
+  pages: [HOLIDAYS],
+  actions: [ADD_HOLIDAY, END_HOLIDAY],
+};

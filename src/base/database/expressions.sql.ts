@@ -1,4 +1,18 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import { MAX_DECIMAL_DIGITS } from '../values/decimal.ts';
+
+const LIMIT = Prisma.sql`${`1e${MAX_DECIMAL_DIGITS}`}::numeric`;
+
+/**
+ * The sum of the amounts of rows. An amount with more digits than the contract permits was altered by a user of the
+ * database; the sum leaves it out, because PostgreSQL could not store the sum.
+ */
+export const amountSum = (amount: Prisma.Sql, where: Prisma.Sql = Prisma.sql`true`): Prisma.Sql =>
+  Prisma.sql`sum(${amount}) FILTER (WHERE abs(${amount}) < ${LIMIT} AND ${where})`;
+
+/** Whether columns of a row are not as they were computed again. In JSON too, 1.0 and 1.00 are equal. */
+export const differs = (row: Prisma.Sql, computed: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  to_jsonb(${row}) || (${computed}) <> to_jsonb(${row})`;
 
 // Expressions of SQL. The parameters are expressions of this program. No input reaches Prisma.raw.
 

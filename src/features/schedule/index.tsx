@@ -1,23 +1,29 @@
-import { type CivilDate, parseCivilDate } from '../../../base/values/business-day.ts';
-import { maySeePersonalData } from '../../../base/values/role.ts';
-import { ListTable } from '../../../console/list/columns.tsx';
-import { FILE_FORMATS } from '../../../console/list/file.tsx';
-import { asTabs, choice, dateField, type FilterOf } from '../../../console/list/filter.tsx';
-import { declareList, type ListTotal } from '../../../console/list/list.tsx';
-import { todayOf } from '../../../console/shell/console-parts.ts';
-import { type PageContext, pageContext, usePage } from '../../../console/shell/page-context.ts';
-import { Card, Metric } from '../../../console/shell/parts.tsx';
-import { STAFF } from '../../../console/shell/route-access.ts';
+import { Type } from 'typebox';
+import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { maySeePersonalData } from '../../base/values/role.ts';
+import { DEFAULT_LIMIT, declareOperation } from '../../console/api/api-request.ts';
+import { date, ledgerDate, pageOfList, words } from '../../console/api/schema-parts.ts';
+import { ListTable } from '../../console/list/columns.tsx';
+import { FILE_FORMATS } from '../../console/list/file.tsx';
+import { asTabs, choice, dateField, type FilterOf } from '../../console/list/filter.tsx';
+import { declareList, type ListTotal } from '../../console/list/list.tsx';
+import { type Feature, todayOf } from '../../console/shell/console-parts.ts';
+import { type PageContext, pageContext, usePage } from '../../console/shell/page-context.ts';
+import { Card, Metric } from '../../console/shell/parts.tsx';
+import { STAFF } from '../../console/shell/route-access.ts';
+import { writeMergedTotals } from './payee.sql.ts';
 import {
   DUE_VIEWS,
   type DueRange,
+  dueRange,
   dueRangeOf,
   neighbour,
   readSchedule,
+  Schedule,
   type ScheduleFigures,
   ScheduleGroup,
-} from '../read-schedule.sql.ts';
-import { dateColumns, groupColumns, maskGroup, sendScheduleFile } from '../schedule-file.tsx';
+} from './read-schedule.sql.ts';
+import { dateColumns, groupColumns, maskGroup, sendScheduleFile } from './schedule-file.tsx';
 
 const VIEWS = { month: 'schedule.views.month', day: 'schedule.views.day' } as const;
 
@@ -39,7 +45,7 @@ const rangeOf = ({ view, date }: FilterOf<typeof FILTER>): DueRange => {
 type Figures = ListTotal & ScheduleFigures;
 
 /** Who is to be paid on the due dates of a span, and on which account. */
-export const SCHEDULE = declareList(ScheduleGroup, {
+const SCHEDULE = declareList(ScheduleGroup, {
   name: 'schedule',
   path: '/schedule',
   active: '/schedule',
@@ -183,3 +189,53 @@ function Help({ isMasked }: { readonly isMasked: boolean }) {
     </>
   );
 }
+
+const range = { dueFrom: ledgerDate, dueTo: ledgerDate };
+
+const SCHEDULE_API = [
+  declareOperation({
+    path: '/payment-schedule',
+    scope: 'read',
+    tag: 'titles',
+    operationId: 'getPaymentSchedule',
+    summary:
+      'Who is to be paid on the due dates of a range, and on which account, over all accepted dates',
+    input: { ...range, ...pageOfList },
+    answer: Type.Object({ dueFrom: date, dueTo: date, ...Schedule.properties }),
+    run: async ({ database }, { dueFrom, dueTo, offset = 0, limit = DEFAULT_LIMIT }) => {
+      const due = dueRange(dueFrom, dueTo);
+      const schedule = await database.prisma.$transaction(
+        (tx) => readSchedule(tx, due, { offset, limit }),
+        // All values are those of one instant.
+        { isolationLevel: 'RepeatableRead' },
+      );
+      return { dueFrom, dueTo, ...schedule, groups: schedule.groups.map(maskGroup) };
+    },
+  }),
+  declareOperation({
+    path: '/payment-schedule/export',
+    scope: 'export',
+    tag: 'titles',
+    operationId: 'exportPaymentSchedule',
+    summary: 'The payment schedule of a range as a file',
+    input: {
+      ...range,
+      format: words(FILE_FORMATS),
+      locale: Type.Optional(words(['pt-BR', 'en'])),
+    },
+    answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    run: (parts, { dueFrom, dueTo, format, locale: language = 'pt-BR' }, request, reply) => {
+      return sendScheduleFile(request, reply, parts, dueRange(dueFrom, dueTo), format, language);
+    },
+  }),
+];
+
+export const schedule: Feature = {
+  name: 'schedule',
+  engine: {
+    // After those of the accounts, because the totals compare accounts in any writing.
+    inOwnDate: writeMergedTotals,
+  },
+  lists: [SCHEDULE],
+  api: SCHEDULE_API,
+};

@@ -1,16 +1,16 @@
 import { type Static, type TObject, Type } from 'typebox';
-import { addDays, lastClosedDate } from '../../../base/values/business-day.ts';
-import { declareOperation } from '../../../console/api/api-request.ts';
-import { id, ledgerDate } from '../../../console/api/schema-parts.ts';
-import { declareAction, reason } from '../../../console/declare.tsx';
-import { declareList } from '../../../console/list/list.tsx';
-import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
-import { actorOf } from '../../../console/shell/guard.ts';
-import { Input } from '../../../console/shell/layout.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Author, authorText, Instant } from '../../../console/shell/parts.tsx';
-import { OPERATE } from '../../../console/shell/route-access.ts';
-import { type Checkpoint, readCheckpoint } from '../../../core/ledger/day-ledger.sql.ts';
+import { addDays, lastClosedDate } from '../../base/values/business-day.ts';
+import { declareOperation } from '../../console/api/api-request.ts';
+import { id, ledgerDate } from '../../console/api/schema-parts.ts';
+import { declareAction, reason } from '../../console/declare.tsx';
+import { declareList } from '../../console/list/list.tsx';
+import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
+import { actorOf } from '../../console/shell/guard.ts';
+import { Input } from '../../console/shell/layout.tsx';
+import { usePage } from '../../console/shell/page-context.ts';
+import { Author, authorText, Instant } from '../../console/shell/parts.tsx';
+import { OPERATE } from '../../console/shell/route-access.ts';
+import { type Checkpoint, readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';
 import {
   Backfill,
   type BackfillRange,
@@ -18,14 +18,15 @@ import {
   changeSchedule,
   createBackfill,
   MAX_BACKFILL_CONCURRENCY,
+  planBackfills,
   readBackfillProgress,
   readBackfills,
-} from '../backfill-ledger.sql.ts';
+} from './backfill-ledger.sql.ts';
 
 const DEFAULT_CONCURRENCY = 2;
 
 /** The newest backfills first, below the form that starts one. */
-export const BACKFILLS = declareList(Backfill, {
+const BACKFILLS = declareList(Backfill, {
   name: 'backfills',
   path: '/backfills',
   active: '/backfills',
@@ -133,7 +134,7 @@ const scheduleOf = (word: 'pause' | 'resume') =>
 const PAUSE_SCHEDULE = scheduleOf('pause');
 const RESUME_SCHEDULE = scheduleOf('resume');
 
-export const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
+const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
 
 function StartForm({ from, to }: BackfillRange) {
   const { text } = usePage();
@@ -196,7 +197,7 @@ async function cancel(
   plan();
 }
 
-export const BACKFILLS_API = [
+const BACKFILLS_API = [
   declareOperation({
     path: '/backfills/:id',
     scope: 'read',
@@ -239,3 +240,13 @@ export const BACKFILLS_API = [
     },
   }),
 ];
+
+export const backfills: Feature = {
+  name: 'backfills',
+  engine: {
+    inPlanning: (tx, { maxOpenBackfillPulls }) => planBackfills(tx, maxOpenBackfillPulls),
+  },
+  actions: BACKFILL_ACTIONS,
+  lists: [BACKFILLS],
+  api: BACKFILLS_API,
+};
