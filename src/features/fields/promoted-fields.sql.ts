@@ -55,13 +55,17 @@ export const PROMOTED_NOW = Prisma.sql`
 const readPromotedFields = (tx: QueryClient): Promise<PromotedNow[]> =>
   tx.$queryRaw<PromotedNow[]>(PROMOTED_NOW);
 
-/** Returns the condition that a row of `title` has a field with the value, in either case. */
+/**
+ * Returns the condition that a row of `title` has a field with the value, in either case, with either form of its accents,
+ * and with blanks around it or without.
+ */
 export async function hasPromotedValue(tx: QueryClient, value: string): Promise<Prisma.Sql> {
   const fields = await readPromotedFields(tx);
-  const texts = fields.map(({ path }) => Prisma.sql`lower(extra #>> ${path}::text[])`);
+  const toCompared = (text: Prisma.Sql) => Prisma.sql`lower(normalize(btrim(${text})))`;
+  const texts = fields.map(({ path }) => toCompared(Prisma.sql`extra #>> ${path}::text[]`));
   return texts.length === 0
     ? Prisma.sql`false`
-    : Prisma.sql`lower(${value}::text) IN (${Prisma.join(texts)})`;
+    : Prisma.sql`${toCompared(Prisma.sql`${value}::text`)} IN (${Prisma.join(texts)})`;
 }
 
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;

@@ -182,3 +182,15 @@ test('a changed field stands by its name in the changes of a signed day, of the 
   );
   expect(await file(viewer)).toMatch(/chave_pix,••••om,••••et,.*\s+.*duplicata,D-2,D-3,/);
 });
+
+test.each([' pa\u0307dded ÇÃO ', 'pa\u0307dded ção', 'p\u0227dded ÇA\u0303O'])(
+  'the search finds %j with blanks around it, and in either form of its accents',
+  async (search) => {
+    const date = daysFrom(3);
+    await world.serve(date, [
+      titleText({ uid: 'padded', date, more: more('  p\u0227dded ça\u0303o ', 'k') }),
+    ]);
+    const { text } = await viewer.get(`/titles?search=${encodeURIComponent(search)}`);
+    expect(text).toContain('>padded</a>');
+  },
+);
