@@ -91,9 +91,7 @@ function judgedWorld(world: PullWorld) {
         FROM conciliation.booking_line WHERE date = ${date}::date
         ORDER BY identity_hash, occurrence, version DESC`;
       const receipts = lines.map((line) =>
-        status === 'posted'
-          ? receiptOf(line)
-          : failureOf(line, 'the agent was paid', { final: isFinal }),
+        status === 'posted' ? receiptOf(line) : failureOf(line, 'the agent was paid', { isFinal }),
       );
       await takeReceipts(database, 'erp', receipts);
     },

@@ -3289,14 +3289,15 @@ DECLARE
   END;
 BEGIN
   IF fault IS NOT NULL THEN
-    RAISE EXCEPTION '%', fault USING ERRCODE = 'check_violation';
+    -- The program passes the message of this SQLSTATE on to the sender.
+    RAISE EXCEPTION 'receipt %: %', to_json(NEW.idempotency_key), fault USING ERRCODE = 'IN001';
   END IF;
   RETURN NEW;
 END
 $$;
 
 COMMENT ON FUNCTION conciliation.check_booking_receipt() IS
-  'Refuses a receipt with a fault. The message names the field and what is expected.';
+  'Refuses a receipt with a fault. The message names the idempotency key, the field and what is expected.';
 
 REVOKE ALL ON FUNCTION conciliation.check_booking_receipt() FROM PUBLIC;
 

@@ -1,6 +1,11 @@
 import pg from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { ConciliationError, ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import {
+  ConciliationError,
+  ConfigError,
+  InputError,
+  StagingUnavailableError,
+} from '../runtime/errors.ts';
 import { DescribedError } from '../runtime/logger.ts';
 
 /**
@@ -104,12 +109,19 @@ function withoutRowValues(error: unknown): unknown {
   return new DescribedError(error, describeDatabaseError(error), databaseErrorCode(error));
 }
 
+/** Of a trigger that refuses an input. Its message is for the sender. */
+const REFUSED_INPUT = 'IN001';
+
 /**
- * Maps an error of the database, or of the connection to it, for the rest of the program: to a StagingUnavailableError
- * with the original as its cause, if the same work may succeed later; otherwise to an error that quotes no row.
+ * Maps an error of the database, or of the connection to it, for the rest of the program: to an InputError, if a trigger
+ * refused the input; to a StagingUnavailableError with the original as its cause, if the same work may succeed later;
+ * otherwise to an error that quotes no row.
  */
 export function toStagingError(error: unknown): unknown {
   if (error instanceof ConciliationError) return error;
+  if (databaseErrorCode(error) === REFUSED_INPUT) {
+    return new InputError(textOf(driverCauseOf(error), 'originalMessage') ?? '', { cause: error });
+  }
   if (error instanceof Error && error.cause instanceof ConfigError) return error.cause;
   if (isUnavailable(error)) {
     const code = databaseErrorCode(error);

@@ -16,11 +16,11 @@ const BYTE_ORDER_MARK = '\uFEFF';
 const FORMULA_START = /^(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
 
 /**
- * Matches text that a spreadsheet would turn into a number, a date or a time, such as `00007`, `12E34`, `1-2` or
- * `12MAR`, and with it change an identifier.
+ * Matches text that a spreadsheet would turn into a number, a date or a time, such as `00007`, `12E-3`, `(5)`, `R$ 5`,
+ * `1-2` or `12MAR`, and with it change an identifier.
  */
 const VALUE_LIKE =
-  /^(?=.*\d)(?:[\d.,:/% \u00A0-]+(?:e\d+ *)?|\d{0,4}[ /-]?(?:jan|fe[bv]|mar|a[bp]r|ma[iy]|ju[nl]|a[gu][og]|se[tp]|o[cu]t|nov|de[cz])\p{L}*[ /-]?\d{0,4})$/iu;
+  /^(?=.*\d)(?:(?:[\d.,:/%()$€ \u00A0-]|R\$)+(?:e[+-]?\d+[ )]*)?|\d{0,4}[ /-]?(?:jan|fe[bv]|mar|a[bp]r|ma[iy]|ju[nl]|a[gu][og]|se[tp]|o[cu]t|nov|de[cz])\p{L}*[ /-]?\d{0,4})$/iu;
 
 /** Both separators and the tab, because a reader with another separator must not find additional cells. */
 const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;

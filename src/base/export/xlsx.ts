@@ -200,12 +200,11 @@ function textCell(open: string, text: string, style: number): string {
   return `${open} t="inlineStr" s="${style}"><is><t${space}>${escapeText(text)}</t></is></c>`;
 }
 
-/** CSV and JSONL files hold longer texts completely. */
+/** A text that is cut ends with `…`. CSV and JSONL files hold it completely. */
 function cutText(text: string): string {
   if (text.length <= EXCEL_TEXT_LENGTH) return text;
-  const cut = text.slice(0, EXCEL_TEXT_LENGTH);
   // Does not split a character outside the basic multilingual plane.
-  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+  return text.slice(0, EXCEL_TEXT_LENGTH - 1).replace(/[\uD800-\uDBFF]?$/, '…');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

@@ -67,7 +67,8 @@ export const declareOperation =
   (api, parts) => {
     const { method = 'GET', path, who = EVERYBODY, scope, input, status = 200 } = operation;
     const [params, others] = splitInput(path, input);
-    const body = Type.Object(others);
+    // A misspelt member must neither widen a selection nor be lost.
+    const body = Type.Object(others, { additionalProperties: false });
     const hasBody = method === 'POST' && Object.keys(others).length > 0;
     const failures = Object.fromEntries(
       Object.entries({ ...FAILURES, ...(hasBody && TOO_LARGE) }).map(([code, description]) => [
@@ -91,7 +92,7 @@ export const declareOperation =
         ...{ tags: [tag], operationId, summary },
         ...(Object.keys(params).length > 0 && { params: Type.Object(params) }),
         ...(hasBody && { body }),
-        ...(!hasBody && { querystring: Type.Object(others, { additionalProperties: false }) }),
+        ...(!hasBody && { querystring: body }),
         response: { [status]: done, ...failures },
       },
       handler: async (request, reply) => {

@@ -78,8 +78,11 @@ export const ErrorAnswer = Type.Object({
 
 /** Values as PostgreSQL writes them into jsonb, amounts as exact decimal text; null: not stated. */
 export const ChangedField = Type.Object({
-  column: Type.String({ description: 'A column of conciliation.title, or a named field.' }),
-  isAccount: Type.Boolean({ description: 'A named field with an account: masked.' }),
+  column: Type.String({
+    description:
+      'A column of conciliation.title, a named field, or a member of an account such as provider.bankAccount.pixKey.',
+  }),
+  isAccount: Type.Boolean({ description: 'A field beyond the columns with an account: masked.' }),
   before: orNull('string'),
   after: orNull('string'),
 });

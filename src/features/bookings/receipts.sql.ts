@@ -110,8 +110,11 @@ export const RECEIPT_QUESTIONS = Prisma.sql`
   SELECT date::text AS date, count(*)::int AS receipts, max(id)::float8 AS newest,
          (${amountSum(Prisma.sql`value`)})::text AS value
   FROM (
-    SELECT id, date, (SELECT original_value FROM conciliation.title
-                      WHERE accepted_date = date AND title.identity_hash = receipt.identity_hash LIMIT 1) AS value
+    SELECT id, date,
+           -- A booking counts once, whatever the number of its receipts.
+           CASE WHEN row_number() OVER (PARTITION BY date, identity_hash, occurrence) = 1 THEN
+             (SELECT original_value FROM conciliation.title
+              WHERE accepted_date = date AND title.identity_hash = receipt.identity_hash LIMIT 1) END AS value
     FROM conciliation.booking_receipt AS receipt WHERE ${DOES_NOT_FIT}
   ) AS receipt
   GROUP BY receipt.date ORDER BY receipt.date`;

@@ -12,6 +12,7 @@ import {
   type PromotedField,
 } from '../../core/title/promoted-fields.ts';
 import { ACCOUNT_ROLES } from '../../core/title/title-hashes.sql.ts';
+import { TITLE_FIELDS } from '../../core/title/title-schema.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { forgetBreaks } from '../matching/match-decisions.sql.ts';
 
@@ -53,20 +54,31 @@ export const PROMOTED_NOW = Prisma.sql`
 const readPromotedFields = (tx: QueryClient): Promise<PromotedNow[]> =>
   tx.$queryRaw<PromotedNow[]>(PROMOTED_NOW);
 
-/** Returns the condition that a row of `title` has a field with the value, in either case. */
+/**
+ * Returns the condition that a row of `title` has a field with the value, in either case, with either form of its accents,
+ * and with blanks around it or without.
+ */
 export async function hasPromotedValue(tx: QueryClient, value: string): Promise<Prisma.Sql> {
   const fields = await readPromotedFields(tx);
-  const texts = fields.map(({ path }) => Prisma.sql`lower(extra #>> ${path}::text[])`);
+  const toCompared = (text: Prisma.Sql) => Prisma.sql`lower(normalize(btrim(${text})))`;
+  const texts = fields.map(({ path }) => toCompared(Prisma.sql`extra #>> ${path}::text[]`));
   return texts.length === 0
     ? Prisma.sql`false`
-    : Prisma.sql`lower(${value}::text) IN (${Prisma.join(texts)})`;
+    : Prisma.sql`${toCompared(Prisma.sql`${value}::text`)} IN (${Prisma.join(texts)})`;
 }
 
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
-/** Neither a number, which would be a place in a list, nor with a point. */
-const PATH = /^(?:titles\[\]\.|extra\.)?([^.\s\d][^.]{0,199}(?:\.[^.\s\d][^.]{0,199}){0,7})$/;
+/** Neither an item of a list nor a name with a point. */
+const PATH =
+  /^(?:titles\[\]\.|extra\.)?([^.\s\d[\]][^.[\]]{0,199}(?:\.[^.\s\d[\]][^.[\]]{0,199}){0,7})$/;
+/** An export has these names beside those of the fields. */
 const isTaken = (name: string) =>
-  namesIn('headings').includes(name) || (DESTINATION_MEMBERS as readonly string[]).includes(name);
+  namesIn('headings').includes(name) ||
+  (DESTINATION_MEMBERS as readonly string[]).includes(name) ||
+  name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) in Prisma.TitleScalarFieldEnum;
+/** `extra` has no documented value; it has what an object has beside its documented fields. */
+const isDocumented = (place: string) =>
+  TITLE_FIELDS.some(({ column, path }) => column !== null && `${place}.`.startsWith(`${path}.`));
 
 /** @param field.role null: the name is no field any more */
 interface Promotion {
@@ -78,20 +90,27 @@ interface Promotion {
 /**
  * Records a promoted field, or its end. It is content of the titles of the dates whose row is created afterwards, and of
  * no other date.
- * @throws InputError for a name or a path that does not fit, and for a second document
+ * @throws InputError for a name or a path that does not fit, for a second document, and for the end of no field
  */
 export async function promoteField(
   { prisma }: Database,
   { name, path: written, role }: Promotion,
   { by, reason }: Decision,
 ): Promise<void> {
-  const path = PATH.exec(written)?.[1]?.split('.');
+  const place = PATH.exec(written)?.[1];
   if (!NAME.test(name) || isTaken(name)) throw refusal('field_name');
-  if (path === undefined) throw refusal('field_path');
+  if (place === undefined || isDocumented(place)) throw refusal('field_path');
   await prisma.$transaction(async (tx) => {
     // One promotion after the other: a day has a version only when all earlier ones are committed.
     await takeLock(tx, 'matching');
     const present = await readPromotedFields(tx);
+    if (role === null && !present.some((field) => field.name === name)) {
+      throw refusal('field_unknown', { name });
+    }
+    // Elsewhere, the value of a title that was written before would not be that of the name now.
+    const first = await tx.promotedField.findFirst({ where: { name } });
+    const named = first?.path.join('.') ?? place;
+    if (named !== place) throw refusal('field_moved', { name, place: named });
     if (
       role === 'document' &&
       present.some((field) => field.role === role && field.name !== name)
@@ -101,13 +120,13 @@ export async function promoteField(
     const { _max } = await tx.promotedField.aggregate({ _max: { version: true } });
     const version = (_max.version ?? 0) + 1;
     await tx.promotedField.create({
-      data: { version, name, path, role, recordedBy: by, reason },
+      data: { version, name, path: place.split('.'), role, recordedBy: by, reason },
     });
     // A run of the matching is due.
     await forgetBreaks(tx);
     await recordAudit(tx, {
       ...{ actor: by, action: 'field.promote', reason },
-      details: { name, path: path.join('.'), role, version },
+      details: { name, path: place, role, version },
     });
   });
 }

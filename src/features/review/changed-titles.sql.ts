@@ -11,7 +11,8 @@ import {
   orNull,
   words,
 } from '../../console/api/schema-parts.ts';
-import { TITLE_COLUMNS } from '../../core/title/title.ts';
+import { DESTINATION_FIELDS } from '../../core/title/promoted-fields.ts';
+import { VALUE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { IS_ACCOUNT } from '../fields/promoted-fields.sql.ts';
 
@@ -67,8 +68,8 @@ export const pastTitles = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma
   WHERE title.accepted_date = ${date}::date AND arrival.fence <= ${fence}::bigint AND past.status = 'current'`;
 
 /**
- * An array of `ChangedField`: where a title of a date as `jsonb` differs from the same title, or some of its fields,
- * before; also in the promoted fields that are content of the date.
+ * An array of `ChangedField`: where the content of a title of a date as `jsonb` differs from that of the same title, or
+ * of some of its fields, before. Of `extra`, the fields that name a destination and the promoted fields are content.
  * @param comparedAs `::text`: also where only the digits of a number differ
  */
 export const differingFields = (
@@ -82,11 +83,18 @@ export const differingFields = (
             'column', name, 'isAccount', is_account, 'before', old #>> '{}', 'after', new #>> '{}') ORDER BY name), '[]')
    FROM (
      SELECT name, false AS is_account, value AS old, ${after} -> name AS new
-     FROM jsonb_each(${before}) AS field (name, value) WHERE name = ANY(${[...TITLE_COLUMNS]}::text[])
+     FROM jsonb_each(${before}) AS field (name, value) WHERE name = ANY(${[...VALUE_COLUMNS]}::text[])
      UNION ALL
-     SELECT name, ${IS_ACCOUNT}, nullif(${before} -> 'extra' #> path, 'null'), nullif(${after} -> 'extra' #> path, 'null')
-     FROM conciliation.day AS own CROSS JOIN LATERAL conciliation.promoted_fields(own.content_version)
-     WHERE jsonb_exists(${before}, 'extra') AND own.date = ${date}
+     SELECT name, is_account, nullif(${before} -> 'extra' #> path, 'null'), nullif(${after} -> 'extra' #> path, 'null')
+     FROM (
+       SELECT name, path, true AS is_account
+       FROM jsonb_to_recordset(${JSON.stringify(DESTINATION_FIELDS)}::jsonb) AS destination (name text, path text[])
+       UNION ALL
+       SELECT name, path, ${IS_ACCOUNT}
+       FROM conciliation.day AS own CROSS JOIN LATERAL conciliation.promoted_fields(own.content_version)
+       WHERE own.date = ${date}
+     ) AS content
+     WHERE jsonb_exists(${before}, 'extra')
    ) AS stated
    WHERE old${comparedAs} IS DISTINCT FROM new${comparedAs})`;
 
@@ -113,7 +121,7 @@ const ChangedTitle = Type.Object({
   kind: words(CHANGE_KINDS),
   fields: Type.Array(ChangedField, {
     description:
-      'The differing columns of `title` and named fields with the old and the new value, except `status`.',
+      'The differing columns of `title`, members of accounts and named fields with the old and the new value, except `status`.',
   }),
   originalValue: amount,
   pullId: Type.Integer({ minimum: 1, description: 'The newest pull that changed it.' }),

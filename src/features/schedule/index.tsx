@@ -83,7 +83,7 @@ const SCHEDULE = declareList(ScheduleGroup, {
         {head}
         {filter}
         <Span range={range} today={today} hrefOf={hrefOf} figures={total} />
-        {view === 'month' && total.dates.length > 0 && <DueDates dates={total.dates} />}
+        {total.dates.length > 0 && <DueDates dates={total.dates} />}
         {table}
         <Help isMasked={isMasked} />
       </>

@@ -179,7 +179,8 @@ const listOf = (range: DueRange, hasDates: boolean, page: Prisma.Sql) => {
       ORDER BY ${by} original_value DESC, payee ${page}
     )
     SELECT jsonb_build_object(
-             ${hasDates ? Prisma.sql`'dueDate', due_date,` : Prisma.empty} ${TOTALS_JSON}, 'titleId', title_id,
+             ${hasDates ? Prisma.sql`'dueDate', due_date, 'businessDay', ${businessDayOf(Prisma.sql`due_date`)},` : Prisma.empty}
+             ${TOTALS_JSON}, 'titleId', title_id,
              'payee', ${PAYEE_JSON}
                || jsonb_build_object('isChanged', total.payee IN (SELECT payee FROM changed))) AS line
     FROM total JOIN conciliation.title AS title ON title.id = title_id

@@ -90,12 +90,21 @@ function Waiting({ totals }: { readonly totals: ScheduleTotals }) {
   );
 }
 
+interface Due {
+  readonly businessDay?: CivilDate;
+}
+
+const BUSINESS_DAY: Column<Due> = {
+  name: 'business_day',
+  head: 'calendar.businessDay',
+  kind: 'date',
+  value: ({ businessDay = null }) => businessDay,
+};
+
 /** The totals of a due date; of all of them, where the date is null. */
 export const dateColumns = (
   hrefOf: (date: CivilDate) => string,
-): readonly Column<
-  ScheduleTotals & { readonly date: CivilDate | null; readonly businessDay?: CivilDate }
->[] => [
+): readonly Column<ScheduleTotals & Due & { readonly date: CivilDate | null }>[] => [
   {
     name: 'due_date',
     head: 'schedule.dueDate',
@@ -105,12 +114,7 @@ export const dateColumns = (
       date !== null && <a href={hrefOf(date)}>{formats.date(date)}</a>,
     isHead: true,
   },
-  {
-    name: 'business_day',
-    head: 'calendar.businessDay',
-    kind: 'date',
-    value: ({ businessDay = null }) => businessDay,
-  },
+  BUSINESS_DAY,
   ...TOTALS_COLUMNS,
   {
     name: 'marks',
@@ -121,7 +125,7 @@ export const dateColumns = (
   },
 ];
 
-type Line = ScheduleGroup & { readonly dueDate?: CivilDate };
+type Line = ScheduleGroup & Due & { readonly dueDate?: CivilDate };
 
 const ofPayee = (
   name: string,
@@ -144,6 +148,7 @@ export const groupColumns = (titlesHref: (titleId: number) => string): readonly 
     value: ({ dueDate = null }) => dueDate,
     only: 'file',
   },
+  { ...BUSINESS_DAY, only: 'file' },
   {
     name: 'kind',
     head: 'scheduleFile.kind',

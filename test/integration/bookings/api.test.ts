@@ -54,18 +54,28 @@ test('a position that the feed has not reached is refused', async () => {
 });
 
 test.each([
-  ['key', { key: 'x' }, 'receipts[0].key: expected the key of a line of the feed'],
-  ['contentHash', { contentHash: 'x' }, 'receipts[0].contentHash: expected 32 hexadecimal digits'],
-  ['document', { document: null }, 'receipts[0].document: expected 1 to 200 characters'],
-  ['reason', { status: 'failed', document: null }, 'receipts[0].reason: expected 1 to 2,000'],
-])('a receipt with a wrong %s is refused, and none is stored', async (_, fields, message) => {
-  const receipt = {
-    ...{ idempotencyKey: 'b', key: `${DAY}:${'0'.repeat(32)}:1:1`, contentHash: '0'.repeat(32) },
-    ...{ status: 'posted', document: 'D' },
-    ...fields,
+  [{ key: 'x' }, 'body/receipts/1/key must match pattern'],
+  [{ key: `2026-02-30:${'0'.repeat(32)}:1:1` }, 'receipt "b": key: expected the key of a line'],
+  [{ contentHash: 'x' }, 'body/receipts/1/contentHash must match pattern'],
+  [{ accountingDate: '2026-02-30' }, 'body/receipts/1/accountingDate must match format "date"'],
+  [{ accountingDate: '0000-01-01' }, 'body/receipts/1/accountingDate must match pattern'],
+  [{ document: 'a\0' }, 'body/receipts/1/document must match pattern'],
+  [{ document: '\ud83d' }, 'body/receipts/1/document must match pattern'],
+  [{ final: true }, 'body/receipts/1 must NOT have additional properties: final'],
+  [{ document: null }, 'receipt "b": document: expected 1 to 200 characters, not only blanks'],
+  [{ document: '\u00a0' }, 'receipt "b": document: expected 1 to 200 characters, not only blanks'],
+  [{ idempotencyKey: ' ' }, 'receipt " ": idempotency_key: expected 1 to 200 characters'],
+  [{ status: 'failed', document: null }, 'receipt "b": reason: expected 1 to 2000 characters'],
+])('a request with the fault %j is refused, and no receipt is stored', async (fields, message) => {
+  const right = {
+    ...{ idempotencyKey: 'a fine one', key: `${DAY}:${'0'.repeat(32)}:1:1` },
+    ...{ contentHash: '0'.repeat(32), status: 'posted', document: 'D \u{1f600}' },
   };
-  const { status, body } = await call('/api/bookings/receipts', { receipts: [receipt] });
+  const receipts = [right, { ...right, idempotencyKey: 'b', ...fields }];
+  const { status, body } = await call('/api/bookings/receipts', { receipts });
   expect([status, body.message]).toEqual([400, expect.stringContaining(message)]);
+  const stored = { where: { idempotencyKey: { not: 'a' } } };
+  expect(await world.database.prisma.bookingReceipt.count(stored)).toBe(0);
 });
 
 test('the key of no consumer reads nothing', async () => {

@@ -25,6 +25,7 @@ import { failureOf, receiptOf } from '../../support/receipts.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 
 const OTHER_CONTENT = '1'.repeat(32);
+const USED_KEY = 'idempotency_key: expected a key that no other receipt has';
 
 const world = worldOfFile();
 
@@ -147,11 +148,11 @@ test('a receipt is taken once; a failed line is offered again until it is posted
     [line.key, 'failed'],
   ]);
   await expect(take({ ...failed, reason: 'another' })).rejects.toThrow(
-    'another receipt has the key',
+    `receipt "${failed.idempotencyKey}": ${USED_KEY}`,
   );
   const posted = receiptOf(line);
   await expect(take(posted, { ...posted, document: 'another' })).rejects.toThrow(
-    'another receipt has the key',
+    `receipt "${posted.idempotencyKey}": ${USED_KEY}`,
   );
   expect(await take(posted, posted)).toBe(1);
   expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
@@ -186,12 +187,12 @@ test('a booking is dated at its acceptance, a change at its release, and both as
   if (line === undefined) throw new Error('expected a line');
   const named = { failureKind: 'period_closed', accountingDate: addDays(date, 40) } as const;
   const closed = failureOf(line, 'closed', named);
-  const expected = `receipts[0].accountingDate: expected a calendar date as YYYY-MM-DD, from ${date} on, with the failureKind period_closed and without final`;
-  expect(() => take({ ...closed, accountingDate: addDays(date, -1) })).toThrow(expected);
-  expect(() => take({ ...closed, failureKind: 'supplier_unknown' })).toThrow(expected);
-  expect(() => take({ ...closed, final: true })).toThrow(expected);
-  expect(() => take({ ...closed, failureKind: 'period' })).toThrow(
-    'receipts[0].failureKind: expected one of period_closed, supplier_unknown, payable_unknown, other, with the status failed',
+  const expected = `receipt "${closed.idempotencyKey}": accounting_date: expected a date from ${date} on, with the failure_kind period_closed and without is_final`;
+  await expect(take({ ...closed, accountingDate: addDays(date, -1) })).rejects.toThrow(expected);
+  await expect(take({ ...closed, failureKind: 'supplier_unknown' })).rejects.toThrow(expected);
+  await expect(take({ ...closed, isFinal: true })).rejects.toThrow(expected);
+  await expect(take({ ...closed, failureKind: 'period' })).rejects.toThrow(
+    `receipt "${closed.idempotencyKey}": failure_kind: expected period_closed, supplier_unknown, payable_unknown or other, with the status failed`,
   );
   await take(closed);
   expect(await dated()).toEqual([
@@ -210,7 +211,7 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   await pull({ uid: 'a' });
   await sign();
   const line = await offeredLine();
-  const refused = failureOf(line, 'the agent was paid', { final: true });
+  const refused = failureOf(line, 'the agent was paid', { isFinal: true });
   await take(refused);
   expect((await offered()).map(({ state }) => state)).toEqual(['refused']);
   const failedLines = async () => {
@@ -220,10 +221,10 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   };
   const before = await failedLines();
   expect(before).toBeGreaterThan(0);
-  expect(() => take({ ...receiptOf(line), final: true })).toThrow(
-    'receipts[0].final: expected true only with the status failed',
+  await expect(take(receiptOf(line, { isFinal: true }))).rejects.toThrow(
+    'is_final: expected true only with the status failed',
   );
-  await expect(take({ ...refused, final: false })).rejects.toThrow('another receipt has the key');
+  await expect(take({ ...refused, isFinal: false })).rejects.toThrow(USED_KEY);
   // A later version is posted: the refused one is superseded.
   await pull({ uid: 'a', discount: '3' });
   await sign();
@@ -330,7 +331,8 @@ test('a second document for a posted line does not fit, until the line has faile
     );
   const open = async () => {
     const questions = await readReceiptQuestions(world.database.prisma);
-    return questions.find((day) => day.date === date)?.receipts;
+    const day = questions.find((question) => question.date === date);
+    return day && [day.receipts, day.value];
   };
   const present = () =>
     world.database.prisma.bookingLine.findMany({
@@ -341,11 +343,11 @@ test('a second document for a posted line does not fit, until the line has faile
   await post('first');
   await post('first');
   await post('second');
-  expect([await open(), await present()]).toEqual([1, posted('first')]);
+  expect([await open(), await present()]).toEqual([[1, '1000.50'], posted('first')]);
   await answer('recorded');
   expect([await open(), await present()]).toEqual([undefined, posted('second')]);
   await post('third', null, 'fourth', 'fifth', 'fourth');
-  expect([await open(), await present()]).toEqual([2, posted('fourth')]);
+  expect([await open(), await present()]).toEqual([[2, '1000.50'], posted('fourth')]);
   await answer('set_aside');
   expect([await open(), await present()]).toEqual([undefined, posted('fourth')]);
 });
@@ -362,7 +364,7 @@ test('posted after a final refusal does not fit until a person answers, and afte
       given.map((status) => {
         sent += 1;
         const failed = { status: 'failed' as const, document: null, reason: 'the agent was paid' };
-        const more = status === 'posted' ? {} : { ...failed, final: status === 'final' };
+        const more = status === 'posted' ? {} : { ...failed, isFinal: status === 'final' };
         return receiptOf(line, { idempotencyKey: `${date} ${sent}`, ...more });
       }),
     );
@@ -402,7 +404,7 @@ test('the matching runs while the ERP refuses to reverse a posting of which only
   await answer('recorded');
   const reversal = (await offered()).find(({ kind }) => kind === 'reverse');
   if (reversal === undefined) throw new Error('no reversal');
-  await take(failureOf(reversal, 'the agent was paid', { final: true }));
+  await take(failureOf(reversal, 'the agent was paid', { isFinal: true }));
   expect((await offered()).map(({ kind, state }) => [kind, state])).toContainEqual([
     'reverse',
     'refused',

@@ -94,7 +94,8 @@ test.each([
     };
     const insertion = `INSERT INTO conciliation.booking_receipt (${Object.keys(receipt)})
     VALUES (${Object.values(receipt)})`;
-    await expect(read(own, insertion)).rejects.toThrow(fault);
+    const key = field === 'idempotency_key' ? '  ' : 'x';
+    await expect(read(own, insertion)).rejects.toThrow(`receipt "${key}": ${fault}`);
   },
 );
 
@@ -110,7 +111,7 @@ test('another receipt with a used key is refused, and a repeated one is dropped'
   expect((await repeat('D-1')).rowCount).toBe(1);
   expect((await repeat('D-1')).rowCount).toBe(0);
   await expect(repeat('D-2')).rejects.toThrow(
-    'idempotency_key: expected a key that no other receipt has',
+    'receipt "used": idempotency_key: expected a key that no other receipt has',
   );
 });
 

@@ -256,7 +256,7 @@ test('payables are to be blocked from the match until a line is posted', async (
   expect(await blocked()).toMatchObject([{ state: 'released' }]);
   const [line] = await offered();
   if (line === undefined) throw new Error('no line');
-  await takeReceipts(world.database, 'erp', [failureOf(line, 'x', { final: true })]);
+  await takeReceipts(world.database, 'erp', [failureOf(line, 'x', { isFinal: true })]);
   expect(await blocked()).toMatchObject([{ state: 'refused' }]);
   await takeReceipts(world.database, 'erp', [failureOf(line, 'x')]);
   expect(await blocked()).toMatchObject([{ state: 'failed' }]);

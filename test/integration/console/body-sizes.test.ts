@@ -38,7 +38,7 @@ const receipts = (count: number, text = 'é') =>
     contentHash: 'f'.repeat(32),
     ...(index % 2 === 0
       ? { status: 'posted', document: text.repeat(200) }
-      : { status: 'failed', reason: text.repeat(2_000), final: true }),
+      : { status: 'failed', reason: text.repeat(2_000), isFinal: true }),
   }));
 
 test('1,000 receipts with the longest texts are taken, and one more is refused with the number', async () => {

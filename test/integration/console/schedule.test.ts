@@ -1,5 +1,6 @@
 /** The payment schedule: pages, lists of titles, files and the API have the figures of the tables. */
 import { beforeAll, expect, test } from 'vitest';
+import { ensureCalendar } from '../../../src/features/calendar/business-days.sql.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import type { TitleFields } from '../../support/titles.ts';
@@ -13,6 +14,7 @@ const DUE = '2026-12-10';
 const pages = pagesForFile();
 beforeAll(async () => {
   const { world } = pages;
+  await world.database.prisma.$transaction(ensureCalendar);
   const pull = async (index: number, ...titles: TitleFields[]) => {
     const date = daysFrom(index, DAY);
     return world.serve(
@@ -34,7 +36,8 @@ beforeAll(async () => {
     { agent: '44555666000181', agentAccount: null },
   );
   await pull(41, { agent: null, agentAccount: null, value: '7' }, { dueDate: null, value: '5' });
-  await pull(42, { dueDate: '2026-12-11', value: '3' });
+  // A Saturday.
+  await pull(42, { dueDate: '2026-12-12', value: '3' });
   // A day whose newest response is held: it would withdraw all titles.
   await pull(43, { value: '1000' });
   await world.serve(daysFrom(43, DAY), []);
@@ -107,8 +110,14 @@ test('the files have a row for each due date, party and account, in the language
     ['10/12/2026', '', '1', '100,10'],
     ['10/12/2026', '="7777777"', '1', '50'],
     ['10/12/2026', '', '1', '7'],
-    ['11/12/2026', '="1234567"', '1', '3'],
+    ['12/12/2026', '="1234567"', '1', '3'],
   ]);
+  expect(cells.slice(-2).map((row) => row['Dia do pagamento'])).toEqual([
+    '10/12/2026',
+    '14/12/2026',
+  ]);
+  const day = await pages.viewer.get('/schedule?view=day&date=2026-12-12');
+  expect(day.text).toContain('14 Dec 2026');
   expect(cells[3]?.['Conta alterada, não confirmada']).toBe('sim');
   expect(cells[1]?.['Títulos de dias com pendência']).toBe('1');
   expect(await lastAudit(pages.world)).toMatchObject({

@@ -38,7 +38,7 @@ test('an administrator names a field, of those that titles have had, with an ent
   const form = { name: 'x', path: 'x', role: 'identifier', reason: 'r' };
   expect((await reviewer.post('/fields', form)).status).toBe(403);
   const refused = await admin.post('/fields', { ...form, name: 'ç' });
-  expect([refused.status, refused.text.includes('Choose another name')]).toEqual([400, true]);
+  expect([refused.status, refused.text.includes('Name: choose another one')]).toEqual([400, true]);
   const entries = await world.database.prisma.auditEntry.findMany({
     where: { action: 'field.promote' },
     orderBy: { id: 'asc' },
@@ -125,7 +125,8 @@ test.for([
   'what stands at %s is masked whatever the use of the field',
   async ([path, value, masked]) => {
     await world.serve(daysFrom(1), [withAccounts()]);
-    const row = { name: 'x_place', path, role: 'identifier', reason: 'agreed' };
+    const name = `x_${path.toLowerCase().replaceAll('.', '_')}`;
+    const row = { name, path, role: 'identifier', reason: 'agreed' };
     await admin.post('/fields', row);
     const cells = async (client: typeof viewer) => {
       const { text } = await client.post('/titles/file', { format: 'jsonl' });
@@ -134,7 +135,7 @@ test.for([
         .split('\n')
         .map((line) => JSON.parse(line))
         .filter(({ order_uid }) => order_uid === 'account')
-        .map(({ x_place }) => x_place);
+        .map((line) => line[name]);
     };
     expect([await cells(reviewer), await cells(viewer)]).toEqual([[value], [masked]]);
     const { text } = await viewer.get('/titles');
@@ -146,14 +147,23 @@ test.for([
 test('a changed field stands by its name in the changes of a signed day, of the title and of the file', async () => {
   const date = daysFrom(2);
   const serve = (id: string, key: string) =>
-    world.serve(date, [titleText({ uid: 'moved', date, more: more(id, key) })]);
+    world.serve(date, [
+      // The last field is no content.
+      titleText({
+        ...{ uid: 'moved', date, agent: '90400888000142' },
+        more: `${more(id, key)},"sentAt":"${key}"`,
+      }).replace('"accountDigit":"8"', `"accountDigit":"8","pixKey":"${key}"`),
+    ]);
   await serve('D-2', 'old@key.com');
   await signDay(world.database, date, { bookingsFrom: null });
   await serve('D-3', 'new@key.net');
   const fields = [
     { column: 'chave_pix', isAccount: true, before: '••••om', after: '••••et' },
     { column: 'duplicata', isAccount: false, before: 'D-2', after: 'D-3' },
-    { column: 'extra', isAccount: false, before: '••••', after: '••••' },
+    {
+      ...{ column: 'financialAgent.payment.pixKey', isAccount: true },
+      ...{ before: '••••om', after: '••••et' },
+    },
   ];
   const key = await makeKey(world.database, 'reviewer', ['read'], 'rita');
   const api = async (path: string) =>
@@ -168,7 +178,19 @@ test('a changed field stands by its name in the changes of a signed day, of the 
   expect((await reviewer.post(`/titles/${id}`)).text).toContain('new@key.net');
   const file = async (client: typeof viewer) => (await client.post('/restated')).text;
   expect(await file(reviewer)).toMatch(
-    /chave_pix,old@key.com,new@key.net,.*\s+.*duplicata,D-2,D-3,/,
+    /chave_pix,old@key.com,new@key.net,.*\s+.*duplicata,D-2,D-3,.*\s+.*pixKey,old@key.com,new@key.net,/,
   );
   expect(await file(viewer)).toMatch(/chave_pix,••••om,••••et,.*\s+.*duplicata,D-2,D-3,/);
 });
+
+test.each([' pa\u0307dded ÇÃO ', 'pa\u0307dded ção', 'p\u0227dded ÇA\u0303O'])(
+  'the search finds %j with blanks around it, and in either form of its accents',
+  async (search) => {
+    const date = daysFrom(3);
+    await world.serve(date, [
+      titleText({ uid: 'padded', date, more: more('  p\u0227dded ça\u0303o ', 'k') }),
+    ]);
+    const { text } = await viewer.get(`/titles?search=${encodeURIComponent(search)}`);
+    expect(text).toContain('>padded</a>');
+  },
+);

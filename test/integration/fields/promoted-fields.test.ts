@@ -169,20 +169,40 @@ test('a second named account, one that is missing and another name of a field ar
   await promote('renamed', 'payout.first', 'provider_account');
   counts.push(await serve({ first: 'x', second: 'y' }), await serve({ first: 'z', second: 'y' }));
   expect(counts).toEqual([0, 0, 0, 1]);
-  for (const name of ['renamed', 'second']) await promote(name, `payout.${name}`, null);
+  await promote('renamed', 'payout.first', null);
+  await promote('second', 'payout.second', null);
 });
 
 test.for([
-  ['title', 'duplicata.id', 'field_name'],
+  ['title', 'duplicata.id', undefined],
   ['order_uid', 'duplicata.id', 'field_name'],
   ['holder', 'duplicata.id', 'field_name'],
   ['Name', 'duplicata.id', 'field_name'],
+  ['content_hash', 'duplicata.id', 'field_name'],
   ['other', 'items.0', 'field_path'],
+  ['other', 'items[0].x', 'field_path'],
+  ['other', '["a.b","c"]', 'field_path'],
+  ['other', 'originalValue', 'field_path'],
+  ['other', 'titles[].order.uid', 'field_path'],
+  ['other', 'originalValue.x', 'field_path'],
   ['other', '', 'field_path'],
+  ['title', 'order.number', 'field_moved'],
 ] as const)('the name %s of %s is refused', async ([name, path, fault]) => {
   const refused = promote(name, path);
-  if (name === 'title') return expect(await refused).toBeUndefined();
+  if (fault === undefined) return expect(await refused).toBeUndefined();
   await expect(refused).rejects.toMatchObject({ context: { fault } });
+});
+
+test('only a named field is ended, and a name keeps its place after its end', async () => {
+  const place = 'contract.number';
+  await expect(promote('contract', place, null)).rejects.toThrow('contract is no named field now');
+  await promote('contract', place);
+  await expect(promote('contract', 'contract.id', null)).rejects.toThrow(
+    'the name contract belongs to contract.number',
+  );
+  await promote('contract', place, null);
+  await expect(promote('contract', place, null)).rejects.toThrow('contract is no named field now');
+  await expect(promote('contract', 'contract.id')).rejects.toThrow('belongs to contract.number');
 });
 
 test('a sweep compares each date with its own fields', async () => {

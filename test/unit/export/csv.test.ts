@@ -79,19 +79,19 @@ describe('text in a csv file', () => {
     expect(await writeTexts([text])).toEqual([`'${text}`]);
   });
 
-  test.each(['a=b', 'A-12', "O'Brien", "'quoted'", 'Mariana', ''])(
+  test.each(['a=b', 'A-12', "O'Brien", "'quoted'", 'Mariana', 'R 5', '(a)', 'E5', '$', ''])(
     'is left alone where a spreadsheet leaves it: %j',
     async (text) => {
       expect(await writeTexts([text])).toEqual([text]);
     },
   );
 
-  test.each(['00007', '11222333000181', '12345678E00131', '1-2', '2026-03-02', '12MAR', 'dez-26'])(
-    'keeps the identifier %j in Excel',
-    async (text) => {
-      expect(await writeTexts([text])).toEqual([`="${text}"`]);
-    },
-  );
+  test.each([
+    ...['00007', '11222333000181', '12345678E00131', '1-2', '2026-03-02', '12MAR', 'dez-26'],
+    ...['12E-3', '1E+5', '1e-400', '(5)', '(1E5)', 'R$ 5', 'r$5', '$5', '5 €', '5%'],
+  ])('keeps the identifier %j in Excel', async (text) => {
+    expect(await writeTexts([text])).toEqual([`="${text}"`]);
+  });
 
   test('is restored exactly', async () => {
     // A lone apostrophe before a line break is what the mark itself would look like.

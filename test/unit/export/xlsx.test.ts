@@ -97,9 +97,11 @@ describe('a cell', () => {
     expect(cell).toMatchObject({ type, value });
   });
 
-  test('is cut at the limit of Excel, never through a character', async () => {
-    const cell = await writeCell('extra', `${'x'.repeat(32_766)}🧾🧾`);
-    expect(cell?.value).toBe('x'.repeat(32_766));
+  test('is cut at the limit of Excel with a mark, never through a character', async () => {
+    const cell = await writeCell('extra', `${'x'.repeat(32_765)}🧾🧾`);
+    expect(cell?.value).toBe(`${'x'.repeat(32_765)}…`);
+    const cut = await writeCell('extra', 'x'.repeat(32_768));
+    expect(cut?.value).toBe(`${'x'.repeat(32_766)}…`);
     const whole = await writeCell('extra', 'x'.repeat(32_767));
     expect(whole?.value).toHaveLength(32_767);
   });
