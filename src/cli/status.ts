@@ -1,6 +1,7 @@
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays } from '../base/values/business-day.ts';
+import { wordsOf } from '../console/shell/page-context.ts';
 import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
 import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
@@ -91,11 +92,7 @@ function sweepText(
   return lines;
 }
 
-/** `YYYY-MM-DD hh:mm`, which is the Swedish format. */
-function formatInstant(at: Date, timeZone: string): string {
-  const format = { timeZone, dateStyle: 'short', timeStyle: 'short' } as const;
-  return new Intl.DateTimeFormat('sv-SE', format).format(at);
-}
+const formatInstant = (at: Date, timeZone: string) => wordsOf('en', timeZone).formats.instant(at);
 
 export function daysTable(days: readonly LedgerDay[], timeZone: string): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';
