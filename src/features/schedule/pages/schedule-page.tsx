@@ -13,6 +13,7 @@ import {
   type DueRange,
   dueRangeOf,
   neighbour,
+  readNextPayment,
   readSchedule,
   type ScheduleFigures,
   ScheduleGroup,
@@ -44,7 +45,10 @@ export const SCHEDULE = declareList(ScheduleGroup, {
   path: '/schedule',
   active: '/schedule',
   filter: FILTER,
-  fill: (filter, today) => ({ ...filter, date: filter.date ?? today }),
+  fill: async ({ view, date }, parts) => ({
+    view,
+    date: date ?? (await readNextPayment(parts.database, todayOf(parts))),
+  }),
   columns: (filter) => groupColumns((titleId) => titlesHref(rangeOf(filter), titleId)),
   together: async (tx, filter, place) => {
     const { groups, ...figures } = await readSchedule(tx, rangeOf(filter), place);
