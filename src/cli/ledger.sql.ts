@@ -7,6 +7,7 @@ import {
   daysBetween,
   lastClosedDate,
 } from '../base/values/business-day.ts';
+import { wordsOf } from '../console/shell/page-context.ts';
 import { checkpointAdvance } from '../core/ledger/day-ledger.sql.ts';
 import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
 import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-ledger.sql.ts';
@@ -109,11 +110,7 @@ function sweepText(
   return lines;
 }
 
-/** `YYYY-MM-DD hh:mm`, which is the Swedish format. */
-function formatInstant(at: Date, timeZone: string): string {
-  const format = { timeZone, dateStyle: 'short', timeStyle: 'short' } as const;
-  return new Intl.DateTimeFormat('sv-SE', format).format(at);
-}
+const formatInstant = (at: Date, timeZone: string) => wordsOf('en', timeZone).formats.instant(at);
 
 export function daysTable(days: readonly LedgerDay[], timeZone: string): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';

@@ -167,7 +167,10 @@ async function expectAccessible(page: Page, name: string): Promise<void> {
   expect(violations, name).toEqual([]);
 }
 
-/** Pages scroll only vertically; wider content scrolls in a separate frame, which a desktop has room for. */
+/**
+ * Pages scroll only vertically; wider content scrolls in a separate frame, which a desktop has room for. There no word
+ * is broken in the middle.
+ */
 async function expectNoOverflow(page: Page): Promise<void> {
   const beyond = await page.evaluate(`[
     ...(document.documentElement.scrollWidth <= window.innerWidth ? [] :
@@ -178,6 +181,16 @@ async function expectNoOverflow(page: Page): Promise<void> {
     ...(window.innerWidth < 1280 ? [] : [...document.querySelectorAll('.frame')]
       .filter((frame) => frame.scrollWidth > frame.clientWidth)
       .map((frame) => 'clipped: ' + frame.textContent)),
+    ...(window.innerWidth < 1280 ? [] : [...document.querySelectorAll('main *')]
+      .flatMap((element) => [...element.childNodes])
+      .filter((node) => node.nodeType === Node.TEXT_NODE)
+      .flatMap((node) => [...node.data.matchAll(/\\p{L}+/gu)].filter(({ 0: word, index }) => {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+      }))
+      .map(([word]) => 'broken: ' + word)),
   ].map((text) => text.slice(0, 120))`);
   expect(beyond, `${page.url()} is wider than the screen`).toEqual([]);
 }

@@ -74,12 +74,12 @@ describeInBrowser('closing in a browser', (browser) => {
     await press(page.getByRole('link', { name: 'Select all on this page' }));
     await page.waitForURL('**/sign-offs?select=all');
     await pull(daysFrom(25, MONTH), '12.35');
-    await press(page.getByRole('checkbox', { name: 'Select 31 Mar 2026' }), 'Space');
+    await press(page.getByRole('checkbox', { name: 'Select 2026-03-31' }), 'Space');
     await press(page.getByLabel('Note for each day (optional)'), 'x');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: '7 of 8 days signed off' }).waitFor();
     await page
-      .getByRole('row', { name: '26 Mar 2026 The day has changed since the list was shown.' })
+      .getByRole('row', { name: '2026-03-26 The day has changed since the list was shown.' })
       .waitFor();
     expect(await unsigned()).toBe(2);
   });
@@ -103,7 +103,7 @@ describeInBrowser('closing in a browser', (browser) => {
     expect(unzip(await readFile(await file.path())).size).toBe(6 + 2 * 31 + 1);
     await pull(daysFrom(4, MONTH), '12.35');
     await page.goto('/months/2026-03');
-    await page.getByRole('listitem').filter({ hasText: '5 Mar 2026: restated' }).waitFor();
+    await page.getByRole('listitem').filter({ hasText: '2026-03-05: restated' }).waitFor();
     await look(page, '/months', 'months');
     await look(page, '/months/2026-03', 'month-broken');
   });

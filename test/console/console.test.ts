@@ -72,8 +72,15 @@ describeInBrowser('the console in a browser', (browser) => {
     const isNew = titleText({ uid: 'PO-2026-9002', date: OPEN, more: ',"campaign":"spring"' });
     await serve(OPEN, [...titlesOf(OPEN, 129), isNew]);
     await checkDays(database, ANY_DAY_RULES);
-    const payable = { erpKey: 'AP-1', openValue: '1000.50', orderUid: 'PO-2026-9002' };
-    await importPayables(database, [payable], 'snapshot');
+    const payables = [
+      { erpKey: 'AP-1', openValue: '1000.50', orderUid: 'PO-2026-9002' },
+      // Each a cent less than a title of each day: proposals with keys as Protheus has them.
+      ...['1237.00', '1274.01'].map((openValue, index) => ({
+        ...{ erpKey: `0101|ANT|00010293${index}|001|NF|F000101|01`, document: `00010293${index}` },
+        ...{ openValue, dueDate: TODAY },
+      })),
+    ];
+    await importPayables(database, payables, 'snapshot');
     await runMatching(database, { by: 'matching' });
     await writeProviders(database, [
       providerOf(1, { externalId: 'P-1', name: 'Metalúrgica São João Indústria e Comércio Ltda' }),
@@ -137,6 +144,7 @@ describeInBrowser('the console in a browser', (browser) => {
     const roles: Readonly<Record<string, ConsoleRole>> = {
       users: 'admin',
       'matching-rules': 'reviewer',
+      proposals: 'reviewer',
     };
     const role = roles[name] ?? 'operator';
     const page = name === 'login' ? await browser.open(console.url) : await enter(role);

@@ -8,7 +8,6 @@ import { type Static, type TObject, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
@@ -102,14 +101,17 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** In the audit log, and in the keys of the texts `lists.….title`, `intro` (may be absent) and `none`. */
   readonly name: ListName;
   /** The sentence in place of a table without rows. Absent: `lists.….none`. */
-  readonly none?: (filter: FilterOf<Fields>) => TextKey;
+  readonly none?: (filter: FilterOf<Fields>, total: Total) => TextKey;
   readonly path: `/${string}`;
   readonly active: NavigationPath;
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
   readonly filter: Fields;
-  /** Returns the filter with what the present date decides, such as the end of the last month. Absent: nothing is. */
-  readonly fill?: (filter: FilterOf<Fields>, today: CivilDate) => FilterOf<Fields>;
+  /** Returns the filter with what the ledger or the present date decides, such as the end of the last month. Absent: nothing is. */
+  readonly fill?: (
+    filter: FilterOf<Fields>,
+    parts: ConsoleParts,
+  ) => FilterOf<Fields> | Promise<FilterOf<Fields>>;
   readonly columns: readonly Column<Row>[] | ((filter: FilterOf<Fields>) => readonly Column<Row>[]);
   readonly rowClass?: (row: Row) => string | undefined;
   readonly rowsPerPage?: number;
@@ -179,9 +181,9 @@ export function declareList<
     list.mask === undefined ? rows : rows.map((row) => list.mask?.(row, principal) ?? row);
   const columnsOf = (filter: FilterOf<Fields>) =>
     typeof list.columns === 'function' ? list.columns(filter) : list.columns;
-  const readFilled = (parts: ConsoleParts, source: unknown, language?: Language) => {
+  const readFilled = async (parts: ConsoleParts, source: unknown, language?: Language) => {
     const { filter, faults } = readFilter(list.filter, source, language);
-    return { filter: list.fill?.(filter, todayOf(parts)) ?? filter, faults };
+    return { filter: (await list.fill?.(filter, parts)) ?? filter, faults };
   };
   const reads: Separately<Fields, Row, Total> =
     'read' in list
@@ -229,10 +231,6 @@ export function declareList<
         {intro !== null && <p class="quiet">{intro}</p>}
       </div>
     );
-  };
-  const noneOf = ({ text }: PageContext, filter: FilterOf<Fields>) => {
-    const none = list.none?.(filter);
-    return <p class="quiet">{text(none === undefined ? `lists.${name}.none` : none)}</p>;
   };
   const filterOf = (
     { text }: PageContext,
@@ -312,7 +310,7 @@ export function declareList<
       isRevealed = false,
     ) => {
       const { language } = pageContext(request, parts.timeZone);
-      const { filter, faults } = readFilled(parts, source, language);
+      const { filter, faults } = await readFilled(parts, source, language);
       const reader = { parts, actor: actorOf(request) };
       const pageOf = (rows: number) => pagingOf(source, rows, list.rowsPerPage ?? ROWS_PER_PAGE);
       const asked = pageOf(MAX_OFFSET);
@@ -337,9 +335,15 @@ export function declareList<
           head: headOf(context),
           filter: filterOf(context, filter, faults, total),
           table:
-            rows.length === 0
-              ? noneOf(context, filter)
-              : tableOf(context, { filter, rows, paging, sums: total.sums, isRevealed }),
+            rows.length === 0 ? (
+              <p class="quiet">
+                {context.text(
+                  list.none === undefined ? `lists.${name}.none` : list.none(filter, total),
+                )}
+              </p>
+            ) : (
+              tableOf(context, { filter, rows, paging, sums: total.sums, isRevealed })
+            ),
         }),
       }));
     };
@@ -357,9 +361,9 @@ export function declareList<
       });
     }
 
-    server.post(`${path}/file`, forPeople(who), (request, reply) => {
+    server.post(`${path}/file`, forPeople(who), async (request, reply) => {
       const page = pageContext(request, parts.timeZone);
-      const { filter } = readFilled(parts, request.body, page.language);
+      const { filter } = await readFilled(parts, request.body, page.language);
       if (list.file !== undefined) {
         const format = fileFormatOf(request.body, list.file.formats);
         return list.file.send(request, reply, parts, filter, format);
@@ -416,7 +420,7 @@ export function declareList<
             rows: Type.Array(schema),
           }),
           run: async (parts, { offset = 0, limit = DEFAULT_LIMIT }, request) => {
-            const { filter, faults } = readFilled(parts, request.query);
+            const { filter, faults } = await readFilled(parts, request.query);
             requireRead(faults);
             const reader = { parts, actor: actorOf(request) };
             const { total, rows } = await readPlace(filter, { offset, limit }, reader);

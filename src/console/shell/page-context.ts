@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { LANGUAGES, type Language, textOf } from '../../base/texts/texts.ts';
+import { dateText, LANGUAGES, type Language, textOf } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { isPlainDecimal } from '../../base/values/decimal.ts';
 import { amountText, capitalised } from '../../base/values/display-text.ts';
@@ -32,19 +32,14 @@ function createFormats(language: Language, timeZone: string) {
     const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
     return (date: string) => format.format(new Date(`${date}T00:00:00Z`));
   };
-  const instant = new Intl.DateTimeFormat(locale, {
-    // Beside `date`, so that one page has one notation.
-    dateStyle: language === 'en' ? 'medium' : 'short',
+  // Swedish dates are those of ISO 8601, as `date`, so that one page has one notation.
+  const instant = new Intl.DateTimeFormat(language === 'en' ? 'sv-SE' : locale, {
+    dateStyle: 'short',
     timeStyle: 'short',
     timeZone,
   });
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
   const grouped = (digits: string) => digits.replace(/\B(?=(\d{3})+$)/g, group);
-  const date = civil(
-    language === 'en'
-      ? { day: 'numeric', month: 'short', year: 'numeric' }
-      : { day: '2-digit', month: '2-digit', year: 'numeric' },
-  );
   const month = civil({ month: 'long', year: 'numeric' });
   const longDate = civil({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
   return {
@@ -53,8 +48,8 @@ function createFormats(language: Language, timeZone: string) {
     /** Text whose unit is unknown: a plain decimal with the decimal separator, every digit and no other; other text as it is. */
     decimalText: (text: string) => (isPlainDecimal(text) ? text.replace('.', point) : text),
     count: (count: number) => grouped(String(count)),
-    /** `02/03/2026` or `2 Mar 2026`. */
-    date,
+    /** `02/03/2026` or `2026-03-02`. */
+    date: (date: string) => dateText(date, language),
     /** The same in words, preceded by the day of the week: `Segunda-feira, 2 de março de 2026`. */
     longDate: (date: CivilDate) => capitalised(longDate(date)),
     /** `Março de 2026`. */

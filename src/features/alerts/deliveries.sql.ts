@@ -14,6 +14,7 @@ import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import { capitalised } from '../../base/values/display-text.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import type { LoopParts } from '../../console/shell/console-parts.ts';
+import { wordsOf } from '../../console/shell/page-context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
 import { CAUSE } from './alert-list.sql.ts';
@@ -343,17 +344,17 @@ function stateOf(alert: DueAlert): AlertState {
 
 function alertMessage(alert: DueAlert, style: MessageStyle): Message {
   const { kind, date, pullId, raisedAt, resolvedAt } = alert;
-  const text = textOf(style.language);
+  const { text, formats } = wordsOf(style.language, style.timeZone);
   const state = stateOf(alert);
   const { severity } = ALERTS[kind];
   // The last message may name more than the state at the end.
   const sentence = state === 'resolved' ? (alert.deliveredMessage ?? alert.message) : alert.message;
   const prefix = state === 'raised' ? null : text(`alerts.states.${state}`);
-  const from = instantText(raisedAt, style);
+  const from = formats.instant(raisedAt);
   const duration =
     resolvedAt === null
       ? text('alerts.since', { from })
-      : text('alerts.lasted', { from, until: instantText(resolvedAt, style) });
+      : text('alerts.lasted', { from, until: formats.instant(resolvedAt) });
   const nextStep = state === 'resolved' ? null : nextStepOf(text, alert);
   const link = style.consoleUrl === null ? null : new URL(pageOf(kind, date), style.consoleUrl);
   const message = prefix === null ? sentence : `${prefix}: ${sentence}`;
@@ -383,16 +384,6 @@ function alertMessage(alert: DueAlert, style: MessageStyle): Message {
       runbook: `docs/operating.md#${kind}`,
     },
   };
-}
-
-/** Date and time in the configured time zone, with the offset. */
-function instantText(at: Date, { language, timeZone }: MessageStyle): string {
-  const parts = new Intl.DateTimeFormat(language === 'en' ? 'sv-SE' : language, {
-    timeZone,
-    dateStyle: 'short',
-    timeStyle: 'short',
-  });
-  return parts.format(at);
 }
 
 /** Yesterday and the tasks, as on the start page. */

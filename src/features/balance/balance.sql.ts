@@ -65,10 +65,6 @@ export const BalanceGroup = Type.Object({
   difference: figure('owed minus inErp: the sum of the rows.'),
   booked: figure('Value of the posted lines whose payment to the agent the ERP has not stated.'),
   paid: figure('Value of the titles that the ERP has paid to the agent. In no other figure.'),
-  hasAccount: Type.Boolean({
-    description:
-      'False: the ERP states neither a balance nor a payable that a posting made, so inErp is the payables whose payee is the agent.',
-  }),
   balance: orNull('string', { description: 'Of the account in the ERP. Null: not supplied.' }),
   asOf: dateOrNull,
   statedAt: instantOrNull,
@@ -261,9 +257,7 @@ const BALANCE = Prisma.sql`
     FROM side GROUP BY company, agent
   ), groups AS MATERIALIZED (
     SELECT company, agent, coalesce(owed, 0) AS owed, coalesce(in_erp, 0) AS in_erp, coalesce(booked, 0) AS booked,
-           coalesce(paid, 0) AS paid, balance, as_of, stated_at,
-           balance IS NOT NULL
-             OR EXISTS (SELECT FROM item WHERE is_made AND item.company = figures.company AND holder = figures.agent) AS has_account
+           coalesce(paid, 0) AS paid, balance, as_of, stated_at
     FROM figures FULL JOIN posted USING (company, agent) FULL JOIN account USING (company, agent)
   )`;
 
@@ -284,7 +278,7 @@ export async function readBalance(
     SELECT (SELECT date::text FROM start) AS "from",
            (SELECT coalesce(jsonb_agg(jsonb_build_object(
               'company', company, 'agent', agent, 'owed', owed::text, 'inErp', in_erp::text,
-              'difference', (owed - in_erp)::text, 'booked', booked::text, 'paid', paid::text, 'hasAccount', has_account,
+              'difference', (owed - in_erp)::text, 'booked', booked::text, 'paid', paid::text,
               'balance', balance::text, 'asOf', as_of, 'statedAt', stated_at,
               'accountDifference', (in_erp - balance)::text) ORDER BY company, agent), '[]')
             FROM groups WHERE ${isOfGroup}) AS groups,

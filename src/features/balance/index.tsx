@@ -92,6 +92,8 @@ const BALANCE = declareList(BalanceRow, {
     const { page, rows, sums, groups, from } = await readBalance(tx, filter, place);
     return { total: { rows, sums, groups, from }, rows: page };
   },
+  none: (_, { from, groups }) =>
+    from === null || groups.length === 0 ? 'balance.nothing' : 'lists.balance.none',
   api: {
     tag: 'payables',
     operationId: 'listBalanceDifferences',
@@ -116,16 +118,17 @@ function Groups(props: {
   const { groups, from } = props;
   const { text, formats } = usePage();
   if (from === null) return <p class="quiet">{text('balance.noPayables')}</p>;
-  const withoutAccount = groups.filter(({ hasAccount }) => !hasAccount);
+  if (groups.length === 0) return null;
+  const withoutBalance = groups.filter(({ balance }) => balance === null);
   return (
     <Card title={text('balance.groups')} class="stack">
       <p class="quiet">{text('balance.from', { date: formats.date(from) })}</p>
       <ListTable label={text('balance.groups')} columns={GROUP_COLUMNS} rows={groups} />
-      {withoutAccount.length > 0 && (
+      {withoutBalance.length > 0 && (
         <p>
           {text('balance.noAccount', {
             agents: [
-              ...new Set(withoutAccount.map(({ agent }) => agent || text('balance.unnamed'))),
+              ...new Set(withoutBalance.map(({ agent }) => agent || text('balance.unnamed'))),
             ].join(', '),
           })}
         </p>

@@ -10,7 +10,7 @@ import {
 import type { Column } from '../../console/list/columns.tsx';
 import { dateField } from '../../console/list/filter.tsx';
 import { declareList, type ListTotal } from '../../console/list/list.tsx';
-import type { Feature } from '../../console/shell/console-parts.ts';
+import { type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { maskAgent } from '../../console/shell/masking.ts';
 import { usePage } from '../../console/shell/page-context.ts';
 import { Card } from '../../console/shell/parts.tsx';
@@ -76,8 +76,8 @@ const DISCLOSURE = declareList(DisclosureRow, {
     beginning: reportingDate('disclosure.beginning', 'Default: the end of the year before `end`.'),
     end: reportingDate('disclosure.end', 'Default: the end of the last month.'),
   },
-  fill: (filter, today) => {
-    const end = filter.end ?? addDays(toCivilDate(`${today.slice(0, 7)}-01`), -1);
+  fill: (filter, parts) => {
+    const end = filter.end ?? addDays(toCivilDate(`${todayOf(parts).slice(0, 7)}-01`), -1);
     const year = String(Number(end.slice(0, 4)) - 1).padStart(4, '0');
     return { end, beginning: filter.beginning ?? parseCivilDate(`${year}-12-31`) ?? end };
   },

@@ -18,6 +18,7 @@ import {
   dueRange,
   dueRangeOf,
   neighbour,
+  readNextPayment,
   readSchedule,
   Schedule,
   type ScheduleFigures,
@@ -50,7 +51,10 @@ const SCHEDULE = declareList(ScheduleGroup, {
   path: '/schedule',
   active: '/schedule',
   filter: FILTER,
-  fill: (filter, today) => ({ ...filter, date: filter.date ?? today }),
+  fill: async ({ view, date }, parts) => ({
+    view,
+    date: date ?? (await readNextPayment(parts.database, todayOf(parts))),
+  }),
   columns: (filter) => groupColumns((titleId) => titlesHref(rangeOf(filter), titleId)),
   together: async (tx, filter, place) => {
     const { groups, ...figures } = await readSchedule(tx, rangeOf(filter), place);

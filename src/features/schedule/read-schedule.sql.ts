@@ -170,6 +170,15 @@ const figuresOf = (range: DueRange) => Prisma.sql`
                                'originalValue', coalesce(sum(original_value), 0)::text)
      FROM (${linesOf((column) => Prisma.sql`${column} IS NULL`)}) AS line) AS undated`;
 
+/** Returns the due date of the first payment from a date on; that date, if nothing is to be paid. */
+export async function readNextPayment({ prisma }: Database, today: CivilDate): Promise<CivilDate> {
+  const [{ date }] = await prisma.$queryRaw<[{ date: CivilDate }]>`
+    SELECT greatest(min(due_date), ${today}::date)::text AS date FROM conciliation.schedule_total
+    WHERE due_date >= ${today}::date OR due_date = ANY(ARRAY(
+      SELECT date FROM conciliation.closed_day WHERE business_day >= ${today}::date AND date < ${today}::date))`;
+  return date;
+}
+
 /** A row for each payee, or for each due date and payee, the largest original value first. */
 const listOf = (range: DueRange, hasDates: boolean, page: Prisma.Sql) => {
   const by = hasDates ? Prisma.sql`due_date,` : Prisma.empty;

@@ -103,12 +103,12 @@ test('the figures are those that were worked out by hand', async () => {
   expect(groups).toMatchObject([
     {
       ...{ company: BUYER, agent: A, owed: '5000', inErp: '1540', difference: '3460' },
-      ...{ booked: '3000', paid: '400', hasAccount: true },
+      ...{ booked: '3000', paid: '400' },
       ...{ balance: '1500', asOf: daysFrom(3), accountDifference: '40' },
     },
     {
       ...{ company: BUYER, agent: B, owed: '500', inErp: '0', difference: '500' },
-      ...{ booked: '500', paid: '0', hasAccount: false, balance: null, accountDifference: null },
+      ...{ booked: '500', paid: '0', balance: null, accountDifference: null },
     },
   ]);
 });
@@ -137,12 +137,19 @@ test('every unit of the difference has a title and a reason', async () => {
   expect(ofB.page).toMatchObject([{ orderUid: 'other', difference: '500', reason: 'other_agent' }]);
 });
 
-test('the page names the titles, and says what it compares where the agent has no account', async () => {
+test('the page names the titles, and says what it has not compared', async () => {
   const console = await openConsole(world.database, {});
   onTestFinished(() => console.close());
-  const { text } = await (await console.as('viewer', 'vera')).get('/balance');
-  expect(text).toContain('The ERP has stated no account of 11444777000161:');
+  const viewer = await console.as('viewer', 'vera');
+  const { text } = await viewer.get('/balance');
+  expect(text).toContain('The ERP has stated no balance of the account of 11444777000161:');
   expect(text).toContain('Title withdrawn, item open');
+  expect((await viewer.get('/balance?agent=11444777000161&reason=gone')).text).toContain(
+    'No difference.',
+  );
+  const { text: unknown } = await viewer.get('/balance?agent=00000000000191');
+  expect(unknown).toContain('Nothing was compared');
+  expect(unknown).not.toContain('No difference.');
 });
 
 test('what is no CNPJ is refused', async () => {

@@ -303,7 +303,7 @@ describe('the pages', () => {
     await match(database);
     await addBooking(database, 'posted', 'k2', date);
     const { text } = await reviewer.get('/months/2026-03');
-    const row = new RegExp(`href="/days/${date}">30 Mar 2026</a></th>.*?</tr>`).exec(text)?.[0];
+    const row = new RegExp(`href="/days/${date}">2026-03-30</a></th>.*?</tr>`).exec(text)?.[0];
     for (const cell of [
       '>2<',
       '>1,241.50<',
@@ -315,8 +315,8 @@ describe('the pages', () => {
     }
     expect(text).toMatch(/<dt>In agreement with the ERP<\/dt><dd>1 \(1,234\.50\)/);
     expect(text).toMatch(/<dt>Open breaks<\/dt><dd>9 \(407\.60\)/);
-    expect(text).toMatch(/not every day.*?signed off\.[^.]*?28 Mar 2026<\/a>/i);
-    expect(text).toMatch(/were restated after their sign-off\. <a[^>]*>30 Mar 2026<\/a>/);
+    expect(text).toMatch(/not every day.*?signed off\.[^.]*?2026-03-28<\/a>/i);
+    expect(text).toMatch(/were restated after their sign-off\. <a[^>]*>2026-03-30<\/a>/);
   });
 
   test('name no day of the month that is not over', async () => {

@@ -54,8 +54,14 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
 
 test('a person matches, undoes the match, and resolves the break with a reason', async () => {
   const title = String(await titleId('value'));
-  const made = await pages.reviewer.post('/break/match', { title, payable: 'k2', ...reason });
-  expect(made.location).toBe('/breaks?notice=matched');
+  const pair = `title=${title}&payable=k2`;
+  expect((await pages.reviewer.get('/proposals')).text).toContain(
+    `name="pair" required value="${pair.replace('&', '&amp;')}"`,
+  );
+  const other = await pages.reviewer.post('/break/match', { pair: `${title} k2`, ...reason });
+  expect(other.status).toBe(400);
+  const made = await pages.reviewer.post('/break/match', { pair, ...reason });
+  expect(made.location).toBe('/proposals?notice=matched');
   expect(await lastAudit(pages.world)).toMatchObject({
     actor: 'rita',
     action: 'match.make',

@@ -1,6 +1,7 @@
 /** The payment schedule: pages, lists of titles, files and the API have the figures of the tables. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ensureCalendar } from '../../../src/features/calendar/business-days.sql.ts';
+import { openConsole } from '../../support/console-client.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import type { TitleFields } from '../../support/titles.ts';
@@ -72,6 +73,21 @@ test('a due date has its groups, and a group leads to exactly its titles', async
   );
   const undated = await pages.viewer.get('/titles?undated=true&status=current');
   expect(undated.text).toMatch(/<tfoot>.*>5\.00<.*1 to 1 of 1/s);
+});
+
+test('the page opens on the first due date from today on, or on the date that is asked for', async () => {
+  const shownOn = async (today: string, query: string) => {
+    const now = () => new Date(`${today}T15:00:00Z`);
+    const console = await openConsole(pages.world.database, { now });
+    onTestFinished(() => console.close());
+    const { text } = await (await console.as('viewer', 'vera')).get(`/schedule${query}`);
+    return /<h2>([^<]+)<\/h2><\/header><nav class="pager"/.exec(text)?.[1];
+  };
+  expect(await shownOn('2026-05-15', '')).toBe('December 2026');
+  expect(await shownOn('2026-05-15', '?view=day')).toBe('Thursday, 10 December 2026');
+  expect(await shownOn('2026-05-15', '?date=2026-06-15')).toBe('June 2026');
+  // Every title is due earlier.
+  expect(await shownOn('2027-01-15', '')).toBe('January 2027');
 });
 
 test('identifiers are shown on the record, to roles that may see them', async () => {

@@ -7,7 +7,7 @@ import { type Action, declareAction, declarePage, reason } from '../../../consol
 import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
+import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
 import {
   Card,
   DayLink,
@@ -31,7 +31,7 @@ import { REOPENED } from '../breaks.sql.ts';
 import { BREAK_KINDS, type BreakKind } from '../judgement.sql.ts';
 import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
-export const erpKey = Type.String({ maxLength: MAX_KEY_CHARACTERS });
+const erpKey = Type.String({ maxLength: MAX_KEY_CHARACTERS });
 /** The list of the date follows. */
 export const DECISION = { date: Type.Optional(ledgerDate), code: words(BREAK_CODES), reason };
 /** The rows of a list of breaks, as the person has seen them. */
@@ -47,7 +47,7 @@ const keyOf = (input: { kind: BreakKind; title?: number; payable?: string }) => 
   erpKey: input.payable ?? null,
 });
 
-export const listOf = (input: { readonly date?: CivilDate }) =>
+const listOf = (input: { readonly date?: CivilDate }) =>
   input.date === undefined ? '/breaks' : `/breaks?date=${input.date}`;
 
 export const BREAK = declarePage({
@@ -181,6 +181,13 @@ function Compared(props: { readonly value: string | null; readonly other: string
   return isDifferent ? <mark>{value}</mark> : <span>{value ?? '–'}</span>;
 }
 
+/** The due dates of the title and of the payable, once where they are equal. Null: neither is stated. */
+export const duesOf = (
+  dues: readonly (CivilDate | null | undefined)[],
+  { formats }: Pick<PageContext, 'formats'>,
+): string | null =>
+  [...new Set(dues)].flatMap((due) => (due == null ? [] : formats.date(due))).join(' → ') || null;
+
 function useSides(title: BreakTitle | null, payable: BreakPayable | null) {
   const { formats } = usePage();
   const dateOf = (side: { readonly dueDate: CivilDate | null } | null) =>
@@ -255,12 +262,14 @@ export function DecisionCard<Input extends TProperties>(props: {
   readonly action: Action<Input>;
   readonly values: NonNullable<Parameters<Action<Input>['Form']>[0]['values']>;
   readonly button: string;
+  /** Of the form, for fields outside of it. */
+  readonly id?: string;
 }) {
-  const { title, help, action, values, button } = props;
+  const { title, help, action, ...form } = props;
   return (
     <Card title={title}>
       <p class="quiet">{help}</p>
-      <action.Form values={values} button={button} look="primary">
+      <action.Form {...form} look="primary">
         <CodeField />
       </action.Form>
     </Card>
@@ -268,7 +277,7 @@ export function DecisionCard<Input extends TProperties>(props: {
 }
 
 /** The code of a decision about breaks. */
-export function CodeField() {
+function CodeField() {
   const { text } = usePage();
   return (
     <Field label={text('matching.code')}>

@@ -1,5 +1,4 @@
 import type { TextKey } from '../../../base/texts/texts.ts';
-import type { CivilDate } from '../../../base/values/business-day.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
@@ -19,7 +18,7 @@ import {
   type PayableState,
   readPayableState,
 } from '../payables/payable-state.sql.ts';
-import { DecisionCard, REOPEN_BREAKS, RESOLVE_BREAKS } from './break-page.tsx';
+import { DecisionCard, duesOf, REOPEN_BREAKS, RESOLVE_BREAKS } from './break-page.tsx';
 import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
 
@@ -29,11 +28,6 @@ const breakHref = ({ kind, title, payable }: ListedBreak) =>
     ...(title !== null && { title: String(title.id) }),
     ...(payable !== null && { payable: payable.erpKey }),
   })}`;
-
-const duesOf = ({ title, payable }: ListedBreak, date: (due: CivilDate) => string) =>
-  [...new Set([title?.dueDate, payable?.dueDate])]
-    .flatMap((due) => (due == null ? [] : date(due)))
-    .join(' → ');
 
 /** A column with a value of one of the sides, which a break may lack. */
 const column = (
@@ -89,7 +83,7 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
     name: 'due_dates',
     head: 'matching.dueDate',
     kind: 'text',
-    value: (found, { formats }) => duesOf(found, formats.date) || null,
+    value: ({ title, payable }, page) => duesOf([title?.dueDate, payable?.dueDate], page),
     only: 'page',
   },
   column('due_date', 'matching.dueOnPlatform', 'date', ({ title }) => title?.dueDate, FILE),

@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
-import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction } from '../../../console/declare.tsx';
 import type { Column } from '../../../console/list/columns.tsx';
 import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
+import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
 import {
@@ -15,15 +14,26 @@ import {
   readProposals,
 } from '../proposals.sql.ts';
 import { SUM_ITEMS } from '../sums.sql.ts';
-import { CodeField, DECISION, DecisionCard, erpKey, listOf } from './break-page.tsx';
+import { DECISION, DecisionCard, duesOf } from './break-page.tsx';
+
+/** A title and its payables are one field of a form. */
+const PAIR = Type.String({ pattern: `^title=\\d{1,18}(&payable=[^&]+){1,${SUM_ITEMS}}$` });
+const pairOf = ({ titleId, erpKeys }: Proposal) =>
+  String(
+    new URLSearchParams([['title', String(titleId)], ...erpKeys.map((key) => ['payable', key])]),
+  );
 
 const MATCH = declareAction({
   path: '/break/match',
   who: REVIEW,
-  input: { ...DECISION, title: id, payable: Type.Array(erpKey, { maxItems: SUM_ITEMS }) },
-  deed: ({ database, fourEyes }, { title, payable: erpKeys, code, reason }, by) =>
-    matchByPerson(database, { titleId: BigInt(title), erpKeys }, { by, code, reason, fourEyes }),
-  next: listOf,
+  input: { code: DECISION.code, reason: DECISION.reason, pair: PAIR },
+  deed: ({ database, fourEyes }, { pair, code, reason }, by) => {
+    const chosen = new URLSearchParams(pair);
+    const titleId = BigInt(chosen.get('title') ?? '');
+    const pairs = { titleId, erpKeys: chosen.getAll('payable') };
+    return matchByPerson(database, pairs, { by, code, reason, fourEyes });
+  },
+  next: () => '/proposals',
   notice: 'matched',
 });
 
@@ -41,17 +51,32 @@ const CONFIRM_PROPOSALS = declareAction({
 
 export const PROPOSAL_ACTIONS = [MATCH, CONFIRM_PROPOSALS];
 
+const FORM = 'match';
+
+const kindText = ({ kind, sameOrder, isClear }: Proposal, { text }: Pick<PageContext, 'text'>) =>
+  [
+    text(`matching.proposalKinds.${kind}`),
+    ...(sameOrder ? [text('matching.sameOrder')] : []),
+    ...(isClear ? [] : [text('matching.unclear')]),
+  ].join('; ');
+
 const COLUMNS: readonly Column<Proposal>[] = [
   {
     name: 'kind',
     head: 'matching.kind',
     kind: 'text',
-    value: ({ kind, sameOrder, isClear }, { text }) =>
-      [
-        text(`matching.proposalKinds.${kind}`),
-        ...(sameOrder ? [text('matching.sameOrder')] : []),
-        ...(isClear ? [] : [text('matching.unclear')]),
-      ].join('; '),
+    value: kindText,
+    cell: (proposal, page) => {
+      const kind = kindText(proposal, page);
+      return MATCH.isOffered(page) ? (
+        <label class="check">
+          <input type="radio" form={FORM} name="pair" required value={pairOf(proposal)} />
+          {kind}
+        </label>
+      ) : (
+        kind
+      );
+    },
     isHead: true,
   },
   { name: 'accepted_date', head: 'matching.date', kind: 'day' },
@@ -63,35 +88,26 @@ const COLUMNS: readonly Column<Proposal>[] = [
   },
   { name: 'supplier', head: 'matching.supplier', kind: 'text' },
   { name: 'value', head: 'matching.value', kind: 'amount' },
-  { name: 'due_date', head: 'matching.dueOnPlatform', kind: 'date' },
-  { name: 'place', head: 'matching.place', kind: 'count' },
+  { name: 'due_date', head: 'matching.dueOnPlatform', kind: 'date', only: 'file' },
+  { name: 'place', head: 'matching.place', kind: 'count', only: 'file' },
   {
     name: 'erp_key',
     head: 'matching.key',
     kind: 'text',
     value: ({ erpKeys }) => erpKeys.join(', '),
+    cell: ({ erpKeys, documents }) => [erpKeys.join(', '), <br />, documents],
   },
-  { name: 'documents', head: 'matching.document', kind: 'text' },
+  { name: 'documents', head: 'matching.document', kind: 'text', only: 'file' },
   { name: 'erp_value', head: 'matching.openValue', kind: 'amount' },
   { name: 'difference', head: 'matching.difference', kind: 'amount' },
-  { name: 'erp_due_date', head: 'matching.dueInErp', kind: 'date' },
   {
-    name: 'match',
-    head: 'matching.matchHere',
+    name: 'due_dates',
+    head: 'matching.dueDate',
     kind: 'text',
-    value: () => null,
-    cell: ({ titleId, acceptedDate, erpKeys }, { text }) => (
-      <MATCH.Form
-        values={{ title: titleId, date: acceptedDate, payable: erpKeys }}
-        button={text('matching.matchWith', { key: erpKeys.join(', ') })}
-        look="primary"
-        isFolded
-      >
-        <CodeField />
-      </MATCH.Form>
-    ),
+    value: ({ dueDate, erpDueDate }, page) => duesOf([dueDate, erpDueDate], page),
     only: 'page',
   },
+  { name: 'erp_due_date', head: 'matching.dueInErp', kind: 'date', only: 'file' },
 ];
 
 /** What the rules have left, with the payables that a person may match, and the form that confirms those of a kind. */
@@ -112,15 +128,32 @@ export const PROPOSALS = declareList(Proposal, {
   },
   layout:
     async (_, filter) =>
-    ({ head, filter: form, table, total: { list } }) => (
+    ({ head, filter: form, table, total: { rows, list } }) => (
       <>
         {head}
         {form}
         {table}
+        {rows > 0 && <MatchOne />}
         <ConfirmAll filter={filter} list={list} />
       </>
     ),
 });
+
+/** Matches the proposal that is chosen in the list. */
+function MatchOne() {
+  const page = usePage();
+  const { text } = page;
+  return !MATCH.isOffered(page) ? null : (
+    <DecisionCard
+      id={FORM}
+      title={text('matching.matchHere')}
+      help={text('matching.matchHelp')}
+      action={MATCH}
+      values={{}}
+      button={text('matching.matchHere')}
+    />
+  );
+}
 
 /** Confirms the clear proposals of a kind that the filter selects, as the person sees them. */
 function ConfirmAll(props: {

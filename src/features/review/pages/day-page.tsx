@@ -161,6 +161,7 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
         ) : (
           <ListTable label={text('day.pulls')} columns={PULL_COLUMNS} rows={data.pulls} />
         )}
+        <p class="quiet small">{text('day.countsHelp')}</p>
       </Card>
       <p class="quiet small">
         {day.contentDigest !== null && (
@@ -182,9 +183,7 @@ function Banners({ day }: { day: JudgedDay }) {
     <>
       {day.isRestated && (
         <Banner look="restated" title={text('day.restatedTitle')}>
-          <p>
-            {text('day.restatedHelp')} <a href="/restated">{text('lists.restated.title')}</a>
-          </p>
+          <p>{text('day.restatedHelp')}</p>
         </Banner>
       )}
       {day.hold !== null && <HeldBanner day={day} hold={day.hold} />}
@@ -278,7 +277,6 @@ function ControlTotals({ day }: { day: LedgerDay }) {
         rows={[
           [text('amounts.original_value'), formats.amount(day.sums.original_value), 'number'],
           [text('days.titles'), formats.count(day.titles), 'number'],
-          [text('days.withdrawn'), formats.count(day.withdrawn), 'number'],
           [text('days.rejected'), formats.count(day.rejected), 'number'],
         ]}
       />
