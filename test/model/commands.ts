@@ -15,7 +15,7 @@ import * as decisions from '../../src/core/merge/decisions.sql.ts';
 import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';
 import type { PullWindow } from '../../src/core/title/title-contract.ts';
 import type { PullParts } from '../../src/core/work/run-pull.ts';
-import { reopenDay, signOffDay } from '../../src/features/review/sign-off.sql.ts';
+import * as review from '../../src/features/review/sign-off.sql.ts';
 import type { PullWorld } from '../support/pull-world.ts';
 import { sweep } from '../support/sweeps.ts';
 import { titleText } from '../support/titles.ts';
@@ -251,7 +251,7 @@ const accepts = fc.tuple(place, person).map(([index, by]) =>
     const date = dateAt(model, index);
     const day = dayOf(model, date);
     const decision = { by, reason: 'model' };
-    const accepting = decisions.acceptRejects(real.world.database, date, decision);
+    const accepting = review.acceptRejects(real.world.database, date, decision);
     if (day.reject?.isOpen !== true || day.seal !== null) {
       await expect(accepting).rejects.toThrow(InputError);
       return;
@@ -270,7 +270,7 @@ const signsOff = fc.tuple(place, person, fc.nat(4)).map(([index, by, dice]) =>
     const [row] = await real.world.database.prisma.$queryRaw<{ digest: string | null }[]>`
       SELECT content_digest AS digest FROM conciliation.day WHERE date = ${date}::date`;
     const seenDigest = dice === 0 ? 'something else' : (row?.digest ?? '');
-    const signing = signOffDay(real.world.database, date, {
+    const signing = review.signOffDay(real.world.database, date, {
       by,
       reason: null,
       seenDigest,
@@ -294,7 +294,7 @@ const reopens = place.map((index) =>
   command(`day ${index} is reopened`, async (model, real) => {
     const date = dateAt(model, index);
     const day = dayOf(model, date);
-    const reopening = reopenDay(real.world.database, date, { by: 'ana', reason: 'model' });
+    const reopening = review.reopenDay(real.world.database, date, { by: 'ana', reason: 'model' });
     if (day.seal === null) {
       await expect(reopening).rejects.toThrow(InputError);
       return;

@@ -1,9 +1,8 @@
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { lockDay, readDay, settleDay } from '../ledger/day-ledger.sql.ts';
+import { lockDay, readDay } from '../ledger/day-ledger.sql.ts';
 import type { HoldDetail, HoldReason } from '../ledger/pull-ledger.sql.ts';
 import { endMerge } from './end-merge.sql.ts';
 import type { EngineFeature, EngineParts, StagedResponse } from './engine-hooks.ts';
@@ -117,53 +116,5 @@ export function releasePull(
     }
     const titles = plan.titles + plan.rejected;
     return { ...plan, pullId, date, titles, state: 'merged', holdReason: null, holdDetail: null };
-  }, MERGE_TRANSACTION);
-}
-
-/**
- * Accepts every open reject of a date: they stay out of the titles, and the day may be reconciled
- * without them. The same rejects in a later response stay accepted; `mergeRejects` has the exception.
- *
- * @returns how many rejects were accepted
- * @throws InputError when the date has no open rejects, or when it is signed off
- */
-export function acceptRejects(
-  database: Database,
-  date: CivilDate,
-  { by, reason }: Decision,
-): Promise<number> {
-  return database.prisma.$transaction(async (tx) => {
-    await lockDay(tx, date);
-    // Otherwise the person who signed the day could decide about it afterwards, without a second person.
-    const { signedOffAt } = await tx.day.findUniqueOrThrow({
-      where: { date },
-      select: { signedOffAt: true },
-    });
-    if (signedOffAt !== null) {
-      throw new InputError(
-        `${date} is signed off: reopen the day, then accept its rejects, then another person signs it off`,
-        { context: { fault: 'rejects_sealed', date } },
-      );
-    }
-    const accepted = await tx.$executeRaw`
-        UPDATE conciliation.rejected_title
-        SET status = 'accepted', decided_at = now(), decided_by = ${by}, reason = ${reason}
-        WHERE date = ${date}::date AND status = 'open'`;
-    if (accepted === 0) {
-      throw new InputError(`${date} has no rejected titles that wait for a decision`, {
-        context: { fault: 'no_rejects', date },
-      });
-    }
-    const details = { rejects: accepted };
-    await recordAudit(tx, {
-      actor: by,
-      action: 'rejects.accept',
-      date,
-      pullId: null,
-      reason,
-      details,
-    });
-    await settleDay(tx, date);
-    return accepted;
   }, MERGE_TRANSACTION);
 }

@@ -4,7 +4,9 @@ import { InputError, StagingUnavailableError } from '../../base/runtime/errors.t
 import { namesIn, refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
+import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/holds.sql.ts';
+import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { beginBookings } from '../bookings/booking-start.sql.ts';
@@ -301,4 +303,37 @@ export async function signCleanDays(
     if (isSigned) signed.push(date);
   }
   return signed;
+}
+
+/**
+ * Accepts every open reject of a date: they stay out of the titles, and the day may be reconciled
+ * without them. The same rejects in a later response stay accepted; `mergeRejects` has the exception.
+ *
+ * @returns how many rejects were accepted
+ * @throws InputError when the date has no open rejects, or when it is signed off
+ */
+export function acceptRejects(
+  database: Database,
+  date: CivilDate,
+  { by, reason }: Decision,
+): Promise<number> {
+  return database.prisma.$transaction(async (tx) => {
+    await lockDay(tx, date);
+    // Otherwise the person who signed the day could decide about it afterwards, without a second person.
+    const { signedOffAt } = await tx.day.findUniqueOrThrow({
+      where: { date },
+      select: { signedOffAt: true },
+    });
+    if (signedOffAt !== null) throw refusal('rejects_sealed', { date });
+    const accepted = await tx.$executeRaw`
+        UPDATE conciliation.rejected_title
+        SET status = 'accepted', decided_at = now(), decided_by = ${by}, reason = ${reason}
+        WHERE date = ${date}::date AND status = 'open'`;
+    if (accepted === 0) throw refusal('no_rejects', { date });
+    const details = { rejects: accepted };
+    const entry = { actor: by, action: 'rejects.accept', date, pullId: null, reason } as const;
+    await recordAudit(tx, { ...entry, details });
+    await settleDay(tx, date);
+    return accepted;
+  }, MERGE_TRANSACTION);
 }

@@ -8,7 +8,7 @@ import { recordAudit } from '../../../src/base/audit/audit.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
-import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS, VALUE_COLUMNS } from '../../../src/core/title/title.ts';
 import {
   COMPUTED_CONTENT_HASH,
@@ -19,7 +19,11 @@ import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
-import { reopenDay, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
+import {
+  acceptRejects,
+  reopenDay,
+  signOffDays,
+} from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';

@@ -1,7 +1,8 @@
 /** The canaries of `canary.test.ts` in commands that run as separate processes. */
 import { beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { canaryTitle, expectCleanLedger, expectNoLeak } from '../../support/canary.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom, freshDays } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';

@@ -1,8 +1,9 @@
 /** The time of the request decides whether a date is over, and not the time of the merge. */
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import type { PullReport } from '../../../src/core/merge/merge.sql.ts';
+import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';

@@ -3,7 +3,8 @@
  * The output of the program and the tables, as a person and an ERP read them.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { acceptRejects, releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
+import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';

@@ -9,8 +9,7 @@ import { declareAction, reason } from '../../../console/declare.tsx';
 import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts.ts';
 import { DECIDE, OPERATE, REVIEW } from '../../../console/shell/route-access.ts';
 import { createPull } from '../../../core/ledger/pull-ledger.sql.ts';
-import { acceptRejects } from '../../../core/merge/decisions.sql.ts';
-import { reopenDay, signOffDay } from '../sign-off.sql.ts';
+import { acceptRejects, reopenDay, signOffDay } from '../sign-off.sql.ts';
 
 const date = ledgerDate;
 const next = (input: { readonly date: string }) => `/days/${input.date}`;
