@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { ts } from '@ts-morph/common';
 
 /**
- * JSON by the letter of RFC 8259, the whole text at once, one character after the other. Shares no line
+ * JSON as `JSON.parse` takes it, placed by the parser of TypeScript, the whole text at once. Shares no line
  * with the readers of src/pull. One character of its text is one byte, so that grammar can be judged
  * where the encoding is broken.
  */
@@ -24,119 +25,37 @@ export interface SlowField extends SlowItem {
   readonly nameInner: string;
 }
 
-export class NotJson extends Error {}
-
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-
-/** @throws NotJson */
-export function parseSlowly(text: string, from = 0): SlowValue {
-  let at = from;
-
-  const space = () => {
-    while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1;
-  };
-  const take = (expected: string) => {
-    if (!text.startsWith(expected, at)) throw new NotJson(`no ${expected} at ${at}`);
-    at += expected.length;
-  };
-  const string = (): string => {
-    take('"');
-    const start = at;
-    for (;;) {
-      const character = text.charAt(at);
-      if (character === '') throw new NotJson('an open string');
-      if (character < ' ') throw new NotJson('a control character');
-      at += 1;
-      if (character === '"') return text.slice(start, at - 1);
-      if (character !== '\\') continue;
-      const escaped = text.charAt(at);
-      at += 1;
-      if (escaped === 'u') {
-        if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at, at + 4))) throw new NotJson('a short escape');
-        at += 4;
-      } else if (escaped === '' || !'"\\/bfnrt'.includes(escaped)) {
-        throw new NotJson('an unknown escape');
-      }
+/** @throws SyntaxError where it is not JSON */
+export function parseSlowly(text: string): SlowValue {
+  JSON.parse(text);
+  const source = ts.parseJsonText('fuzz.json', text);
+  const innerOf = (node: ts.Node) => node.getText(source).slice(1, -1);
+  const item = (node: ts.Node): SlowItem => ({
+    value: value(node),
+    start: node.getStart(source),
+    end: node.end,
+  });
+  const value = (node: ts.Node): SlowValue => {
+    if (ts.isStringLiteral(node)) return { kind: 'string', inner: innerOf(node) };
+    if (ts.isArrayLiteralExpression(node)) return { kind: 'array', items: node.elements.map(item) };
+    if (ts.isObjectLiteralExpression(node)) {
+      const fields = node.properties.filter(ts.isPropertyAssignment);
+      return {
+        kind: 'object',
+        fields: fields.map((field) => ({
+          nameInner: innerOf(field.name),
+          ...item(field.initializer),
+        })),
+      };
     }
+    const word = node.getText(source);
+    if (word === 'null') return { kind: 'null' };
+    if (word === 'true' || word === 'false') return { kind: 'boolean', value: word === 'true' };
+    return { kind: 'number', text: word };
   };
-  const number = (): SlowValue => {
-    NUMBER.lastIndex = at;
-    const match = NUMBER.exec(text);
-    if (match === null) throw new NotJson(`no value at ${at}`);
-    at += match[0].length;
-    return { kind: 'number', text: match[0] };
-  };
-  const value = (): SlowValue => {
-    space();
-    switch (text.charAt(at)) {
-      case '{':
-        return object();
-      case '[':
-        return array();
-      case '"':
-        return { kind: 'string', inner: string() };
-      case 't':
-        take('true');
-        return { kind: 'boolean', value: true };
-      case 'f':
-        take('false');
-        return { kind: 'boolean', value: false };
-      case 'n':
-        take('null');
-        return { kind: 'null' };
-      default:
-        return number();
-    }
-  };
-  const item = (): SlowItem => {
-    space();
-    const start = at;
-    const read = value();
-    const end = at;
-    space();
-    return { value: read, start, end };
-  };
-  const array = (): SlowValue => {
-    take('[');
-    space();
-    const items: SlowItem[] = [];
-    if (text.charAt(at) === ']') {
-      take(']');
-      return { kind: 'array', items };
-    }
-    for (;;) {
-      items.push(item());
-      if (text.charAt(at) === ']') break;
-      take(',');
-    }
-    take(']');
-    return { kind: 'array', items };
-  };
-  const object = (): SlowValue => {
-    take('{');
-    space();
-    const fields: SlowField[] = [];
-    if (text.charAt(at) === '}') {
-      take('}');
-      return { kind: 'object', fields };
-    }
-    for (;;) {
-      space();
-      const nameInner = string();
-      space();
-      take(':');
-      fields.push({ nameInner, ...item() });
-      if (text.charAt(at) === '}') break;
-      take(',');
-    }
-    take('}');
-    return { kind: 'object', fields };
-  };
-
-  const whole = value();
-  space();
-  if (at !== text.length) throw new NotJson('text after the value');
-  return whole;
+  const [root] = source.statements;
+  if (root === undefined) throw new SyntaxError('no value');
+  return value(root.expression);
 }
 
 /** The text that a string's inner part spells, escapes and all; null where it is no UTF-8. */

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import type { PullWindow } from '../../src/core/title/title-contract.ts';
 import {
   decodeSlowly,
-  NotJson,
   parseSlowly,
   type SlowField,
   type SlowItem,
@@ -52,7 +51,7 @@ export function cutSlowly(
   try {
     root = parseSlowly(text);
   } catch (error) {
-    if (error instanceof NotJson) return null;
+    if (error instanceof SyntaxError) return null;
     throw error;
   }
   if (root.kind !== 'object') return null;

@@ -35,6 +35,10 @@ async function send(
   };
 }
 
+/** The value of a hidden field in the forms of a page. */
+export const hiddenIn = (text: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
+
 export function createClient(url: string) {
   const cookies = new Map<string, string>();
   const ask = async (
@@ -59,7 +63,7 @@ export function createClient(url: string) {
     ask('GET', path, headers, null);
   /** The token in the forms of a page. */
   const csrfOf = async (path = cookies.has('conciliation') ? '/alerts' : '/login') =>
-    /name="_csrf" value="([^"]+)"/.exec((await get(path)).text)?.[1] ?? '';
+    hiddenIn((await get(path)).text, '_csrf');
   return {
     cookies,
     get,

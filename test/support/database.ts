@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../src/base/database/database.ts';
 import { withClient } from './client.ts';
 import { logger } from './logger.ts';
@@ -62,6 +62,16 @@ export async function createMigratedDatabase(): Promise<MigratedDatabase> {
     },
   };
   return migrated;
+}
+
+/** Another pool on a database, as another process has it, until the end of the test. */
+export function openAnother(
+  databaseUrl: string,
+  options: Partial<Parameters<typeof openDatabase>[0]> = {},
+): Database {
+  const database = openDatabase({ databaseUrl, applicationName: 'test', logger, ...options });
+  onTestFinished(() => database.close());
+  return database;
 }
 
 async function copyDatabase(template: string): Promise<TestDatabase> {

@@ -3,7 +3,7 @@ import type { CivilDate } from '../../src/base/values/business-day.ts';
 import type { PullParts } from '../../src/core/work/run-pull.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { readObstacles } from '../../src/features/review/obstacles.sql.ts';
-import { signOffDay } from '../../src/features/review/sign-off.sql.ts';
+import { signOffDay, signOffDays } from '../../src/features/review/sign-off.sql.ts';
 import { verifyDate } from '../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from './check-rules.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
@@ -24,18 +24,35 @@ export async function pullDay(
   return report;
 }
 
+/** The digest of the titles of a date, which a person who signs it off has seen. */
+export const digestOf = async ({ prisma }: Database, date: CivilDate): Promise<string> =>
+  (await prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
+
 /** Signs a date off in the state that it has. */
 export async function signDay(
   database: Database,
   date: CivilDate,
   signing: Partial<Parameters<typeof signOffDay>[2]> = {},
 ): Promise<void> {
-  const where = { date };
-  const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where });
+  const seenDigest = await digestOf(database, date);
   await signOffDay(database, date, {
-    ...{ by: 'ana', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
-    ...{ bookingsFrom: DAY, ...signing },
+    ...{ by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: DAY },
+    ...signing,
   });
+}
+
+/** The same as one of several dates. Returns why it was refused; null: it was signed off. */
+export async function trySigning(
+  database: Database,
+  date: CivilDate,
+  signing: Partial<Parameters<typeof signOffDays>[2]> = {},
+) {
+  const day = { date, seenDigest: await digestOf(database, date) };
+  const [outcome] = await signOffDays(database, [day], {
+    ...{ by: 'rita', reason: null, fourEyes: false, bookingsFrom: DAY },
+    ...signing,
+  });
+  return outcome?.refusal ?? null;
 }
 
 /** Why a person may not sign a date off as the second one; null: the person may. */

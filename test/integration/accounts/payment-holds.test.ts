@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { LASTING_HOLDS } from '../../../src/features/accounts/payment-holds.sql.ts';
 import { signOffDays } from '../../../src/features/review/sign-off.sql.ts';
-import { findAlterations } from '../../support/days.ts';
+import { digestOf, findAlterations } from '../../support/days.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -61,10 +61,8 @@ const expectSecondPerson = async (date: CivilDate) => {
   expect((await sign('helena', date)).status).toBe(303);
 };
 
-const digestOf = async (date: CivilDate) =>
-  (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
 const sign = async (name: string, date: CivilDate) => {
-  const digest = await digestOf(date);
+  const digest = await digestOf(world.database, date);
   return (await console.as('reviewer', name)).post(`/days/${date}/sign-off`, { digest });
 };
 
@@ -104,7 +102,7 @@ test('the commit that brings a changed account holds its titles; one person conf
     { headers: { 'accept-language': 'pt-BR' } },
   );
   expect(portuguese.status).toBe(400);
-  const seen = { date: day(1), seenDigest: await digestOf(day(1)) };
+  const seen = { date: day(1), seenDigest: await digestOf(world.database, day(1)) };
   const signing = { by: 'helena', reason: null, fourEyes: true };
   const bulk = await signOffDays(world.database, [seen], signing);
   expect(bulk).toEqual([{ date: day(1), refusal: 'payment_held' }]);

@@ -1,5 +1,4 @@
 /** BOOKINGS_FROM: when it is stored, where it moves, and what becomes of the dates before it. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
@@ -18,6 +17,7 @@ import { runMatching } from '../../../src/features/matching/run-matching.sql.ts'
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
@@ -149,7 +149,7 @@ test('a move waits for a release, and is refused by its lines', async () => {
     await lockDay(tx, START);
     expect(await releaseSealedDay(tx, START, {})).not.toBeNull();
     moved = move(LATER, waitingWorld).catch((error: unknown) => error);
-    expect(await Promise.race([moved, sleep(500, 'waits')])).toBe('waits');
+    expect(await Promise.race([moved, lockWaits(database)])).toBeUndefined();
   });
   expect(String(await moved)).toContain(`expected a date up to ${START}`);
 });

@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  type BackfillProgress,
-  createBackfill,
-  readBackfillProgress,
-} from '../../../src/features/backfills/backfill-ledger.sql.ts';
-import { environmentOf, runCommand as runWith, startCommand } from '../../support/child-command.ts';
+import { readBackfillProgress } from '../../../src/features/backfills/backfill-ledger.sql.ts';
+import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { type ServiceProcess, spawnService } from '../../support/service-process.ts';
 import { dueSince, FAST } from '../../support/service-world.ts';
-import { titleText } from '../../support/titles.ts';
 
 const FIRST = daysFrom(-120, TODAY);
 // The newest slot is the midnight before the first date, so no date is due.
@@ -33,37 +28,8 @@ afterAll(async () => {
   await service.kill();
 });
 
-const run = (...args: readonly string[]) => runWith(['backfill', ...args], environmentOf(world));
 const at = (days: number) => daysFrom(days, FIRST);
 const range = (from: number, to: number) => ['--from', at(from), '--to', at(to)];
-
-async function progressOf(id: number): Promise<BackfillProgress> {
-  const progress = await readBackfillProgress(world.database, BigInt(id));
-  if (progress === null) throw new Error(`no backfill ${id}`);
-  return progress;
-}
-
-async function untilPulledOnce(id: number, total: number): Promise<void> {
-  const done = { state: 'done', total, done: total, failed: 0 };
-  await expect.poll(() => progressOf(id)).toMatchObject(done);
-  const twice = await world.database.prisma.$queryRaw`
-    SELECT date FROM conciliation.pull
-    WHERE backfill_id = ${id}::bigint AND state <> 'cancelled'
-    GROUP BY 1 HAVING count(*) > 1`;
-  expect(twice).toEqual([]);
-}
-
-test('the service pulls every date of a recorded range once', async () => {
-  for (let day = 0; day < 10; day += 1) {
-    world.sandbox.setDayTexts(at(day), [titleText({ date: at(day) })]);
-  }
-  const backfill = { range: { from: at(0), to: at(9) }, concurrency: 3, by: 'test' };
-  const id = Number(await createBackfill(world.database, backfill, TODAY));
-  await untilPulledOnce(id, 10);
-  expect(await progressOf(id)).toMatchObject({ titles: 10 });
-  const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
-  expect(days).toHaveLength(10);
-});
 
 test('Ctrl-C ends the command, and the service pulls every date once', async () => {
   world.sandbox.faults.add({ kind: 'latency', latencyMs: 300, times: 'forever' });
@@ -75,20 +41,28 @@ test('Ctrl-C ends the command, and the service pulls every date once', async () 
   world.sandbox.faults.clear();
   expect(stopped.exit).toBe(1);
   expect(stopped.stdout).toContain('A running service pulls the other dates.');
-  const id = Number(/^Backfill (\d+): /.exec(stopped.stdout)?.[1]);
-  await untilPulledOnce(id, 30);
+  const id = BigInt(/^Backfill (\d+): /.exec(stopped.stdout)?.[1] ?? 0);
+  await expect
+    .poll(() => readBackfillProgress(world.database, id))
+    .toMatchObject({ state: 'done', total: 30, done: 30, failed: 0 });
+  const twice = await world.database.prisma.$queryRaw`
+    SELECT date FROM conciliation.pull
+    WHERE backfill_id = ${id} AND state <> 'cancelled'
+    GROUP BY 1 HAVING count(*) > 1`;
+  expect(twice).toEqual([]);
 });
 
 test('without a service the command does the work itself, and pulls nothing else', async () => {
   await service.kill();
   const before = world.sandbox.requests.length;
-  const ran = await run('run', ...range(100, 104), '--concurrency', '3', '--json');
+  const args = ['backfill', 'run', ...range(100, 104), '--concurrency', '3', '--json'];
+  const ran = await runCommand(args, environmentOf(world));
   expect(ran.exit).toBe(0);
   expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', total: 5, done: 5 });
   const asked = world.sandbox.requests.slice(before).map(({ query }) => query['conciliationDate']);
   expect(asked.sort()).toEqual([100, 101, 102, 103, 104].map(at));
 
-  const refused = await runWith(['backfill', 'run', ...range(105, 106)], {
+  const refused = await runCommand(['backfill', 'run', ...range(105, 106)], {
     ...environmentOf(world),
     PLATFORM_TOKEN: 'wrong',
   });

@@ -17,7 +17,7 @@ import {
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { alterationsOf } from '../../../src/features/verify/alterations.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
-import { openConsole } from '../../support/console-client.ts';
+import { hiddenIn, openConsole } from '../../support/console-client.ts';
 import { findAlterations, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
@@ -248,13 +248,13 @@ describe('a month', () => {
 });
 
 describe('the pages', () => {
-  const digestIn = (text: string) => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  const seenDigest = async () => hiddenIn((await reviewer.get('/months/2026-03')).text, 'digest');
 
   test('seal a month with the digest that was seen', async () => {
     await reopen(FROM);
-    expect(digestIn((await reviewer.get('/months/2026-03')).text)).toBe('');
+    expect(await seenDigest()).toBe('');
     await sign(FROM);
-    const seen = digestIn((await reviewer.get('/months/2026-03')).text);
+    const seen = await seenDigest();
     await signAgain(FROM);
     const headers = { 'accept-language': 'pt-BR' };
     const stale = await reviewer.post('/months/2026-03/seal', { digest: seen }, { headers });
@@ -263,7 +263,7 @@ describe('the pages', () => {
       expect.stringContaining('Houve dias fechados de novo depois da sua consulta.'),
     ]);
     const sealed = await reviewer.post('/months/2026-03/seal', {
-      digest: digestIn((await reviewer.get('/months/2026-03')).text),
+      digest: await seenDigest(),
       reason: 'agrees with the books',
     });
     expect(sealed.location).toBe('/months/2026-03?notice=month_sealed');

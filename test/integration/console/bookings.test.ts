@@ -4,7 +4,8 @@ import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.t
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { fourEyesFault, signDay } from '../../support/days.ts';
+import { hiddenIn } from '../../support/console-client.ts';
+import { digestOf, fourEyesFault, signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
@@ -116,7 +117,7 @@ test('a day before bookings that is signed off again has the difference as a fil
   await release(before, ['z', '7'], ['y', '6']);
   const page = (await reviewer.get('/booking-lines')).text;
   expect(plain(page)).toContain('Differences to post in the ERP');
-  const [, seal = ''] = /name="seal" value="(\d+)"/.exec(page) ?? [];
+  const seal = hiddenIn(page, 'seal');
   const path = `/bookings/differences/${before}`;
   const file = await viewer.post(`${path}/export`, {});
   const rows = file.text.replace('\uFEFF', '').trimEnd().split('\r\n').slice(1);
@@ -199,8 +200,8 @@ test('a sign-off says what went to the ERP and what waits, and who decides about
   await runMatching(database, { by: 'test', bookingsFrom: DAY });
   const list = plain((await signer.get('/sign-offs')).text);
   expect(list).toContain('Already paid, not to the financial agent: 1 (33.30)');
-  const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const result = await signer.post('/sign-offs', { day: `${date}:${contentDigest}` });
+  const day = `${date}:${await digestOf(database, date)}`;
+  const result = await signer.post('/sign-offs', { day });
   const waits = 'Waiting because of their payables: 1 title.';
   for (const { text } of [result, await signer.get(`/days/${date}`)]) {
     expect(plain(text)).toContain('1 released, 0 posted or superseded, 0 failed or refused.');

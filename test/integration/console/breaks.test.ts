@@ -2,6 +2,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import type { ConsoleAnswer } from '../../support/console-client.ts';
+import { hiddenIn } from '../../support/console-client.ts';
 import { findAlterations } from '../../support/days.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
@@ -78,8 +79,7 @@ test('a person matches, undoes the match, and resolves the break with a reason',
     /Ended by rita, .*agreed with the supplier/,
   );
   const path = await breakPath('value_differs', 'value', 'k2');
-  const [, ground = ''] =
-    /name="ground" value="([^"]+)"/.exec((await pages.reviewer.get(path)).text) ?? [];
+  const ground = hiddenIn((await pages.reviewer.get(path)).text, 'ground');
   const fields = { kind: 'value_differs', title, payable: 'k2', ground, ...reason };
   // The query of an address is no part of a form.
   const { reason: _, ...unexplained } = fields;
@@ -113,8 +113,7 @@ test('one form resolves the breaks of a kind, as the person has seen them, and a
     expect((await viewer.get(shown)).text).not.toContain(`action="/breaks/${deed}"`);
     const { text } = await reviewer.get(shown);
     expect(text).toContain(told);
-    const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(text) ?? [];
-    const fields = { kind: 'value_differs', digest, ...reason };
+    const fields = { kind: 'value_differs', digest: hiddenIn(text, 'digest'), ...reason };
     return (wrong: Record<string, string> = {}) =>
       reviewer.post(`/breaks/${deed}`, { ...fields, ...wrong });
   };
@@ -174,8 +173,7 @@ test('one form confirms the proposals of a kind, and another one by one', async 
   const { text } = await pages.reviewer.get(path);
   expect(text).toContain('Match the titles of this list: 1, 20.00');
   expect(text).toContain('action="/break/match"');
-  const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(text) ?? [];
-  const fields = { kind: 'value', digest, ...reason };
+  const fields = { kind: 'value', digest: hiddenIn(text, 'digest'), ...reason };
   expect((await pages.reviewer.post('/proposals/confirm', { ...fields, digest: 'x' })).status).toBe(
     400,
   );

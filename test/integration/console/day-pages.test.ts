@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { hiddenIn } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
@@ -20,7 +21,6 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
 
 const pull = (...texts: string[]) => world.serve(date, texts);
 
-const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
 describe('a day', () => {
   test.each([
     ['', '0.30'],
@@ -36,7 +36,7 @@ describe('a day', () => {
     await pull(title('a'), title('b', { discount: '12.34' }));
     const before = await reviewer.get(`/days/${date}`);
     const signed = await reviewer.post(`/days/${date}/sign-off`, {
-      digest: digestOf(before.text),
+      digest: hiddenIn(before.text, 'digest'),
       reason: 'checked against the ERP',
     });
     expect(signed.location).toBe(`/days/${date}?notice=signed_off`);
@@ -74,7 +74,7 @@ describe('a day', () => {
 
   test('that changed after the page was loaded is not signed off from that page', async () => {
     await pull(title('a'));
-    const seen = digestOf((await reviewer.get(`/days/${date}`)).text);
+    const seen = hiddenIn((await reviewer.get(`/days/${date}`)).text, 'digest');
     await pull(title('a', { discount: '99' }));
     const answer = await reviewer.post(`/days/${date}/sign-off`, { digest: seen });
     expect(answer.status).toBe(400);
@@ -154,7 +154,7 @@ describe('a day', () => {
   test('is reopened with a reason, which stays on record', async () => {
     await pull(title('a'));
     const page = await reviewer.get(`/days/${date}`);
-    await reviewer.post(`/days/${date}/sign-off`, { digest: digestOf(page.text) });
+    await reviewer.post(`/days/${date}/sign-off`, { digest: hiddenIn(page.text, 'digest') });
     await reviewer.post(`/days/${date}/reopen`, { reason: 'wrong rate' });
     const { text } = await viewer.get(`/days/${date}`);
     expect(text).toContain('Not signed off');

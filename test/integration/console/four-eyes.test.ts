@@ -1,8 +1,9 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { ConsoleRole } from '../../../src/base/values/role.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { digestOf } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -41,10 +42,9 @@ async function accept(client: ConsoleClient) {
 
 /** Signs the day off. @returns what the ledger says afterwards, and the answer */
 async function sign(client: ConsoleClient) {
-  const where = { date: new Date(date) };
-  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
-  const answer = await client.post(`/days/${date}/sign-off`, { digest: contentDigest ?? '' });
-  const { signedOffBy } = await world.database.prisma.day.findUniqueOrThrow({ where });
+  const digest = await digestOf(world.database, date);
+  const answer = await client.post(`/days/${date}/sign-off`, { digest });
+  const { signedOffBy } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
   return { signedOffBy, text: answer.text };
 }
 
@@ -146,14 +146,11 @@ describe('an administrator who becomes a reviewer', () => {
 
   test('signs every date off where one person may do both', async () => {
     const alone = await openConsole(world.database, { fourEyes: false });
-    try {
-      await accept(rosa);
-      await becomes(fresh('alex'), 'admin', 'reviewer');
-      const alex = await alone.as('reviewer', fresh('alex'));
-      expect(await sign(alex)).toMatchObject({ signedOffBy: fresh('alex') });
-    } finally {
-      await alone.close();
-    }
+    onTestFinished(() => alone.close());
+    await accept(rosa);
+    await becomes(fresh('alex'), 'admin', 'reviewer');
+    const alex = await alone.as('reviewer', fresh('alex'));
+    expect(await sign(alex)).toMatchObject({ signedOffBy: fresh('alex') });
   });
 });
 

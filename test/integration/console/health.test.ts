@@ -1,6 +1,5 @@
 import { pino } from 'pino';
-import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { afterEach, expect, test } from 'vitest';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import {
   databaseCheck,
@@ -9,7 +8,7 @@ import {
   schedulerCheck,
 } from '../../../src/features/alerts/health.sql.ts';
 import { startTcpProxy } from '../../faults/tcp-proxy.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, openAnother } from '../../support/database.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { createTestLog, startConsole } from './console-world.ts';
@@ -27,19 +26,13 @@ const proxy = forFile(async () => {
 });
 afterEach(() => proxy.set('pass'));
 
-function open(databaseUrl: string, logger = pino({ level: 'silent' })): Database {
-  const database = openDatabase({ databaseUrl, applicationName: 'test', logger });
-  onTestFinished(() => database.close());
-  return database;
-}
-
 const reasons = (answer: { json: () => unknown }) => {
   const { checks } = answer.json() as { checks: { name: string; reason: string | null }[] };
   return Object.fromEntries(checks.map(({ name, reason }) => [name, reason]));
 };
 
 test('a database without its migrations is reachable and not ready, until they are applied', async () => {
-  const database = open(proxy.url);
+  const database = openAnother(proxy.url);
   const console = await startConsole({
     checks: [databaseCheck(database), migrationsCheck(() => pendingMigrations(proxy.url))],
   });
@@ -60,12 +53,12 @@ test('a database without its migrations is reachable and not ready, until they a
 test('a database that takes no writes is reported', async () => {
   const url = new URL(testDatabase.url);
   url.searchParams.set('options', '-c default_transaction_read_only=on');
-  expect(await databaseCheck(open(url.href)).run()).toBe('takes no writes');
-  expect(await databaseCheck(open(testDatabase.url)).run()).toBeNull();
+  expect(await databaseCheck(openAnother(url.href)).run()).toBe('takes no writes');
+  expect(await databaseCheck(openAnother(testDatabase.url)).run()).toBeNull();
 });
 
 test('a COMMIT without an answer is reported while it lasts', async () => {
-  const database = open(testDatabase.url);
+  const database = openAnother(testDatabase.url);
   // At COMMIT, like the wait for a synchronous standby.
   await database.pool.query(`
       CREATE TABLE public.slow (id int);
@@ -95,7 +88,7 @@ test.each(['refuse', 'hang'] as const)(
   'a database that is down (%s) is reported within the time limit, and so is its return',
   async (fault) => {
     const { logger, lines } = createTestLog();
-    const database = open(proxy.url, logger);
+    const database = openAnother(proxy.url, { logger });
     const console = await startConsole({
       logger,
       // A database that hangs has its time. One that refuses answers, however long that takes.

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { openConsole } from '../../support/console-client.ts';
+import { hiddenIn, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { HOSTILE_INPUTS } from '../../support/hostile-inputs.ts';
 import { DAY, openPullWorld } from '../../support/pull-world.ts';
@@ -124,7 +124,7 @@ test('any place in a path, and a parameter that occurs twice, is answered', asyn
 test('text of a platform, a person or a key is escaped on every page', async () => {
   await reviewer.post(`/days/${DAY}/accept-rejects`, { reason: MARKUP });
   const day = await reviewer.get(`/days/${DAY}`);
-  const digest = /name="digest" value="([^"]+)"/.exec(day.text)?.[1] ?? '';
+  const digest = hiddenIn(day.text, 'digest');
   await reviewer.post(`/days/${DAY}/sign-off`, { digest, reason: MARKUP });
   const titles = await world.database.prisma.title.findMany({ where: { orderUid: MARKUP } });
   const pages = [

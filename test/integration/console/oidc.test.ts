@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startSession } from '../../../src/console/access/console-sessions.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { findOidcUser } from '../../../src/console/access/oidc-logins.sql.ts';
@@ -97,12 +97,9 @@ test('a provider that is not available, before or after, affects no other user a
   expect((await oidc.signIn(account)).answer.status).toBe(303);
   await oidc.provider.close();
   const gone = await oidc.open({});
-  try {
-    expect((await gone.visitor().get('/login/oidc')).status).toBe(503);
-    expect((await gone.visitor().get('/login')).status).toBe(200);
-  } finally {
-    await gone.close();
-  }
+  onTestFinished(() => gone.close());
+  expect((await gone.visitor().get('/login/oidc')).status).toBe(503);
+  expect((await gone.visitor().get('/login')).status).toBe(200);
 });
 
 test.each([
@@ -120,25 +117,19 @@ test.each([
 
 test('a provider that verifies every address may be trusted, unless it denies the verification', async () => {
   const trusting = await oidc.open({ assumesVerifiedEmail: true });
-  try {
-    const { account } = await oidc.newPerson();
-    const { sub, email = '' } = account;
-    const no = await oidc.signIn({ sub, email, email_verified: false }, trusting.visitor());
-    expect(no.answer.status).toBe(403);
-    expect((await oidc.signIn({ sub, email }, trusting.visitor())).answer.status).toBe(303);
-  } finally {
-    await trusting.close();
-  }
+  onTestFinished(() => trusting.close());
+  const { account } = await oidc.newPerson();
+  const { sub, email = '' } = account;
+  const no = await oidc.signIn({ sub, email, email_verified: false }, trusting.visitor());
+  expect(no.answer.status).toBe(403);
+  expect((await oidc.signIn({ sub, email }, trusting.visitor())).answer.status).toBe(303);
 });
 
 test('without a provider there is no button and no way', async () => {
   const plain = await openConsole(world.database);
-  try {
-    expect((await plain.visitor().get('/login')).text).not.toContain('/login/oidc');
-    expect((await plain.visitor().get('/login/oidc')).status).toBe(404);
-    expect((await plain.visitor().get('/login/oidc/callback?state=x')).status).toBe(404);
-  } finally {
-    await plain.close();
-  }
+  onTestFinished(() => plain.close());
+  expect((await plain.visitor().get('/login')).text).not.toContain('/login/oidc');
+  expect((await plain.visitor().get('/login/oidc')).status).toBe(404);
+  expect((await plain.visitor().get('/login/oidc/callback?state=x')).status).toBe(404);
   expect((await oidc.console.visitor().get('/login')).text).toContain('/login/oidc?next=%2F');
 });

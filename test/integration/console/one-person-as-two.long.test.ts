@@ -10,6 +10,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { runCommand } from '../../support/child-command.ts';
 import type { ConsoleClient } from '../../support/console-client.ts';
+import { digestOf } from '../../support/days.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { openCertifiedWorld } from '../../support/oidc-world.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
@@ -72,7 +73,7 @@ const accept = (client: ConsoleClient) =>
   client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
 
 const sign = async (client: ConsoleClient) =>
-  client.post(`/days/${date}/sign-off`, { digest: (await readDay()).contentDigest ?? '' });
+  client.post(`/days/${date}/sign-off`, { digest: await digestOf(world.database, date) });
 
 const linkIn = (text: string) => /\/link\/[\w-]{43}/.exec(text)?.[0] ?? '';
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readChainHead } from '../../../src/base/audit/audit-chain.sql.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { hiddenIn } from '../../support/console-client.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -163,13 +164,12 @@ describe('what responses have beyond the documented interface', () => {
     const rows = await world.database.prisma.drift.findMany();
     return rows.map(({ acknowledgedAt }) => acknowledgedAt !== null);
   };
-  const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
   beforeEach(() => world.database.prisma.drift.deleteMany());
 
   test('is acknowledged by one form with a reason, and no page shows its values', async () => {
     await meet('campaign', 'batch');
     expect((await viewer.get('/alerts')).text).not.toMatch(/CANARY|drift\/acknowledge/);
-    const digest = digestOf((await reviewer.get('/alerts')).text);
+    const digest = hiddenIn((await reviewer.get('/alerts')).text, 'digest');
     for (const reason of ['', ' \t ']) {
       expect((await reviewer.post('/drift/acknowledge', { digest, reason })).status).toBe(400);
     }
@@ -185,7 +185,7 @@ describe('what responses have beyond the documented interface', () => {
 
   test('that came after the page was loaded is not acknowledged from that page', async () => {
     await meet('first');
-    const digest = digestOf((await operator.get('/alerts')).text);
+    const digest = hiddenIn((await operator.get('/alerts')).text, 'digest');
     await meet('second');
     const refused = await operator.post('/drift/acknowledge', { digest, reason: 'announced' });
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('look')]);

@@ -1,5 +1,5 @@
 /** The second factor of users who sign in with a password, and attacks on it. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startService } from '../../../src/app/service.ts';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
@@ -9,6 +9,7 @@ import {
   type ConsoleAnswer,
   type ConsoleClient,
   createClient,
+  hiddenIn,
   makeKey,
   openConsole,
 } from '../../support/console-client.ts';
@@ -253,7 +254,7 @@ describe('where a second factor is required', () => {
   test('a user without one can set one up and sign out, and nothing else', async () => {
     const client = strict.visitor();
     expect((await login({}, client)).location).toBe('/');
-    const csrf = /name="_csrf" value="([^"]+)"/.exec((await client.get(PAGE)).text)?.[1] ?? '';
+    const csrf = hiddenIn((await client.get(PAGE)).text, '_csrf');
     const allowed: string[] = [];
     for (const [route, { who }] of Object.entries(knownAccess())) {
       if (typeof who === 'string' || route === 'POST /logout') continue;
@@ -292,16 +293,13 @@ describe('where a second factor is required', () => {
 
   test('company accounts are exempt', async () => {
     const oidc = await openCertifiedWorld(world.database);
+    onTestFinished(() => oidc.close());
     const other = await oidc.open({}, { requiresSecondFactor: true });
-    try {
-      const { account } = await oidc.newPerson();
-      const { client } = await oidc.signIn(account, other.visitor());
-      expect((await client.get('/alerts')).status).toBe(200);
-      expect((await client.get('/account')).text).toContain('Company account');
-    } finally {
-      await other.close();
-      await oidc.close();
-    }
+    onTestFinished(() => other.close());
+    const { account } = await oidc.newPerson();
+    const { client } = await oidc.signIn(account, other.visitor());
+    expect((await client.get('/alerts')).status).toBe(200);
+    expect((await client.get('/account')).text).toContain('Company account');
   });
 
   test('keys are exempt', async () => {
@@ -321,12 +319,9 @@ describe('where a second factor is required', () => {
       logger: log.logger,
       roles: new Set(['console']),
     });
-    try {
-      const client = createClient(service.consoleUrl ?? '');
-      client.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
-      expect((await client.get('/alerts')).location).toBe(PAGE);
-    } finally {
-      await service.stop(0);
-    }
+    onTestFinished(() => service.stop(0));
+    const client = createClient(service.consoleUrl ?? '');
+    client.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+    expect((await client.get('/alerts')).location).toBe(PAGE);
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { addUser, changeUser, createLink } from '../../../src/console/access/console-users.sql.ts';
 import { hashPassword } from '../../../src/console/access/password.ts';
 import { withClient } from '../../support/client.ts';
@@ -82,16 +82,13 @@ test('behind https the cookie is bound to the host and never sent in the clear',
   const secure = await openConsole(world.database, {
     publicUrl: new URL('https://conciliation.example.com'),
   });
-  try {
-    const client = secure.visitor();
-    const csrf = await client.csrf('/login');
-    const fields = { name: await newUser(), password: PASSWORD };
-    const answer = await client.post('/login', fields, { csrf });
-    const cookies = [answer.headers['set-cookie'] ?? []].flat();
-    expect(cookies.find((line) => line.startsWith('__Host-conciliation='))).toMatch(/Secure/);
-  } finally {
-    await secure.close();
-  }
+  onTestFinished(() => secure.close());
+  const client = secure.visitor();
+  const csrf = await client.csrf('/login');
+  const fields = { name: await newUser(), password: PASSWORD };
+  const answer = await client.post('/login', fields, { csrf });
+  const cookies = [answer.headers['set-cookie'] ?? []].flat();
+  expect(cookies.find((line) => line.startsWith('__Host-conciliation='))).toMatch(/Secure/);
 });
 
 test('signing out ends the session, also for a copy of the cookie', async () => {

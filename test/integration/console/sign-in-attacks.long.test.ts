@@ -2,9 +2,7 @@
 import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../../src/base/database/database.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { PER_ADDRESS } from '../../../src/console/access/sign-in-limits.sql.ts';
 import {
@@ -12,9 +10,9 @@ import {
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
+import { openAnother } from '../../support/database.ts';
 import { clientOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { setPassword } from '../../support/second-factor.ts';
 
@@ -98,15 +96,8 @@ describe('a flood of passwords', () => {
   });
 
   test('hashes one at a time, answers 503 to the surplus, and serves other requests', async () => {
-    const database = openDatabase({
-      databaseUrl: world.databaseUrl,
-      applicationName: 'test',
-      logger: pino({ level: 'silent' }),
-      // No request of the flood waits for a connection.
-      maxConnections: 40,
-      statementTimeoutMs: PATIENCE_MS,
-    });
-    onTestFinished(() => database.close());
+    // No request of the flood waits for a connection.
+    const database = openAnother(world.databaseUrl, { maxConnections: 40 });
     console = await openConsole(database, { trustedProxies: [PROXY] });
     const client = console.visitor();
     const csrf = await client.csrf('/login');

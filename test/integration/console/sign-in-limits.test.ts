@@ -1,9 +1,8 @@
 /** The limits of sign-ins: their numbers, and that the tries of all processes count together. */
 import { createHash } from 'node:crypto';
-import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/base/database/database.ts';
 import { countTry, forgetTries, PER_USER } from '../../../src/console/access/sign-in-limits.sql.ts';
+import { openAnother } from '../../support/database.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 
 const world = worldOfFile();
@@ -63,22 +62,14 @@ test('a limit within a time counts from the first try and starts again after tha
 });
 
 test('tries of several processes at once are not more than tries of one', async () => {
-  const other = openDatabase({
-    databaseUrl: world.databaseUrl,
-    applicationName: 'test',
-    logger: pino({ level: 'silent' }),
-  });
-  try {
-    const counted = await Promise.all(
-      Array.from({ length: 40 }, (_, index) =>
-        countTry(index % 2 === 0 ? world.database : other, 'ana', PER_USER),
-      ),
-    );
-    expect(counted.filter((seconds) => seconds === 0)).toHaveLength(PER_USER.max);
-    expect((await rowOf('ana')).tries).toBe(PER_USER.max);
-  } finally {
-    await other.close();
-  }
+  const other = openAnother(world.databaseUrl);
+  const counted = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      countTry(index % 2 === 0 ? world.database : other, 'ana', PER_USER),
+    ),
+  );
+  expect(counted.filter((seconds) => seconds === 0)).toHaveLength(PER_USER.max);
+  expect((await rowOf('ana')).tries).toBe(PER_USER.max);
 });
 
 test('the database keeps no name and no address, and few rows whose time has passed', async () => {

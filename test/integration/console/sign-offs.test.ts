@@ -5,6 +5,7 @@ import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
+import { digestOf } from '../../support/days.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -222,12 +223,8 @@ describe('many days at once', () => {
     await pullAll();
     const seen = await seenBy(own, dates);
     await decideAs(own, day(2));
-    const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({
-      where: { date: new Date(day(2)) },
-    });
-    const forged = seen.map((text) =>
-      text.startsWith(day(2)) ? `${day(2)}:${contentDigest}` : text,
-    );
+    const present = `${day(2)}:${await digestOf(pages.world.database, day(2))}`;
+    const forged = seen.map((text) => (text.startsWith(day(2)) ? present : text));
     const kept = await own.get('/sign-offs?show=kept', portuguese);
     expect(kept.text).toContain('Outra pessoa precisa fechá-lo.');
     expect(daysIn(await own.get('/sign-offs', portuguese))).toHaveLength(3);

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { KEY_ROLES, PROGRAM_AUTHORS } from '../../../src/base/values/role.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import {
@@ -53,14 +53,11 @@ test('a link never has the host that the request names', async () => {
     publicUrl,
     trustedProxies: ['127.0.0.1'],
   });
-  try {
-    const alma = await configured.as('admin', 'alma');
-    const link = await alma.post('/users/lia/link', {}, { headers: hostile });
-    expect(link.text).toMatch(/>http:\/\/conciliation\.example\.com\/link\/[\w-]{43}</);
-    expect(link.text).not.toContain('evil.example');
-  } finally {
-    await configured.close();
-  }
+  onTestFinished(() => configured.close());
+  const alma = await configured.as('admin', 'alma');
+  const link = await alma.post('/users/lia/link', {}, { headers: hostile });
+  expect(link.text).toMatch(/>http:\/\/conciliation\.example\.com\/link\/[\w-]{43}</);
+  expect(link.text).not.toContain('evil.example');
 });
 
 test('another role and being disabled end the sessions at once, and a new link replaces the old', async () => {

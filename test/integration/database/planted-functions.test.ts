@@ -1,11 +1,10 @@
 /** A login that may create functions in the schema public runs no code with the rights of another login. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/base/database/database.ts';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import { readPendingProviders } from '../../../src/features/providers/provider-batches.sql.ts';
 import { withClient } from '../../support/client.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, openAnother, type TestDatabase } from '../../support/database.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { logger } from '../../support/logger.ts';
 
@@ -81,16 +80,8 @@ test('a statement of the service runs no function of another login', async () =>
     users.urlOf('erp'),
     `INSERT INTO conciliation.provider (external_id, name) VALUES ('F1', 'one')`,
   );
-  const service = openDatabase({
-    databaseUrl: users.urlOf('worker'),
-    applicationName: 'conciliation test',
-    logger,
-  });
-  try {
-    expect(await readPendingProviders(service, null, 1)).toMatchObject([{ externalId: 'F1' }]);
-  } finally {
-    await service.close();
-  }
+  const service = openAnother(users.urlOf('worker'));
+  expect(await readPendingProviders(service, null, 1)).toMatchObject([{ externalId: 'F1' }]);
   expect(await victims()).toEqual([]);
   await run(
     users.urlOf('worker'),

@@ -27,7 +27,7 @@
  * | c4      | 1 April  | 29 May  | stated as open on 2 June       | 58   |          | yes    |
  * | others  | 1 Jan    | 31 Dec  | cancelled, a credit note, in USD, assigned, of A, or to be paid to A |
  */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import {
   type DisclosureRow,
   readDisclosure,
@@ -191,26 +191,23 @@ test('the page and its file have the figures of the ends of the last month and o
   const console = await openConsole(world.database, {
     now: () => new Date('2026-06-10T12:00:00Z'),
   });
-  try {
-    const client = await console.as('viewer', 'vera');
-    const { text } = await client.get('/disclosure');
-    expect(text).toMatch(/name="beginning" value="2025-12-31"/);
-    expect(text).toMatch(/name="end" value="2026-05-31"/);
-    expect(text).toContain('1,901.90');
-    expect(text).toContain('An acceptance is not a payment to the supplier.');
-    // 2 March to 31 May, without the three dates that were pulled.
-    expect(text).toContain('88 later dates until the end of the period are not complete.');
-    const form = { beginning: BEGINNING, end: END, format: 'csv' };
-    const file = (await client.post('/disclosure/file', form)).text.split('\r\n');
-    expect(file).toContain(
-      `2026-05-31,${BUYER},Accepted anticipations,${A},3,1201.20,not known,91,150,1`,
-    );
-    const workbook = await client.post('/disclosure/file', { ...form, format: 'xlsx' });
-    expect(workbook.headers['content-disposition']).toContain(
-      'supplier-finance-note-2026-06-10.xlsx',
-    );
-    expect(workbook.bytes.subarray(0, 2).toString()).toBe('PK');
-  } finally {
-    await console.close();
-  }
+  onTestFinished(() => console.close());
+  const client = await console.as('viewer', 'vera');
+  const { text } = await client.get('/disclosure');
+  expect(text).toMatch(/name="beginning" value="2025-12-31"/);
+  expect(text).toMatch(/name="end" value="2026-05-31"/);
+  expect(text).toContain('1,901.90');
+  expect(text).toContain('An acceptance is not a payment to the supplier.');
+  // 2 March to 31 May, without the three dates that were pulled.
+  expect(text).toContain('88 later dates until the end of the period are not complete.');
+  const form = { beginning: BEGINNING, end: END, format: 'csv' };
+  const file = (await client.post('/disclosure/file', form)).text.split('\r\n');
+  expect(file).toContain(
+    `2026-05-31,${BUYER},Accepted anticipations,${A},3,1201.20,not known,91,150,1`,
+  );
+  const workbook = await client.post('/disclosure/file', { ...form, format: 'xlsx' });
+  expect(workbook.headers['content-disposition']).toContain(
+    'supplier-finance-note-2026-06-10.xlsx',
+  );
+  expect(workbook.bytes.subarray(0, 2).toString()).toBe('PK');
 });

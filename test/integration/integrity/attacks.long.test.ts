@@ -19,15 +19,11 @@ import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
-import {
-  acceptRejects,
-  reopenDay,
-  signOffDays,
-} from '../../../src/features/review/sign-off.sql.ts';
+import { acceptRejects, reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { findAlterations, repairDay } from '../../support/days.ts';
+import { findAlterations, repairDay, trySigning } from '../../support/days.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -90,17 +86,7 @@ async function attackAsOwner(statement: string): Promise<void> {
 const problems = async () =>
   (await findAlterations(pages.world.database, date)).map(({ problem }) => problem);
 
-async function sign(by = 'rita') {
-  const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({
-    where: { date },
-  });
-  const [outcome] = await signOffDays(
-    pages.world.database,
-    [{ date, seenDigest: contentDigest ?? '' }],
-    { by, reason: null, fourEyes: true, bookingsFrom: daysFrom(0) },
-  );
-  return outcome?.refusal ?? null;
-}
+const sign = (by = 'rita') => trySigning(pages.world.database, date, { by, fourEyes: true });
 
 /** Makes the repair that the check asks for. */
 async function repair() {

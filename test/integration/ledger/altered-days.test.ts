@@ -7,7 +7,14 @@ import { runMatching } from '../../../src/features/matching/run-matching.sql.ts'
 import { signCleanDays, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { findAlterations, fourEyesFault, pullDay, repairDay } from '../../support/days.ts';
+import { hiddenIn } from '../../support/console-client.ts';
+import {
+  findAlterations,
+  fourEyesFault,
+  pullDay,
+  repairDay,
+  trySigning,
+} from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -28,14 +35,7 @@ const alter = (set: string) =>
     date,
   ]);
 const verify = () => verifyDate(pages.world.database, date, new AbortController().signal);
-const sign = async () => {
-  const { database } = pages.world;
-  const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where: { date } });
-  const [outcome] = await signOffDays(database, [{ date, seenDigest: contentDigest ?? '' }], {
-    ...{ by: 'rita', reason: null, fourEyes: false, bookingsFrom: DAY },
-  });
-  return outcome?.refusal;
-};
+const sign = () => trySigning(pages.world.database, date);
 /** Makes the repair that the verification requests. The next verification finds what is left. */
 const repair = async () => {
   await repairDay(pages.world, date);
@@ -211,7 +211,7 @@ test('a reviewer acknowledges the differences that the page of alerts has shown,
   const portuguese = await reviewer.get('/alerts', { 'accept-language': 'pt-BR' });
   expect(portuguese.text).toContain('Alterações feitas fora do programa');
   expect((await viewer.get('/alerts')).text).not.toContain(path);
-  const newest = /name="newest" value="(\d+)"/.exec(page)?.[1] ?? '';
+  const newest = hiddenIn(page, 'newest');
   for (const client of [viewer, operator]) {
     expect((await client.post(path, { newest, reason: 'a test' })).status).toBe(403);
   }

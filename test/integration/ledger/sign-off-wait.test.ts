@@ -5,6 +5,7 @@ import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { signOffDay } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { digestOf } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -18,15 +19,12 @@ async function pull(date: CivilDate, account: string) {
   await world.serve(date, [titleText({ uid: `of ${date}`, date, account })]);
 }
 
-const digestOf = async (date: CivilDate) =>
-  (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
-
 test('is refused where the merge holds a payment, although the content is the one that was seen', async () => {
   const { database } = world;
   await pull(DAY, '111');
   await pull(NEXT, '111');
   await checkDays(database, ANY_DAY_RULES);
-  const seenDigest = await digestOf(NEXT);
+  const seenDigest = await digestOf(database, NEXT);
   // The account is restated, and the restatement is taken back while the person signs.
   await pull(NEXT, '222');
   await decideOpenChanges(database, 'confirmed');
@@ -46,6 +44,6 @@ test('is refused where the merge holds a payment, although the content is the on
     { timeout: 120_000 },
   );
   await merge;
-  expect(await digestOf(NEXT)).toBe(seenDigest);
+  expect(await digestOf(database, NEXT)).toBe(seenDigest);
   expect(await signing).toMatchObject({ context: { fault: 'payment_held' } });
 });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../src/base/database/database.ts';
 import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -7,19 +6,7 @@ import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
-/** Through separate connections, as a restarted process would. */
-async function checkpoint() {
-  const database = openDatabase({
-    databaseUrl: world.databaseUrl,
-    applicationName: 'test',
-    logger: world.parts.logger,
-  });
-  try {
-    return (await readCheckpoint(database))?.lastReconciledDate;
-  } finally {
-    await database.close();
-  }
-}
+const checkpoint = async () => (await readCheckpoint(world.database))?.lastReconciledDate;
 
 test('the checkpoint stops before a gap and passes it when the gap is closed', async () => {
   const days = [0, 1, 2, 3, 4].map((offset) => daysFrom(offset));

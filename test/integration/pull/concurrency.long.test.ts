@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/base/database/database.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { pullToEnd } from '../../../src/core/work/run-pull.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
+import { openAnother } from '../../support/database.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
@@ -90,34 +90,25 @@ test('no session sees titles of a pull that waits for the closing phase', async 
 
 describe('one date, pulled twice at once', () => {
   test('by two engines, twenty times over, has its titles once', async () => {
-    const database = openDatabase({
-      databaseUrl: world.databaseUrl,
-      applicationName: 'second',
-      logger: world.parts.logger,
-    });
-    const engines = [world.parts, { ...world.parts, database }];
+    const engines = [world.parts, { ...world.parts, database: openAnother(world.databaseUrl) }];
     const date = freshDay();
-    try {
-      for (let round = 10; round < 30; round += 1) {
-        const discount = `${round}.25`;
-        world.sandbox.setDayTexts(date, textsOf(date, discount));
-        const outcomes = await Promise.all(
-          // Where the other was first, what differs has to be found again.
-          engines.map(async (parts) =>
-            pullToEnd(parts, await world.newPull(date), endless(), () => undefined),
-          ),
-        );
-        const reports = outcomes.map((outcome) => {
-          if (outcome.kind !== 'done') throw outcome.error;
-          return outcome.report;
-        });
-        const changes = reports.map(({ inserted, changed }) => inserted + changed);
-        // One of the two did the work, the other found nothing left to do or came too late.
-        expect(changes.sort((a, b) => a - b)).toEqual([0, 20]);
-        expect(await rowsOf(date)).toEqual(contentOf(discount));
-      }
-    } finally {
-      await database.close();
+    for (let round = 10; round < 30; round += 1) {
+      const discount = `${round}.25`;
+      world.sandbox.setDayTexts(date, textsOf(date, discount));
+      const outcomes = await Promise.all(
+        // Where the other was first, what differs has to be found again.
+        engines.map(async (parts) =>
+          pullToEnd(parts, await world.newPull(date), endless(), () => undefined),
+        ),
+      );
+      const reports = outcomes.map((outcome) => {
+        if (outcome.kind !== 'done') throw outcome.error;
+        return outcome.report;
+      });
+      const changes = reports.map(({ inserted, changed }) => inserted + changed);
+      // One of the two did the work, the other found nothing left to do or came too late.
+      expect(changes.sort((a, b) => a - b)).toEqual([0, 20]);
+      expect(await rowsOf(date)).toEqual(contentOf(discount));
     }
     expect(await dayOf(date)).toMatchObject([{ state: 'reconciled', title_count: 20 }]);
     const { rows } = await administrator.query(

@@ -66,12 +66,15 @@ test('the service and every command do all their work as the worker’s user, wh
     const again = await runCommand(['verify', '--from', before, '--to', before], environment);
     expect(again).toMatchObject({ exit: 0 });
   });
+  world.sandbox.faults.add({ kind: 'status', status: 400, operation: 'providers' });
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.provider SET changed_at = now() - interval '1 hour'`;
   await eventually(async () => {
     const states = [...(await readProviders(world.database)).values()].map(({ state }) => state);
     expect(states.sort()).toEqual(['invalid', 'synced', 'synced']);
   });
+  const metrics = await (await fetch(`${service.consoleUrl()}/metrics`)).text();
+  expect(metrics).toMatch(/^conciliation_platform_responses_total\{status="400"\} 1$/m);
   await eventually(async () => {
     const [backfill] = await world.database.prisma.backfill.findMany();
     expect(backfill?.state).toBe('done');

@@ -6,6 +6,7 @@ import { worldOfFile } from '../../support/file-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
+import { countWritten } from '../../support/written-rows.ts';
 
 /** Noon of the day after the last of five dates. */
 const TODAY = daysFrom(5);
@@ -35,29 +36,6 @@ function setDay(date: CivilDate, uids: readonly string[]): void {
   world.sandbox.setDayTexts(date, textsOf(date, uids));
 }
 
-/** Of each table of the schema a fingerprint of its rows, down to the transactions that wrote them. */
-async function fingerprints(): Promise<Map<string, string>> {
-  const { pool } = world.database;
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'`,
-  );
-  const found = new Map<string, string>();
-  for (const { name } of tables) {
-    const { rows } = await pool.query<{ print: string }>(
-      `SELECT md5(coalesce(string_agg(row, '' ORDER BY row), '')) AS print
-       FROM (SELECT one.xmin::text || one::text AS row FROM conciliation.${name} one) AS rows`,
-    );
-    found.set(name, rows[0]?.print ?? '');
-  }
-  return found;
-}
-
-async function tablesWritten(before: ReadonlyMap<string, string>): Promise<string[]> {
-  const after = await fingerprints();
-  return [...after.keys()].filter((name) => after.get(name) !== before.get(name)).sort();
-}
-
 /** The newest row. */
 const readSweep = async () => {
   const rows = await world.database.prisma.$queryRaw<Record<string, unknown>[]>`
@@ -66,10 +44,9 @@ const readSweep = async () => {
 };
 
 test('dates that agree leave no row but the one of the sweep', async () => {
-  const before = await fingerprints();
-  const report = await sweep(world, DAY);
+  const [report, written] = await countWritten(world.database, () => sweep(world, DAY));
   expect(report).toMatchObject({ ...ALL_AGREE, titles: 40 });
-  expect(await tablesWritten(before)).toEqual(['sweep']);
+  expect(written).toEqual({ sweep: 1 });
   expect(await readSweep()).toMatchObject({
     state: 'complete',
     http_status: 200,
@@ -95,8 +72,7 @@ describe('dates that differ', () => {
   });
 
   test('are named, and nothing is changed', async () => {
-    const before = await fingerprints();
-    const report = await sweep(world, DAY);
+    const [report, written] = await countWritten(world.database, () => sweep(world, DAY));
     expect(report).toMatchObject({
       datesCompared: 5,
       differences: [
@@ -106,7 +82,7 @@ describe('dates that differ', () => {
         { date: grown, titles: 10, ledgerTitles: 8 },
       ],
     });
-    expect(await tablesWritten(before)).toEqual(['sweep', 'sweep_difference']);
+    expect(written).toEqual({ sweep: 1, sweep_difference: 4 });
     expect(await readSweep()).toMatchObject({ dates_differing: 4 });
   });
 
@@ -118,7 +94,6 @@ describe('dates that differ', () => {
 });
 
 test('titles that belong to no date that was asked for are counted by reason, and make no day', async () => {
-  const before = await fingerprints();
   for (const date of FAR_FUTURE) setDay(date, ['far']);
   const today = titleText({ date: TODAY, uid: 'today' });
   const tomorrow = titleText({ date: TOMORROW, uid: 'tomorrow' });
@@ -131,9 +106,9 @@ test('titles that belong to no date that was asked for are counted by reason, an
     titleText({ uid: 'long', name: 'x'.repeat(1_100_000) }),
   ];
   world.sandbox.setDayTexts(TODAY, [today, tomorrow, early, ...unreadable]);
-  const report = await sweep(world, DAY);
+  const [report, written] = await countWritten(world.database, () => sweep(world, DAY));
   expect(report).toMatchObject({ ...ALL_AGREE, titles: 50, undated: 5, future: 3, early: 1 });
-  expect(await tablesWritten(before)).toEqual(['sweep']);
+  expect(written).toEqual({ sweep: 1 });
   expect(await readSweep()).toMatchObject({
     undated_titles: 5,
     future_titles: 3,
