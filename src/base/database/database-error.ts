@@ -1,6 +1,11 @@
 import pg from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { ConciliationError, ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import {
+  ConciliationError,
+  ConfigError,
+  InputError,
+  StagingUnavailableError,
+} from '../runtime/errors.ts';
 import { DescribedError } from '../runtime/logger.ts';
 
 /**
@@ -104,15 +109,24 @@ function withoutRowValues(error: unknown): unknown {
   return new DescribedError(error, describeDatabaseError(error), databaseErrorCode(error));
 }
 
+/** The SQLSTATE of a trigger that refuses a row. Its message names a field and quotes no row; its detail has the row's key. */
+const REFUSED_ROW = 'CR001';
+
 /**
  * Maps an error of the database, or of the connection to it, for the rest of the program: to a StagingUnavailableError
- * with the original as its cause, if the same work may succeed later; otherwise to an error that quotes no row.
+ * with the original as its cause, if the same work may succeed later; to an InputError, if a trigger refuses a row;
+ * otherwise to an error that quotes no row.
  */
 export function toStagingError(error: unknown): unknown {
   if (error instanceof ConciliationError) return error;
   if (error instanceof Error && error.cause instanceof ConfigError) return error.cause;
+  const code = databaseErrorCode(error);
+  if (code === REFUSED_ROW) {
+    const cause = driverCauseOf(error);
+    const context = { row: textOf(cause, 'detail') };
+    return new InputError(textOf(cause, 'originalMessage') ?? '', { context });
+  }
   if (isUnavailable(error)) {
-    const code = databaseErrorCode(error);
     const problem = `the database is not available: ${describeDatabaseError(error)}`;
     return new StagingUnavailableError(problem, { cause: error, context: code ? { code } : {} });
   }

@@ -186,12 +186,13 @@ test('a booking is dated at its acceptance, a change at its release, and both as
   if (line === undefined) throw new Error('expected a line');
   const named = { failureKind: 'period_closed', accountingDate: addDays(date, 40) } as const;
   const closed = failureOf(line, 'closed', named);
-  const expected = `receipts[0].accountingDate: expected a calendar date as YYYY-MM-DD, from ${date} on, with the failureKind period_closed and without final`;
-  expect(() => take({ ...closed, accountingDate: addDays(date, -1) })).toThrow(expected);
-  expect(() => take({ ...closed, failureKind: 'supplier_unknown' })).toThrow(expected);
-  expect(() => take({ ...closed, final: true })).toThrow(expected);
-  expect(() => take({ ...closed, failureKind: 'period' })).toThrow(
-    'receipts[0].failureKind: expected one of period_closed, supplier_unknown, payable_unknown, other, with the status failed',
+  const expected = `receipts[0].accountingDate: expected a date from ${date} on, with the failureKind period_closed and without final`;
+  const early = take({ ...closed, accountingDate: addDays(date, -1) });
+  await expect(early).rejects.toThrow(expected);
+  await expect(take({ ...closed, failureKind: 'supplier_unknown' })).rejects.toThrow(expected);
+  await expect(take({ ...closed, final: true })).rejects.toThrow(expected);
+  await expect(take({ ...closed, failureKind: 'period' })).rejects.toThrow(
+    'receipts[0].failureKind: expected period_closed, supplier_unknown, payable_unknown or other, with the status failed',
   );
   await take(closed);
   expect(await dated()).toEqual([
@@ -220,7 +221,7 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   };
   const before = await failedLines();
   expect(before).toBeGreaterThan(0);
-  expect(() => take({ ...receiptOf(line), final: true })).toThrow(
+  await expect(take({ ...receiptOf(line), final: true })).rejects.toThrow(
     'receipts[0].final: expected true only with the status failed',
   );
   await expect(take({ ...refused, final: false })).rejects.toThrow('another receipt has the key');
