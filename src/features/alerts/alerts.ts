@@ -3,7 +3,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { accountAlerts } from '../accounts/account-changes.sql.ts';
 import { bookingAlerts } from '../bookings/booking-alerts.sql.ts';
-import { payableAlerts } from '../matching/payable-alerts.sql.ts';
+import { payableAlerts } from '../matching/break-list.sql.ts';
 import { providerAlerts } from '../providers/provider-batches.sql.ts';
 import { dayAlerts } from '../review/day-alerts.sql.ts';
 import { sweepAlerts } from '../sweep/sweeps.sql.ts';
