@@ -5,7 +5,7 @@ import { FREE_INTERRUPTIONS } from '../../core/ledger/pull-ledger.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { accountAlerts } from '../accounts/account-changes.sql.ts';
 import { bookingAlerts } from '../bookings/booking-alerts.sql.ts';
-import { payableAlerts } from '../matching/payable-alerts.sql.ts';
+import { payableAlerts } from '../matching/break-list.sql.ts';
 import { providerAlerts } from '../providers/provider-batches.sql.ts';
 import { dayAlerts } from '../review/day-alerts.sql.ts';
 import { sweepAlerts } from '../sweep/sweeps.sql.ts';

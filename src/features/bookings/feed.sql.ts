@@ -105,16 +105,15 @@ export const keyOf = (table: 'line' | 'receipt', version = 'version') =>
 /**
  * Returns the lines of a consumer after a position, and records the position as processed.
  * @param page.after the greatest `seq` that the consumer has processed; 0 at first
- * @param page.isProcessed false: the consumer has read up to `after`, and has not processed it
  * @throws InputError for a position that the feed does not have, because the database was restored; the error names the
  * position from which the consumer misses no line
  */
 export async function readFeed(
   database: Database,
   consumer: string,
-  page: { readonly after: bigint; readonly limit: number; readonly isProcessed?: boolean },
+  page: { readonly after: bigint; readonly limit: number },
 ): Promise<FeedPage> {
-  const { after, limit, isProcessed = true } = page;
+  const { after } = page;
   const [{ safe }] = await database.prisma.$queryRaw<[{ safe: bigint }]>`
     SELECT conciliation.safe_position('booking_feed', ${after}::bigint) AS safe`;
   if (safe !== after) {
@@ -123,11 +122,17 @@ export async function readFeed(
       { context: { fault: 'lost_position', safe: safe.toString() } },
     );
   }
-  if (isProcessed) {
-    await database.prisma.$executeRaw`
-      UPDATE conciliation.booking_position SET last_seq = ${after}, acknowledged_at = now()
-      WHERE consumer = ${consumer}`;
-  }
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.booking_position SET last_seq = ${after}, acknowledged_at = now()
+    WHERE consumer = ${consumer}`;
+  return readLines(database, consumer, page);
+}
+
+async function readLines(
+  database: Database,
+  consumer: string,
+  { after, limit }: { readonly after: bigint; readonly limit: number },
+): Promise<FeedPage> {
   const lines = await database.prisma.$queryRaw<OfferedLine[]>`
     SELECT offer.seq::text AS seq, ${keyOf('line')} AS key, ${keyOf('line', 'succeeds')} AS "succeedsKey", line.kind,
            CASE WHEN line.buyer_is_financial THEN 'early_payment'
@@ -237,11 +242,7 @@ export async function openFeedFile(
       yield page.lines.map(toRow);
       lines += page.lines.length;
       next = page.next;
-      page = await readFeed(database, consumer, {
-        after: BigInt(next),
-        limit: LINES_A_PAGE,
-        isProcessed: false,
-      });
+      page = await readLines(database, consumer, { after: BigInt(next), limit: LINES_A_PAGE });
     }
   }
   async function* hashed(): AsyncGenerator<Buffer> {

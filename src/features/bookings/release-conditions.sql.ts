@@ -3,6 +3,7 @@ import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { waitingTitles } from '../matching/breaks.sql.ts';
+import { areStale } from '../matching/payables/payable-state.sql.ts';
 import { DOES_NOT_FIT } from './receipts.sql.ts';
 
 export const bookingObstacles = {
@@ -29,10 +30,7 @@ export const bookingObstacles = {
           AND run.started_at >= (
             SELECT done.checked_at FROM conciliation.day_check AS done
             JOIN conciliation.day AS checked USING (date, content_digest) WHERE done.date = ${date}))
-        AND (${payablesMaxAgeHours}::int IS NULL OR EXISTS (
-          SELECT FROM conciliation.erp_payable_import AS complete
-          WHERE (complete.kind = 'sql' OR complete.kind = 'snapshot' AND complete.is_complete)
-            AND complete.started_at >= clock_timestamp() - make_interval(hours => ${payablesMaxAgeHours}::int))))`,
+        AND (${payablesMaxAgeHours}::int IS NULL OR NOT ${areStale(payablesMaxAgeHours)}))`,
   },
 } as const satisfies Record<string, DayObstacle>;
 

@@ -59,7 +59,7 @@ export type Receipt = Static<typeof ReceiptBody>;
 
 /**
  * Stores receipts of a consumer and compares them with the lines. A receipt that is there already, with the same
- * idempotency key and content, is not stored again.
+ * idempotency key and content, is not stored again. PostgreSQL checks each receipt, also one that the ERP inserts.
  * @returns the number of receipts that were stored
  * @throws InputError for a receipt with a fault or with the idempotency key of another receipt; then no receipt is stored
  */

@@ -1,8 +1,9 @@
 /** The breaks that the newest run of the matching has found: lists, counts, and what a person decides about. */
 import { type Static, type TObject, Type } from 'typebox';
-import type { QueryClient, Transaction } from '../../base/database/database.ts';
+import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
 import { amountSum } from '../../base/database/expressions.sql.ts';
 import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
+import type { AlertEntry } from '../../console/alert-entry.ts';
 import {
   amount,
   date,
@@ -27,10 +28,11 @@ import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { payablesOf, titlesOf } from './break-pairs.sql.ts';
 import { DECISIONS, IS_DECIDED } from './breaks.sql.ts';
-import { LARGE_VALUE, OLD_DAYS } from './candidates.sql.ts';
+import { LARGE_VALUE, OLD_DAYS, type RULES } from './candidates.sql.ts';
 import { BREAK_KINDS, type BreakKind, PAYEE } from './judgement.sql.ts';
 import { PAYABLE_STATUSES } from './payables/payable.ts';
 import { columnOf } from './payables/payable-import.sql.ts';
+import { areStale, COMPLETE_AT, HAS_PAYABLES } from './payables/payable-state.sql.ts';
 
 const BreakTitle = Type.Object({
   id,
@@ -140,7 +142,7 @@ export function jsonOf<Schema extends TObject>(
 }
 
 /** Of a row `payable`, and `title` that is its counterpart or has only nulls. */
-export const PAYABLE_JSON = jsonOf(BreakPayable, 'payable', {
+const PAYABLE_JSON = jsonOf(BreakPayable, 'payable', {
   supplier: Prisma.sql`payable.supplier_external_id`,
   payee: PAYEE,
 });
@@ -214,7 +216,38 @@ export async function listBreaks(
 export const OPEN_BREAKS = Prisma.sql`(SELECT * FROM ${LISTED} AS listed WHERE decided_at IS NULL)`;
 
 /** Of an open break: not urgent, old and large. */
-export const IS_OLD = Prisma.sql`(severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric)`;
+const IS_OLD = Prisma.sql`(severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric)`;
+
+export const payableAlerts = {
+  /** Payables so old that nothing is concluded from them. None where the ERP has given no payables. */
+  payables_stale: {
+    severity: 'warning',
+    page: '/breaks',
+    causes: ({ now, payablesMaxAgeHours: hours }) =>
+      hours === undefined
+        ? []
+        : [
+            Prisma.sql`
+              SELECT ${hours}::float8 AS hours, complete_at IS NULL AS "isMissing" FROM ${COMPLETE_AT} AS snapshot
+              WHERE ${HAS_PAYABLES} AND ${areStale(hours, Prisma.sql`${now}::timestamptz`)}`,
+          ],
+  },
+  /** Urgent breaks between titles and payables, and old and large ones, of the newest run of the matching. */
+  paid_to_supplier: {
+    severity: 'critical',
+    page: '/breaks',
+    hasTask: true,
+    causes: () => [
+      Prisma.sql`
+        SELECT cause, date, sum(found) OVER (PARTITION BY cause) AS breaks
+        FROM (SELECT accepted_date AS date, count(*) FILTER (WHERE severity > 1) AS urgent,
+                     count(*) FILTER (WHERE ${IS_OLD}) AS old
+              FROM ${OPEN_BREAKS} AS broken GROUP BY 1) AS counted,
+             LATERAL (VALUES (NULL, urgent), ('old', old)) AS causes (cause, found)
+        WHERE found > 0`,
+    ],
+  },
+} satisfies Record<string, AlertEntry>;
 
 export const matchingObstacles = {
   /** Open breaks of titles of the day. */
@@ -253,4 +286,37 @@ export async function readBreak(
     WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
       AND listed.erp_key IS NOT DISTINCT FROM ${erpKey}::text`;
   return row?.found ?? null;
+}
+
+type MatchRule = (typeof RULES)[number] | 'inherited' | 'person';
+
+export interface TitleMatch {
+  readonly id: bigint;
+  readonly rule: MatchRule;
+  readonly ruleVersion: number;
+  readonly madeAt: Date;
+  readonly madeBy: string;
+  /** Of a person. */
+  readonly code: BreakCode | null;
+  readonly reason: string | null;
+  readonly endedAt: Date | null;
+  readonly endedBy: string | null;
+  readonly endReason: string | null;
+  readonly payable: BreakPayable;
+  /** The other titles of the payable. */
+  readonly otherTitles: readonly number[];
+}
+
+/** Returns the matches of a title, the newest first: for a sum, one row for each payable. At most one match lasts. */
+export function readTitleMatches(database: Database, titleId: bigint): Promise<TitleMatch[]> {
+  return database.prisma.$queryRaw<TitleMatch[]>`
+    SELECT match.id, rule, rule_version::int AS "ruleVersion", made_at AS "madeAt", made_by AS "madeBy", code, reason,
+           ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason", ${PAYABLE_JSON} AS payable,
+           ARRAY(SELECT other.title_id::float8 FROM conciliation.title_match AS other
+                 WHERE other.sum_id = match.sum_id AND other.title_id <> match.title_id
+                 ORDER BY other.title_id) AS "otherTitles"
+    FROM conciliation.title_match AS match
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    JOIN conciliation.title AS title ON title.id = match.title_id
+    WHERE title_id = ${titleId} ORDER BY (ended_at IS NULL) DESC, match.id DESC`;
 }

@@ -264,11 +264,11 @@ export const CANDIDATES = Prisma.sql`
     HAVING count(DISTINCT tax_id) FILTER (WHERE is_title) = 1
        AND count(DISTINCT tax_id) FILTER (WHERE NOT is_title) = 1
   ), open_title AS MATERIALIZED (
-    SELECT title.*, coalesce(root, tax_id) AS party FROM stated_title AS title
+    SELECT title.*, provider_external_id AS code, coalesce(root, tax_id) AS party FROM stated_title AS title
     LEFT JOIN single_root ON length(tax_id) = 14 AND root = left(tax_id, 8)
     WHERE rule IS DISTINCT FROM 'person'
   ), open_payable AS MATERIALIZED (
-    SELECT payable.*, coalesce(root, supplier_tax_id) AS party
+    SELECT payable.*, supplier_external_id AS code, coalesce(root, supplier_tax_id) AS party
     FROM stated_payable AS payable
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE rule IS DISTINCT FROM 'person'

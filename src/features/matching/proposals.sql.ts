@@ -168,18 +168,13 @@ const proposalsOf = (scope: Scope) => Prisma.sql`
     ) AS choice
     JOIN waiting AS title ON title.id = choice.title_id JOIN offered AS payable ON payable.erp_key = choice.erp_key
     WHERE ${MAY_BE_COMPANY} AND ${IS_OF_SUPPLIER}
-  ), near_by_due AS MATERIALIZED (
-    SELECT * FROM near_pair WHERE is_item AND NOT is_doubtful AND open_value <> 0
   ), found_sum AS MATERIALIZED (
-    WITH RECURSIVE ${combinations({
-      owner: Prisma.sql`title_id`,
-      item: Prisma.sql`erp_key`,
-      target: Prisma.sql`original_value`,
-      value: Prisma.sql`open_value`,
-      among: Prisma.sql`true`,
-      slack: VALUE_TOLERANCE,
-      most: SUM_MOST,
-    })}
+    WITH RECURSIVE ${combinations(
+      Prisma.sql`(
+      SELECT title_id AS owner, erp_key AS item, original_value AS target, open_value AS value
+      FROM near_pair WHERE is_item AND NOT is_doubtful AND open_value <> 0)`,
+      { most: SUM_MOST, slack: VALUE_TOLERANCE },
+    )}
     SELECT owner AS title_id, items, total - target AS difference
     FROM walk WHERE abs(total - target) <= ${VALUE_TOLERANCE} AND cardinality(items) > 1
   ), comparison AS (

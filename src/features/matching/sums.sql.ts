@@ -9,92 +9,60 @@ export const SUM_ITEMS = 5;
 
 const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
   payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
-  ltrim(payable.document, '0') AS document, title.payables, payable.titles,
+  ltrim(payable.document, '0') AS document, title.candidates AS payables, payable.candidates AS titles,
   ${IS_COMPANY} AS is_company, title.is_fixed OR payable.is_fixed AS is_fixed`;
 
-interface Side {
-  readonly table: Prisma.Sql;
-  readonly code: Prisma.Sql;
-  readonly byCode: Prisma.Sql;
-  readonly byParty: Prisma.Sql;
-}
-const TITLES: Side = {
-  table: Prisma.sql`open_title`,
-  code: Prisma.sql`provider_external_id`,
-  byCode: Prisma.sql`titles_by_code`,
-  byParty: Prisma.sql`titles_by_party`,
-};
-const PAYABLES: Side = {
-  table: Prisma.sql`open_payable`,
-  code: Prisma.sql`supplier_external_id`,
-  byCode: Prisma.sql`payables_by_code`,
-  byParty: Prisma.sql`payables_by_party`,
-};
-
 /** The rows of each supplier and business day: by code, and by party with those that have no code. */
-const countsOf = ({ table, code, byCode, byParty }: Side) => Prisma.sql`
-  ${byCode} AS MATERIALIZED (
-    SELECT ${code} AS code, business_day AS due, count(*) AS rows FROM ${table} WHERE ${code} IS NOT NULL GROUP BY 1, 2
-  ), ${byParty} AS MATERIALIZED (
-    SELECT party, business_day AS due, count(*) AS rows, count(*) FILTER (WHERE ${code} IS NULL) AS without_code
-    FROM ${table} WHERE party IS NOT NULL GROUP BY 1, 2
+const ROWS = Prisma.sql`
+  open_row AS (
+    SELECT true AS is_title, code, party, business_day AS due FROM open_title
+    UNION ALL SELECT false, code, party, business_day FROM open_payable
+  ), by_code AS MATERIALIZED (
+    SELECT is_title, code, due, count(*) AS rows FROM open_row WHERE code IS NOT NULL GROUP BY 1, 2, 3
+  ), by_party AS MATERIALIZED (
+    SELECT is_title, party, due, count(*) AS rows, count(*) FILTER (WHERE code IS NULL) AS without_code
+    FROM open_row WHERE party IS NOT NULL GROUP BY 1, 2, 3
   )`;
 
-/**
- * Rows of `own` with the number of their candidates among `others`, as `name`, without making the pairs.
- */
-const counted = (
-  own: Side,
-  { byCode, byParty }: Side,
-  name: Prisma.Sql,
-  among: Prisma.Sql,
-) => Prisma.sql`
+/** Rows of `table` with the number of their candidates on the other side, without making the pairs. */
+const counted = (table: Prisma.Sql, isTitle: boolean, among: Prisma.Sql) => Prisma.sql`
   (SELECT own.*, (coalesce(by_code.rows, 0)
-           + coalesce(CASE WHEN ${own.code} IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS ${name}
-   FROM (SELECT * FROM ${own.table} AS own WHERE ${among}) AS own
-   LEFT JOIN ${byCode} AS by_code ON by_code.code = ${own.code} AND by_code.due = own.business_day
-   LEFT JOIN ${byParty} AS by_party ON by_party.party = own.party AND by_party.due = own.business_day)`;
+           + coalesce(CASE WHEN own.code IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS candidates
+   FROM (SELECT * FROM ${table} AS own WHERE ${among}) AS own
+   LEFT JOIN by_code ON by_code.is_title <> ${isTitle} AND by_code.code = own.code AND by_code.due = own.business_day
+   LEFT JOIN by_party ON by_party.is_title <> ${isTitle} AND by_party.party = own.party AND by_party.due = own.business_day)`;
 
-const countedTitles = (among: Prisma.Sql) => counted(TITLES, PAYABLES, Prisma.sql`payables`, among);
-const countedPayables = (among: Prisma.Sql) => counted(PAYABLES, TITLES, Prisma.sql`titles`, among);
+const countedTitles = (among: Prisma.Sql) => counted(Prisma.sql`open_title`, true, among);
+const countedPayables = (among: Prisma.Sql) => counted(Prisma.sql`open_payable`, false, among);
 
 /** Of open payables: those of the supplier and business day of `titles`. */
 const payablesNear = (titles: Prisma.Sql) => Prisma.sql`erp_key IN (
   ${pairsBySupplier(Prisma.sql`payable.erp_key`, SAME_DUE, { titles })})`;
 
 /**
- * All combinations of an owner's candidates of `near_by_due` that add up to the owner's value, as `walk` (owner, items,
- * total): also those that are not there yet, and those that miss the value by `slack` at most.
+ * All combinations of the items of each owner that add up to the owner's value, as `walk` (owner, items, total): also
+ * those that are not there yet, and those that miss the value by `slack` at most.
+ * @param items a relation with owner, item, target (the value of the owner) and value (that of the item)
  */
-export const combinations = (names: {
-  readonly owner: Prisma.Sql;
-  readonly item: Prisma.Sql;
-  readonly target: Prisma.Sql;
-  readonly value: Prisma.Sql;
-  readonly among: Prisma.Sql;
-  /** Absent: none. */
-  readonly slack?: Prisma.Sql;
-  readonly most?: number;
-}) => {
-  const { owner, item, target, value, slack = Prisma.sql`0`, most = SUM_ITEMS } = names;
-  return Prisma.sql`
-    candidate AS MATERIALIZED (
-      -- With later candidates, a total grows by at least "least" and at most "most". Others cannot reach the target.
-      SELECT ${owner} AS owner, ${item} AS item, ${target} AS target, ${value} AS value,
-             ${value} + coalesce(sum(least(${value}, 0)) OVER later, 0) AS least,
-             ${value} + coalesce(sum(greatest(${value}, 0)) OVER later, 0) AS most
-      FROM near_by_due WHERE ${names.among}
-      WINDOW later AS (PARTITION BY ${owner} ORDER BY ${item} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
-    ), walk AS (
-      SELECT owner, target, ARRAY[item] AS items, item AS last, value AS total
-      FROM candidate WHERE target BETWEEN least - ${slack} AND most + ${slack}
-      UNION ALL
-      SELECT owner, walk.target, items || item, item, total + value
-      FROM walk JOIN candidate USING (owner)
-      WHERE item > last AND cardinality(items) < ${most}::int
-        AND walk.target BETWEEN total + least - ${slack} AND total + most + ${slack}
-    )`;
-};
+export const combinations = (
+  items: Prisma.Sql,
+  { most, slack = Prisma.sql`0` }: { readonly most: number; readonly slack?: Prisma.Sql },
+) => Prisma.sql`
+  candidate AS MATERIALIZED (
+    -- With later candidates, a total grows by at least "least" and at most "most". Others cannot reach the target.
+    SELECT *, value + coalesce(sum(least(value, 0)) OVER later, 0) AS least,
+           value + coalesce(sum(greatest(value, 0)) OVER later, 0) AS most
+    FROM ${items} AS stated
+    WINDOW later AS (PARTITION BY owner ORDER BY item ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+  ), walk AS (
+    SELECT owner, target, ARRAY[item] AS items, item AS last, value AS total
+    FROM candidate WHERE target BETWEEN least - ${slack} AND most + ${slack}
+    UNION ALL
+    SELECT owner, walk.target, items || item, item, total + value
+    FROM walk JOIN candidate USING (owner)
+    WHERE item > last AND cardinality(items) < ${most}::int
+      AND walk.target BETWEEN total + least - ${slack} AND total + most + ${slack}
+  )`;
 
 /**
  * The sums without doubt: one title and 2 to 5 payables, or one payable and 2 to 5 titles, of one supplier and due
@@ -104,12 +72,12 @@ export const combinations = (names: {
  * than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `CANDIDATES`.
  */
 export const SUMS = Prisma.sql`
-  ${countsOf(TITLES)}, ${countsOf(PAYABLES)}, lone_title AS MATERIALIZED (
+  ${ROWS}, lone_title AS MATERIALIZED (
     SELECT * FROM ${countedTitles(Prisma.sql`id NOT IN (SELECT title_id FROM pair)`)} AS title
-    WHERE payables <= ${SUM_CANDIDATES}
+    WHERE candidates <= ${SUM_CANDIDATES}
   ), lone_payable AS MATERIALIZED (
     SELECT * FROM ${countedPayables(Prisma.sql`erp_key NOT IN (SELECT erp_key FROM pair)`)} AS payable
-    WHERE titles <= ${SUM_CANDIDATES}
+    WHERE candidates <= ${SUM_CANDIDATES}
   ), lone_pair AS MATERIALIZED (
     ${pairsBySupplier(NEAR, SAME_DUE, { titles: Prisma.sql`lone_title`, payables: Prisma.sql`lone_payable` })}
   ), near_title AS MATERIALIZED (
@@ -121,7 +89,7 @@ export const SUMS = Prisma.sql`
       SELECT title_id FROM lone_pair WHERE erp_key IN (
         SELECT erp_key FROM lone_pair GROUP BY erp_key HAVING count(*) > count(DISTINCT title_order)))
   ), near_payable AS MATERIALIZED (
-    SELECT * FROM ${countedPayables(payablesNear(Prisma.sql`near_title`))} AS payable WHERE titles <= ${SUM_CANDIDATES}
+    SELECT * FROM ${countedPayables(payablesNear(Prisma.sql`near_title`))} AS payable WHERE candidates <= ${SUM_CANDIDATES}
   ), rival_title AS MATERIALIZED (
     SELECT * FROM ${countedTitles(Prisma.sql`id IN (
       ${pairsBySupplier(Prisma.sql`title.id`, SAME_DUE, { payables: Prisma.sql`near_payable` })})`)} AS title
@@ -132,38 +100,30 @@ export const SUMS = Prisma.sql`
     FROM (${pairsBySupplier(
       NEAR,
       Prisma.sql`${SAME_DUE}
-        AND (title.payables <= ${SUM_CANDIDATES} OR payable.titles <= ${SUM_CANDIDATES})`,
+        AND (title.candidates <= ${SUM_CANDIDATES} OR payable.candidates <= ${SUM_CANDIDATES})`,
       {
         titles: Prisma.sql`rival_title`,
         payables: countedPayables(payablesNear(Prisma.sql`rival_title`)),
       },
     )}) AS near
-  ), payable_sum AS MATERIALIZED (
-    WITH RECURSIVE ${combinations({
-      owner: Prisma.sql`title_id`,
-      item: Prisma.sql`erp_key`,
-      target: Prisma.sql`original_value`,
-      value: Prisma.sql`open_value`,
-      among: Prisma.sql`payables <= ${SUM_CANDIDATES}`,
-    })}
-    SELECT 'title ' || owner || ' ' || items::text AS sum, owner AS title_id, unnest(items) AS erp_key
-    FROM walk WHERE total = target AND cardinality(items) > 1
-  ), title_sum AS MATERIALIZED (
-    WITH RECURSIVE ${combinations({
-      owner: Prisma.sql`erp_key`,
-      item: Prisma.sql`title_id`,
-      target: Prisma.sql`open_value`,
-      value: Prisma.sql`original_value`,
-      among: Prisma.sql`titles <= ${SUM_CANDIDATES}
-        AND erp_key IN (SELECT erp_key FROM near_payable)`,
-    })}
-    SELECT 'payable ' || owner || ' ' || items::text AS sum, unnest(items) AS title_id, owner AS erp_key
-    FROM walk WHERE total = target AND cardinality(items) > 1
-  ), sum_row AS (
+  ), ${combinations(
+    Prisma.sql`(
+    SELECT title_id, erp_key, true AS is_of_payables, 'title ' || title_id AS owner, erp_key AS item,
+           original_value AS target, open_value AS value
+    FROM near_by_due WHERE payables <= ${SUM_CANDIDATES}
+    UNION ALL
+    SELECT title_id, erp_key, false, 'payable ' || erp_key, title_id::text, open_value, original_value
+    FROM near_by_due WHERE titles <= ${SUM_CANDIDATES} AND erp_key IN (SELECT erp_key FROM near_payable))`,
+    { most: SUM_ITEMS },
+  )}, sum_row AS (
     SELECT *, min(sum) OVER by_title = max(sum) OVER by_title
               AND min(sum) OVER by_payable = max(sum) OVER by_payable AS is_only
-    FROM (SELECT sum, title_id, erp_key, true AS is_of_payables FROM payable_sum
-          UNION ALL SELECT sum, title_id, erp_key, false FROM title_sum) AS rows
+    FROM (
+      SELECT sum, title_id, erp_key, is_of_payables FROM (
+        SELECT owner, owner || ' ' || items::text AS sum, unnest(items) AS item FROM walk
+        WHERE total = target AND cardinality(items) > 1
+      ) AS found JOIN candidate USING (owner, item)
+    ) AS rows
     WINDOW by_title AS (PARTITION BY title_id), by_payable AS (PARTITION BY erp_key)
   ), certain_sum AS MATERIALIZED (
     SELECT sum, nextval('conciliation.title_match_id_seq') AS sum_id FROM (

@@ -74,9 +74,15 @@ test('the API has the same figures, and refuses what cannot be read', async () =
     ...{ total: 1, sums: { original_value: '0.25' } },
     rows: [{ orderUid: 'b', failure: 'período fechado' }],
   });
-  const overdue = await get(`/api/booking-lines?from=${DAY}&to=${DAY}&state=overdue&days=0`);
+  const overdueLines = `/api/booking-lines?from=${DAY}&to=${DAY}&state=overdue`;
+  expect((await get(overdueLines)).body.rows).toEqual([]);
+  await world.database.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SET LOCAL session_replication_role = replica`;
+    await tx.$executeRaw`UPDATE conciliation.booking_batch SET released_at = released_at - interval '3 days'`;
+  });
+  const overdue = await get(overdueLines);
   expect(overdue.body.rows).toHaveLength(2);
-  for (const bad of ['from=31-02', 'state=none', 'days=x', 'days=-1', 'offset=-1']) {
+  for (const bad of ['from=31-02', 'state=none', 'days=2', 'offset=-1']) {
     expect((await get(`/api/booking-lines?${bad}`)).status, bad).toBe(400);
   }
   expect((await get('/api/booking-status')).body).toMatchObject({

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
+import { readTitleMatches } from '../../../src/features/matching/break-list.sql.ts';
 import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
-import { readTitleMatches } from '../../../src/features/matching/match-reads.sql.ts';
 import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, play, type Step } from '../../support/matching-world.ts';

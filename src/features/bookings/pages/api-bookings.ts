@@ -18,7 +18,7 @@ import {
 } from '../feed.sql.ts';
 import { readWaitingDays, WaitingDays } from '../release.sql.ts';
 import { ReceiptBody, takeReceipts } from '../take-receipts.sql.ts';
-import { KeptReceipts, readKeptReceipts } from './booking-receipts.sql.ts';
+import { KeptReceipts, readKeptReceipts } from './booking-list.sql.ts';
 
 const MAX_LINES = 1_000;
 const MAX_RECEIPTS = 1_000;

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
-import type { Transaction } from '../../../base/database/database.ts';
+import type { Database, Transaction } from '../../../base/database/database.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
 import {
+  count,
   date,
   dateOrNull,
   id,
@@ -10,18 +12,17 @@ import {
   textOrNull,
   words,
 } from '../../../console/api/schema-parts.ts';
-import {
-  anyOf,
-  asTabs,
-  choice,
-  dateField,
-  type FilterOf,
-  numberField,
-} from '../../../console/list/filter.tsx';
+import type { ObstacleRules } from '../../../console/day-obstacle.ts';
+import { anyOf, asTabs, choice, dateField, type FilterOf } from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
+import type { Principal } from '../../../console/shell/guard.ts';
+import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
+import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
+import { DOES_NOT_FIT, RECEIPT_QUESTIONS } from '../receipts.sql.ts';
+import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */
 const LINE_STATES = [
@@ -42,9 +43,6 @@ export const LINE_FILTER = {
   from: dateField('bookings.from'),
   to: dateField('bookings.to'),
   kind: anyOf('bookings.kind', LINE_KINDS, (kind) => `bookings.kinds.${kind}`),
-  days: numberField('bookings.overdueDays', {
-    ...{ min: 0, max: 3_650, absent: BOOKING_OVERDUE_DAYS },
-  }),
 };
 type LineFilter = FilterOf<typeof LINE_FILTER>;
 
@@ -75,25 +73,16 @@ export type ListedLine = Readonly<Static<typeof ListedLine>>;
 const FROM = Prisma.sql`conciliation.booking_line AS line
   JOIN conciliation.booking_batch AS batch ON batch.id = line.batch_id`;
 
-const isOverdue = (days: number) => Prisma.sql`(line.state IN ('released', 'failed')
-  AND batch.released_at < clock_timestamp() - make_interval(days => ${days}::int))`;
+const IS_OVERDUE = Prisma.sql`(line.state IN ('released', 'failed')
+  AND batch.released_at < clock_timestamp() - make_interval(days => ${BOOKING_OVERDUE_DAYS}::int))`;
 
 /** All conditions but the state. */
 const inRange = ({ from, to, kind }: LineFilter) => Prisma.sql`
   (${from}::date IS NULL OR line.date >= ${from}::date) AND (${to}::date IS NULL OR line.date <= ${to}::date)
   AND (${kind}::text IS NULL OR line.kind = ${kind}::text)`;
 
-const isInState = ({ state, days }: LineFilter) =>
-  state === 'overdue'
-    ? isOverdue(days)
-    : Prisma.sql`(${state} = 'all' OR line.state = ${state}::text)`;
-
-const listed = (overdueDays: number) => Prisma.sql`
-  line.id::int AS id, ${keyOf('line')} AS key, line.date::text AS date, line.kind, line.state, line.state_at AS "stateAt",
-  batch.released_at AS "releasedAt", ${isOverdue(overdueDays)} AS "isOverdue", line.consumer, line.document,
-  line.failure, line.failure_kind AS "failureKind", line.accounting_date::text AS "accountingDate",
-  line.accounting_basis AS "accountingBasis", line.erp_key AS "erpKey", line.posting_value::text AS "postingValue", line.order_uid AS "orderUid", line.provider_external_id AS supplier,
-  line.anticipated_due_date::text AS "dueDate", line.original_value::text AS "originalValue"`;
+const isInState = ({ state }: LineFilter) =>
+  state === 'overdue' ? IS_OVERDUE : Prisma.sql`(${state} = 'all' OR line.state = ${state}::text)`;
 
 /** Counts the lines by state. Values add up among lines of one kind only. */
 export async function countLines(db: Transaction, filter: LineFilter): Promise<ListTotal> {
@@ -107,38 +96,160 @@ export async function countLines(db: Transaction, filter: LineFilter): Promise<L
            (count(*) FILTER (WHERE line.state = 'posted'))::int AS posted,
            (count(*) FILTER (WHERE line.state = 'failed'))::int AS failed,
            (count(*) FILTER (WHERE line.state = 'refused'))::int AS refused,
-           (count(*) FILTER (WHERE ${isOverdue(filter.days)}))::int AS overdue,
+           (count(*) FILTER (WHERE ${IS_OVERDUE}))::int AS overdue,
            (count(*) FILTER (WHERE line.state = 'superseded'))::int AS superseded
     FROM ${FROM} WHERE ${inRange(filter)}`;
   return { rows, counts, ...(filter.kind !== null && { sums: { original_value: value } }) };
 }
 
+/** @param rest of the statement, from WHERE on */
+const readListed = (db: Transaction, rest: Prisma.Sql) => db.$queryRaw<ListedLine[]>`
+  SELECT line.id::int AS id, ${keyOf('line')} AS key, line.date::text AS date, line.kind, line.state,
+         line.state_at AS "stateAt", batch.released_at AS "releasedAt", ${IS_OVERDUE} AS "isOverdue", line.consumer,
+         line.document, line.failure, line.failure_kind AS "failureKind", line.accounting_date::text AS "accountingDate",
+         line.accounting_basis AS "accountingBasis", line.erp_key AS "erpKey", line.posting_value::text AS "postingValue",
+         line.order_uid AS "orderUid", line.provider_external_id AS supplier,
+         line.anticipated_due_date::text AS "dueDate", line.original_value::text AS "originalValue"
+  FROM ${FROM} ${rest}`;
+
 /** Returns a part of the selected lines, the newest first. */
-export function readLines(
-  db: Transaction,
-  filter: LineFilter,
-  { offset, limit }: Place,
-): Promise<ListedLine[]> {
-  return db.$queryRaw<ListedLine[]>`
-    SELECT ${listed(filter.days)} FROM ${FROM} WHERE ${inRange(filter)} AND ${isInState(filter)}
-    ORDER BY line.id DESC OFFSET ${offset}::int LIMIT ${limit}::int`;
-}
+export const readLines = (db: Transaction, filter: LineFilter, { offset, limit }: Place) =>
+  readListed(
+    db,
+    Prisma.sql`WHERE ${inRange(filter)} AND ${isInState(filter)}
+      ORDER BY line.id DESC OFFSET ${offset}::int LIMIT ${limit}::int`,
+  );
 
 /** Returns the newest line of a title; none: nothing was released for it. */
-export function readLineOf(db: Transaction, titleId: bigint): Promise<ListedLine[]> {
-  return db.$queryRaw<ListedLine[]>`
-    SELECT ${listed(BOOKING_OVERDUE_DAYS)}
-    FROM conciliation.title JOIN ${FROM}
-      ON (line.date, line.identity_hash, line.title_id) = (title.accepted_date, title.identity_hash, title.id)
-    WHERE title.id = ${titleId} ORDER BY line.id DESC LIMIT 1`;
-}
+export const readLineOf = (db: Transaction, titleId: bigint) =>
+  readListed(
+    db,
+    Prisma.sql`
+      WHERE (line.date, line.identity_hash, line.title_id)
+          = (SELECT accepted_date, identity_hash, id FROM conciliation.title WHERE id = ${titleId})
+      ORDER BY line.id DESC LIMIT 1`,
+  );
 
 /** Returns all versions of the booking that a line belongs to, in their order; empty: there is no such line. */
-export function readVersions(db: Transaction, lineId: bigint): Promise<ListedLine[]> {
-  return db.$queryRaw<ListedLine[]>`
-    SELECT ${listed(BOOKING_OVERDUE_DAYS)}
-    FROM conciliation.booking_line AS wanted
-    JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence)
-    JOIN conciliation.booking_batch AS batch ON batch.id = line.batch_id
-    WHERE wanted.id = ${lineId} ORDER BY line.version`;
+export const readVersions = (db: Transaction, lineId: bigint) =>
+  readListed(
+    db,
+    Prisma.sql`
+      WHERE (line.date, line.identity_hash, line.occurrence)
+          = (SELECT date, identity_hash, occurrence FROM conciliation.booking_line WHERE id = ${lineId})
+      ORDER BY line.version`,
+  );
+
+const OUTCOMES = [
+  'accepted',
+  'unknown_key',
+  'other_content',
+  'other_document',
+  'after_refusal',
+  'other_consumer',
+  ...RECEIPT_ANSWERS,
+] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+const ListedReceipt = Type.Object({
+  id,
+  key: text,
+  date,
+  consumer: text,
+  status: words(['posted', 'failed']),
+  document: textOrNull,
+  reason: textOrNull,
+  failureKind: Type.Union([words(FAILURE_KINDS), Type.Null()]),
+  accountingDate: dateOrNull,
+  isFinal: Type.Boolean({ description: 'Failed, and the line is not offered again.' }),
+  receivedAt: instant,
+  outcome: Type.Unsafe<Outcome | null>({
+    type: ['string', 'null'],
+    enum: [...OUTCOMES, null],
+    description: 'Null: not compared yet.',
+  }),
+});
+export type ListedReceipt = Static<typeof ListedReceipt>;
+
+export const KeptReceipts = Type.Object({ count, receipts: Type.Array(ListedReceipt) });
+
+/** Returns receipts with the number of all of them. @param rest of the statement, from WHERE on */
+const readReceipts = ({ prisma }: Database, rest: Prisma.Sql) => prisma.$queryRaw<
+  (ListedReceipt & { readonly count: number })[]
+>`
+  SELECT receipt.id::int AS id, ${keyOf('receipt')} AS key, receipt.date::text AS date, receipt.consumer, receipt.status,
+         receipt.document, receipt.reason, receipt.failure_kind AS "failureKind",
+         receipt.accounting_date::text AS "accountingDate", receipt.is_final AS "isFinal",
+         receipt.received_at AS "receivedAt", receipt.outcome, (count(*) OVER ())::int AS count
+  FROM conciliation.booking_receipt AS receipt ${rest}`;
+
+/** Returns the newest receipts that wait for an answer, as this reader may see them, and their number. */
+export async function readKeptReceipts(
+  database: Database,
+  limit: number,
+  principal: Principal | null,
+) {
+  const rest = Prisma.sql`WHERE ${DOES_NOT_FIT} ORDER BY receipt.id DESC LIMIT ${limit}::int`;
+  const rows = await readReceipts(database, rest);
+  const receipts = rows.map(({ count: _, ...receipt }) => maskErpTexts(receipt, principal));
+  return { count: rows[0]?.count ?? 0, receipts };
+}
+
+/** Returns the receipts for all versions of the booking that a line belongs to, in their order. */
+export const readReceiptsOf = (database: Database, lineId: bigint): Promise<ListedReceipt[]> =>
+  readReceipts(
+    database,
+    Prisma.sql`
+      WHERE (receipt.date, receipt.identity_hash, receipt.occurrence)
+          = (SELECT date, identity_hash, occurrence FROM conciliation.booking_line WHERE id = ${lineId})
+      ORDER BY receipt.id`,
+  );
+
+/** What the seals of a day released, and what its present seal still has to release. */
+export interface DayBookings {
+  readonly date: CivilDate;
+  readonly lines: number;
+  readonly posted: number;
+  /** Failed or refused. */
+  readonly failed: number;
+  /** Receipts that wait for an answer, and their original values. */
+  readonly receipts: number;
+  readonly receiptValue: string | null;
+  /** Titles that had to wait at the newest release of the present seal. */
+  readonly waiting: number;
+  /** Why the present seal is not released completely; see `WaitingDays`. Absent: it is, or there is none. */
+  readonly fault?: WaitingDays['fault'];
+}
+
+export async function readDayBookings(
+  database: Database,
+  dates: readonly CivilDate[],
+  rules: ObstacleRules,
+): Promise<ReadonlyMap<CivilDate, DayBookings>> {
+  const [rows, waitingDays] = await Promise.all([
+    database.prisma.$queryRaw<DayBookings[]>`
+      SELECT wanted.date::text AS date, line.*, coalesce(question.receipts, 0) AS receipts,
+             question.value AS "receiptValue",
+             coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
+                       JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
+                       WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting
+      FROM unnest(${dates}::text[]::date[]) AS wanted (date) CROSS JOIN LATERAL (
+        SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
+               (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed
+        FROM conciliation.booking_line AS line WHERE line.date = wanted.date
+      ) AS line
+      LEFT JOIN (${RECEIPT_QUESTIONS}) AS question ON question.date::date = wanted.date`,
+    readWaitingDays(database, rules),
+  ]);
+  const faults = new Map(
+    waitingDays.flatMap(({ fault, dates: ofFault }) =>
+      ofFault.map((date) => [date, fault] as const),
+    ),
+  );
+  return new Map(
+    rows.map((row) => {
+      const fault = faults.get(row.date);
+      return [row.date, fault === undefined ? row : { ...row, fault }];
+    }),
+  );
 }

@@ -3,8 +3,13 @@ import { declarePage } from '../../../console/declare.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
-import { type ListedLine, readVersions } from './booking-list.sql.ts';
-import { type DayBookings, type ListedReceipt, readReceiptsOf } from './booking-receipts.sql.ts';
+import {
+  type DayBookings,
+  type ListedLine,
+  type ListedReceipt,
+  readReceiptsOf,
+  readVersions,
+} from './booking-list.sql.ts';
 import { LINE_COLUMNS, RECEIPT_COLUMNS, TableCard } from './bookings.tsx';
 
 export const BOOKING = declarePage({

@@ -32,8 +32,14 @@ import {
   readUnbookedChanges,
   type UnbookedChange,
 } from '../unbooked-changes.sql.ts';
-import { countLines, LINE_FILTER, ListedLine, readLines } from './booking-list.sql.ts';
-import { type ListedReceipt, readKeptReceipts } from './booking-receipts.sql.ts';
+import {
+  countLines,
+  LINE_FILTER,
+  ListedLine,
+  type ListedReceipt,
+  readKeptReceipts,
+  readLines,
+} from './booking-list.sql.ts';
 
 /** The receipts that a person chose: the date, the first and the last id, and the number. */
 const ANSWER_RECEIPTS = declareAction({

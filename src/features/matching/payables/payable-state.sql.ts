@@ -33,10 +33,15 @@ export const HAS_PAYABLES = Prisma.sql`(
   EXISTS (SELECT FROM conciliation.erp_payable) OR EXISTS (SELECT FROM conciliation.erp_payable_import))`;
 
 /** Whether the payables were complete last before more than `maxAgeHours` hours, or never. */
+export const areStale = (
+  maxAgeHours: number | null,
+  now = Prisma.sql`clock_timestamp()`,
+) => Prisma.sql`
+  (SELECT coalesce(complete_at <= ${now} - ${maxAgeHours}::float8 * interval '1 hour', true)
+   FROM ${COMPLETE_AT} AS newest)`;
+
 export async function arePayablesStale(tx: Transaction, maxAgeHours: number): Promise<boolean> {
-  const [row] = await tx.$queryRaw<[{ stale: boolean }]>`
-    SELECT coalesce(complete_at <= clock_timestamp() - ${maxAgeHours}::float8 * interval '1 hour', true) AS stale
-    FROM ${COMPLETE_AT} AS snapshot`;
+  const [row] = await tx.$queryRaw<[{ stale: boolean }]>`SELECT ${areStale(maxAgeHours)} AS stale`;
   return row.stale;
 }
 

@@ -25,8 +25,8 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { PullOrigin, PullState } from '../../../core/ledger/pull-ledger.sql.ts';
+import { readDayBookings } from '../../bookings/pages/booking-list.sql.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
-import { readDayBookings } from '../../bookings/pages/booking-receipts.sql.ts';
 import { FINDINGS } from '../../checks/pages/findings.tsx';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
 import { arePayablesStale, hasPayables } from '../../matching/payables/payable-state.sql.ts';
