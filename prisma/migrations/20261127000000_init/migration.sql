@@ -3267,7 +3267,7 @@ DECLARE
       WHERE (given.consumer, given.idempotency_key) = (NEW.consumer, NEW.idempotency_key)
         AND (to_jsonb(given) - program) <> (to_jsonb(NEW) - program)
         AND coalesce(given.document, given.reason) !~ '^erased-[0-9]+$')
-      THEN 'idempotency_key: another receipt has the key'
+      THEN 'idempotency_key: expected a key that no other receipt has'
     WHEN NEW.date NOT BETWEEN '0001-01-01' AND '9999-12-31' THEN 'date: expected a date from 0001-01-01 to 9999-12-31'
     WHEN NEW.occurrence < 1 THEN 'occurrence: expected at least 1'
     WHEN NEW.version NOT BETWEEN 1 AND 1000000000 THEN 'version: expected 1 to 1000000000'
@@ -3276,7 +3276,7 @@ DECLARE
       THEN 'document: expected 1 to 200 characters, not only blanks, with the status posted'
     WHEN NEW.status = 'failed' AND NEW.document IS NOT NULL THEN 'document: expected null with the status failed'
     WHEN NEW.status = 'failed' AND (length(NEW.reason) <= 2000 AND NEW.reason !~ blank) IS NOT TRUE
-      THEN 'reason: expected 1 to 2,000 characters, not only blanks, with the status failed'
+      THEN 'reason: expected 1 to 2000 characters, not only blanks, with the status failed'
     WHEN NEW.status = 'posted' AND NEW.reason IS NOT NULL THEN 'reason: expected null with the status posted'
     WHEN NEW.is_final AND NEW.status <> 'failed' THEN 'is_final: expected true only with the status failed'
     WHEN NEW.failure_kind NOT IN ('period_closed', 'supplier_unknown', 'payable_unknown', 'other')
