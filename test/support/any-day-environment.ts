@@ -9,7 +9,7 @@ export const ANY_DAY_ENVIRONMENT = {
     'due_before_acceptance',
     'value_not_positive',
     'tax_id_invalid',
-    'agent_is_provider',
+    'agent_is_party',
     'equal_on_two_dates',
     'unit_jump',
   ]

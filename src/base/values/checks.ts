@@ -11,7 +11,7 @@ export const CHECKS = {
   value_not_positive: { version: 1, severity: 'review' },
   fee_unusual: { version: 1, severity: 'info' },
   tax_id_invalid: { version: 1, severity: 'review' },
-  agent_is_provider: { version: 1, severity: 'review' },
+  agent_is_party: { version: 1, severity: 'review' },
   equal_in_day: { version: 1, severity: 'info' },
   equal_on_two_dates: { version: 2, severity: 'review' },
   unit_jump: { version: 2, severity: 'review' },

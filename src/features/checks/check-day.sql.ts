@@ -109,11 +109,17 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>
           CASE WHEN title.provider_identification IN ${undecidedTexts(date, 'provider_identification')}
           THEN 'provider.identification' ELSE 'financialAgent.identificationNumber' END)`,
     ),
-  agent_is_provider: (date) =>
+  agent_is_party: (date) =>
     where(
       date,
       Prisma.sql`title.erased_at IS NULL
-        AND ${mayBeSameTaxId('title.provider_identification', 'title.financial_agent_identification')}`,
+        AND (${mayBeSameTaxId('title.provider_identification', 'title.financial_agent_identification')}
+        -- The line of such a title would change the payee to the buyer itself.
+        OR NOT title.buyer_is_financial AND (title.buyer_identification, title.financial_agent_identification) IN (
+          SELECT buyer, agent
+          FROM (SELECT DISTINCT title.buyer_identification AS buyer, title.financial_agent_identification AS agent
+                FROM conciliation.title WHERE ${current(date)}) AS stated
+          WHERE ${mayBeSameTaxId('buyer', 'agent')}))`,
       Prisma.sql`'{}'::jsonb`,
     ),
   equal_in_day: (date) =>

@@ -218,5 +218,5 @@ export const alteredFindings = (date: CivilDate): Prisma.Sql => Prisma.sql`
   ) AS finding
   WHERE CASE WHEN closed_at IS NULL THEN severity IS DISTINCT FROM given
              -- Of these checks, the fault follows from the content of the title alone.
-             ELSE code IN ('due_before_acceptance', 'value_not_positive', 'tax_id_invalid', 'agent_is_provider')
+             ELSE code IN ('due_before_acceptance', 'value_not_positive', 'tax_id_invalid', 'agent_is_party')
                   AND given <> 'off' END`;

@@ -64,7 +64,12 @@ describe('a title with a fault has a finding, and the title beside it has none',
     ['value_not_positive', fields({ value: '-5.00' }), fields({})],
     ['tax_id_invalid', as(PROVIDER, '52998224726'), as(PROVIDER, '529.982.247-25')],
     ['tax_id_invalid', as(AGENT, '11222333000180'), as(AGENT, '12ABC34501DE35')],
-    ['agent_is_provider', as(PROVIDER, '11.222.333/0001-81'), fields({})],
+    ['agent_is_party', as(PROVIDER, '11.222.333/0001-81'), fields({})],
+    [
+      'agent_is_party',
+      as(AGENT, '90021382000122'),
+      (uid) => withField(title(uid, { isBuyer: true }), AGENT, '90021382000122'),
+    ],
     // One agent in two writings, of which the zeros are lost in one. A mask decides.
     ...[
       ['0000000000191', '00.000.000/0001-91'],
@@ -72,7 +77,7 @@ describe('a title with a fault has a finding, and the title beside it has none',
       ['12abc34501de35', '12.ABC.345/01DE-35'],
       ['\u00a052998224725', '529.982.247-25'],
     ].map(([provider = '', agent = '']): [CheckCode, Change, Change] => [
-      'agent_is_provider',
+      'agent_is_party',
       parties(provider, agent),
       parties('000.000.001-91', '00000000000191'),
     ]),
