@@ -17,7 +17,14 @@ import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
 import { CAUSE } from './alert-list.sql.ts';
-import { ALERT_KINDS, ALERTS, type AlertKind, nextStepOf, pageOf } from './alerts.sql.ts';
+import {
+  ALERT_KINDS,
+  ALERTS,
+  type AlertKind,
+  deriveAlerts,
+  nextStepOf,
+  pageOf,
+} from './alerts.sql.ts';
 import {
   type AlertChannel,
   type Channel,
@@ -25,7 +32,6 @@ import {
   type MessageStyle,
   openChannels,
 } from './channels.ts';
-import { deriveAlerts } from './derive-alerts.sql.ts';
 
 /** When the digest is sent, in the configured time zone. */
 const DIGEST_CRON = '0 8 * * *';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { moveBookings } from '../../../src/features/bookings/booking-start.sql.ts';
 import {
   lockDay,

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';

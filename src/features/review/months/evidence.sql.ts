@@ -20,9 +20,11 @@ import {
   type CivilMonth,
   firstDateOf,
   lastDateOf,
+  type MonthSeal,
+  readMonths,
+  SEAL_RECORD,
   type SealRecord,
-} from './civil-month.ts';
-import { type MonthSeal, readMonths, SEAL_RECORD } from './month-seal.sql.ts';
+} from './month-seal.sql.ts';
 
 /** A seal of a day with all columns, as text. */
 type EvidenceDay = SealRecord & {
