@@ -3,9 +3,14 @@ import { readFileSync } from 'node:fs';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { type ChainLink, readChainHead } from '../../../base/audit/audit-chain.sql.ts';
 import type { Database } from '../../../base/database/database.ts';
-import { writeCsv, writeJsonl } from '../../../base/export/csv.ts';
 import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
-import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/table.ts';
+import {
+  type ExportColumn,
+  type ExportRow,
+  type RowBatches,
+  writeCsv,
+  writeJsonl,
+} from '../../../base/export/table.ts';
 import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
 import { refusal } from '../../../base/texts/texts.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
