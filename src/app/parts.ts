@@ -1,11 +1,10 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
-import type { Config } from '../base/config/config.ts';
+import { type Config, packageVersion } from '../base/config/config.ts';
 import { type Database, openDatabase, readClock } from '../base/database/database.ts';
 import { migrate, pendingMigrations } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
-import { packageVersion } from '../base/runtime/package-version.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
 import { ensureCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';

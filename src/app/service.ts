@@ -5,12 +5,11 @@
 
 import { hostname } from 'node:os';
 import { recordSettings } from '../base/audit/audit.ts';
-import { auditedSettings, type Config } from '../base/config/config.ts';
+import { auditedSettings, type Config, packageVersion } from '../base/config/config.ts';
 import { findClockFault } from '../base/database/database.ts';
 import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
 import { describeError, type Logger } from '../base/runtime/logger.ts';
-import { packageVersion } from '../base/runtime/package-version.ts';
 import { loop } from '../base/runtime/timing.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';

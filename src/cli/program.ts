@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { packageVersion } from '../base/runtime/package-version.ts';
+import { packageVersion } from '../base/config/config.ts';
 import type { CommandOfProgram, Exit } from './command.ts';
 
 interface Group {

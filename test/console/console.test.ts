@@ -7,7 +7,7 @@ import { type CivilDate, lastClosedDate } from '../../src/base/values/business-d
 import type { ConsoleRole } from '../../src/base/values/role.ts';
 import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
 import { createOidcClient } from '../../src/console/access/oidc-client.ts';
-import { deriveAlerts } from '../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../src/features/alerts/alerts.sql.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { startCertifiedProvider } from '../support/certified-provider.ts';

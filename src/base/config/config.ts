@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ConfigError } from '../runtime/errors.ts';
 import { readSecretFile } from '../runtime/secrets.ts';
 import { isPlainHost, type PlaintextHosts } from './address-faults.ts';
@@ -206,4 +207,12 @@ function emailOf(
   // Without TLS, on this machine or to a host of ALLOW_PLAINTEXT.
   const isPlain = url.protocol === 'smtp:' && isPlainHost(url.hostname, plaintextHosts);
   return { url, isPlain, from, to };
+}
+
+/** The same relative path from src/runtime and from dist/runtime. */
+const PACKAGE_FILE = new URL('../../../package.json', import.meta.url);
+
+export function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')) as { version: string };
+  return version;
 }

@@ -1,6 +1,5 @@
 /** The files of a list: the columns of its table, over all rows that its filter selects. */
-import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
-import type { ColumnKind, RowBatches } from '../../base/export/table.ts';
+import { type ColumnKind, type RowBatches, writeCsv, writeJsonl } from '../../base/export/table.ts';
 import { type Sheet, writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, refusal } from '../../base/texts/texts.ts';
 import { textParameter, usePage } from '../shell/page-context.ts';

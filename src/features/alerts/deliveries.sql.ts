@@ -18,7 +18,14 @@ import { wordsOf } from '../../console/shell/page-context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
 import { CAUSE } from './alert-list.sql.ts';
-import { ALERT_KINDS, ALERTS, type AlertKind, nextStepOf, pageOf } from './alerts.sql.ts';
+import {
+  ALERT_KINDS,
+  ALERTS,
+  type AlertKind,
+  deriveAlerts,
+  nextStepOf,
+  pageOf,
+} from './alerts.sql.ts';
 import {
   type AlertChannel,
   type Channel,
@@ -26,7 +33,6 @@ import {
   type MessageStyle,
   openChannels,
 } from './channels.ts';
-import { deriveAlerts } from './derive-alerts.sql.ts';
 
 /** When the digest is sent, in the configured time zone. */
 const DIGEST_CRON = '0 8 * * *';

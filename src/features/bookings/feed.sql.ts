@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Database, QueryClient } from '../../base/database/database.ts';
-import { writeCsv, writeJsonl } from '../../base/export/csv.ts';
-import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
+import {
+  type ExportColumn,
+  type ExportRow,
+  type RowBatches,
+  writeCsv,
+  writeJsonl,
+} from '../../base/export/table.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { Language } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';

@@ -20,7 +20,7 @@ import {
   lastDateOf,
   monthOf,
   parseMonth,
-} from '../review/months/civil-month.ts';
+} from '../review/months/month-seal.sql.ts';
 import {
   headlineOf,
   moneyText,

@@ -6,8 +6,7 @@ import { amountText } from '../../base/values/display-text.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import type { DayLook } from '../../console/shell/parts.tsx';
 import { readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';
-import { ALERTS, pageOf } from '../alerts/alerts.sql.ts';
-import { type Alert, readAlertsNow, setLockTimeout } from '../alerts/derive-alerts.sql.ts';
+import { ALERTS, type Alert, pageOf, readAlertsNow, setLockTimeout } from '../alerts/alerts.sql.ts';
 import { readOpenReceipts } from '../bookings/receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import {

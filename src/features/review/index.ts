@@ -10,7 +10,7 @@ import { OPERATE, STAFF } from '../../console/shell/route-access.ts';
 import { DayChanges, readDayChanges } from './changed-titles.sql.ts';
 import { readLedgerDays } from './ledger-days.sql.ts';
 import { JudgedDay, withObstacles } from './obstacles.sql.ts';
-import { DAY_ACTIONS, requestPull } from './pages/day-actions.ts';
+import { DAY_ACTIONS, requestPull } from './pages/day-actions.tsx';
 import { DAY } from './pages/day-page.tsx';
 import { EVIDENCE, MONTH, MONTHS, month, SEAL_MONTH, sendEvidence } from './pages/months-pages.tsx';
 import { RELEASE, RELEASE_PAGE } from './pages/release-page.tsx';

@@ -8,7 +8,7 @@ import type { Place } from '../../console/list/list.tsx';
 import type { BankAccount, PartyKind } from '../../core/title/promoted-fields.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
-import { firstDateOf, lastDateOf, monthOf } from '../review/months/civil-month.ts';
+import { firstDateOf, lastDateOf, monthOf } from '../review/months/month-seal.sql.ts';
 import {
   CHANGED_PAYEE_HASH,
   IS_UNNAMED,

@@ -2,13 +2,13 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { type Database, openDatabase, takeLock } from '../../../src/base/database/database.ts';
 import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
-import type { AlertKind } from '../../../src/features/alerts/alerts.sql.ts';
-import type { MessageStyle } from '../../../src/features/alerts/channels.ts';
 import {
   type Alert,
+  type AlertKind,
   deriveAlerts,
   settleAlerts,
-} from '../../../src/features/alerts/derive-alerts.sql.ts';
+} from '../../../src/features/alerts/alerts.sql.ts';
+import type { MessageStyle } from '../../../src/features/alerts/channels.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
 
 /** How the messages of tests are written. */

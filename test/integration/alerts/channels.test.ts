@@ -8,7 +8,7 @@ import type { Database } from '../../../src/base/database/database.ts';
 import type { Language } from '../../../src/base/texts/texts.ts';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { capitalised } from '../../../src/base/values/display-text.ts';
-import { ALERT_KINDS } from '../../../src/features/alerts/alerts.sql.ts';
+import { ALERT_KINDS, type Alert, alertOf } from '../../../src/features/alerts/alerts.sql.ts';
 import {
   openEmail,
   openSlack,
@@ -21,7 +21,6 @@ import {
   digestMessage,
   recordDelivery,
 } from '../../../src/features/alerts/deliveries.sql.ts';
-import { type Alert, alertOf } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import type { OpenItems } from '../../../src/features/home/open-items.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/base/database/database.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { type Alert, settleAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { openWebhook } from '../../../src/features/alerts/channels.ts';
 import {
   announceAlerts,
@@ -8,7 +9,6 @@ import {
   deliverMessages,
   recordDelivery,
 } from '../../../src/features/alerts/deliveries.sql.ts';
-import { type Alert, settleAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';
 import {

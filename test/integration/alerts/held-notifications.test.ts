@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';

@@ -1,7 +1,7 @@
 /** Which alerts come of what the processes of a service report about themselves. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { type ProcessFault, reportFaults } from '../../../src/features/alerts/health.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { openAlertTable, readAlerts } from './alert-table.ts';

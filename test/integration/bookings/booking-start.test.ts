@@ -1,7 +1,7 @@
 /** BOOKINGS_FROM: when it is stored, where it moves, and what becomes of the dates before it. */
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { moveBookings } from '../../../src/features/bookings/booking-start.sql.ts';
 import {
   lockDay,

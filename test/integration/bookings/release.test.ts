@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { addDays, type CivilDate, dateIn } from '../../../src/base/values/business-day.ts';
-import { deriveAlerts, readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts, readAlertsNow } from '../../../src/features/alerts/alerts.sql.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import {
   answerReceipts,

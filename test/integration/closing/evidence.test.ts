@@ -8,9 +8,12 @@ import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
-import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
-import { sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
+import {
+  type CivilMonth,
+  parseMonth,
+  sealMonth,
+} from '../../../src/features/review/months/month-seal.sql.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';

@@ -6,10 +6,11 @@ import {
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
 import { correctStartDate } from '../../../src/cli/ledger.sql.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
-import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import {
+  type CivilMonth,
+  parseMonth,
   readMonthSeals,
   readMonths,
   sealMonth,

@@ -7,12 +7,16 @@ import {
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
 import { pastTitles, readChangedTitles } from '../../../src/features/review/changed-titles.sql.ts';
-import { type CivilMonth, parseMonth } from '../../../src/features/review/months/civil-month.ts';
 import {
   EVIDENCE_COLUMNS,
   readEvidence,
 } from '../../../src/features/review/months/evidence.sql.ts';
-import { readMonths, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
+import {
+  type CivilMonth,
+  parseMonth,
+  readMonths,
+  sealMonth,
+} from '../../../src/features/review/months/month-seal.sql.ts';
 import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { signDay } from '../../support/days.ts';
 import { documentedSql } from '../../support/documented-sql.ts';

@@ -4,7 +4,7 @@ import { FEATURES } from '../../../src/app/features.ts';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { planPulls } from '../../../src/core/planner/planner.sql.ts';
 import { openQueues } from '../../../src/core/work/job-queue.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { logger } from '../../support/logger.ts';

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { InputError } from '../../../src/base/runtime/errors.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { readDayChanges } from '../../../src/features/review/changed-titles.sql.ts';
 import {
   acceptRejects,

@@ -1,7 +1,7 @@
 /** What the rules leave, the payables that are proposed for it, and what a person confirms. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { addDays, dateIn } from '../../../src/base/values/business-day.ts';
-import { readAlertsNow } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { readAlertsNow } from '../../../src/features/alerts/alerts.sql.ts';
 import { openCalendar } from '../../../src/features/calendar/own-holidays.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import { readRules, setRules, tryRules } from '../../../src/features/matching/confirmations.sql.ts';

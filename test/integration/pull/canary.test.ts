@@ -9,7 +9,7 @@ import { createLogger, describeError } from '../../../src/base/runtime/logger.ts
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import type { PullParts } from '../../../src/core/work/run-pull.ts';
-import { deriveAlerts } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import {
   canaryTitle,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { listDates } from '../../../src/base/texts/texts.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { alertOf } from '../../../src/features/alerts/derive-alerts.sql.ts';
+import { alertOf } from '../../../src/features/alerts/alerts.sql.ts';
 
 const day = (text: string) => toCivilDate(`2026-${text}`);
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { writeCsv } from '../../../src/base/export/csv.ts';
-import type { ExportRow } from '../../../src/base/export/table.ts';
+import { type ExportRow, writeCsv } from '../../../src/base/export/table.ts';
 import type { Language } from '../../../src/base/texts/texts.ts';
 import { readCsv } from './csv-reader.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeJsonl } from '../../../src/base/export/csv.ts';
-import type { ExportRow } from '../../../src/base/export/table.ts';
+import { type ExportRow, writeJsonl } from '../../../src/base/export/table.ts';
 import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
 
 const write = async (...batches: ExportRow[][]) =>

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { expect, test } from 'vitest';
-import { MESSAGES, textOf } from '../../../src/base/texts/texts.ts';
-import { reasonsText } from '../../../src/features/review/pages/reason-text.ts';
+import { MESSAGES, reasonsText, textOf } from '../../../src/base/texts/texts.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 /** The attributes of elements that people see or hear. */

@@ -19,9 +19,9 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
+import { readMoved } from '../../review/changed-titles.sql.ts';
 import { readOwnSeals } from '../../review/own-seal.sql.ts';
-import { sendMoved } from '../../review/pages/restated-export.ts';
-import { readMoved } from '../../review/restated-days.sql.ts';
+import { sendMoved } from '../../review/pages/restated.tsx';
 import { type ConsumerLag, readConsumerLags } from '../feed.sql.ts';
 import { answerReceipts, RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
 import { type ReceiptQuestions, readReceiptQuestions } from '../receipts.sql.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Text } from '../../../base/texts/texts.ts';
+import { reasonsText, type Text } from '../../../base/texts/texts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
@@ -7,10 +7,12 @@ import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/maski
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, Fields, Instant, PlatformValue, RevealForm } from '../../../console/shell/parts.tsx';
 import { STAFF } from '../../../console/shell/route-access.ts';
-import { ACCOUNT_CHANGES } from '../../accounts/pages/account-changes-page.tsx';
-import { accountNumber, accountText } from '../../accounts/pages/account-text.tsx';
-import { reasonsText } from '../../review/pages/reason-text.ts';
-import { accountPartyKey, externalId, providerHref } from './provider-address.ts';
+import {
+  ACCOUNT_CHANGES,
+  accountNumber,
+  accountText,
+} from '../../accounts/pages/account-changes-page.tsx';
+import { accountPartyKey, externalId, providerHref } from '../provider.ts';
 import { type ProviderDetail, readSupplier, type SeenAccount } from './provider-list.sql.ts';
 import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
 

@@ -1,10 +1,10 @@
+import { reasonsText } from '../../../base/texts/texts.ts';
 import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Instant } from '../../../console/shell/parts.tsx';
-import { reasonsText } from '../../review/pages/reason-text.ts';
-import { providerHref } from './provider-address.ts';
+import { providerHref } from '../provider.ts';
 import { countProviders, PROVIDER_FILTER, Provider, readProviders } from './provider-list.sql.ts';
 
 const COLUMNS: readonly Column<Provider>[] = [

@@ -3,9 +3,14 @@ import { readFileSync } from 'node:fs';
 import { recordAudit } from '../../../base/audit/audit.ts';
 import { type ChainLink, readChainHead } from '../../../base/audit/audit-chain.sql.ts';
 import type { Database } from '../../../base/database/database.ts';
-import { writeCsv, writeJsonl } from '../../../base/export/csv.ts';
 import { withSnapshot } from '../../../base/export/snapshot.sql.ts';
-import type { ExportColumn, ExportRow, RowBatches } from '../../../base/export/table.ts';
+import {
+  type ExportColumn,
+  type ExportRow,
+  type RowBatches,
+  writeCsv,
+  writeJsonl,
+} from '../../../base/export/table.ts';
 import { writeZip, type ZipPart } from '../../../base/export/zip.ts';
 import { refusal } from '../../../base/texts/texts.ts';
 import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
@@ -20,9 +25,11 @@ import {
   type CivilMonth,
   firstDateOf,
   lastDateOf,
+  type MonthSeal,
+  readMonths,
+  SEAL_RECORD,
   type SealRecord,
-} from './civil-month.ts';
-import { type MonthSeal, readMonths, SEAL_RECORD } from './month-seal.sql.ts';
+} from './month-seal.sql.ts';
 
 /** A seal of a day with all columns, as text. */
 type EvidenceDay = SealRecord & {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../../base/database/database.ts';
+import { reasonsText } from '../../../base/texts/texts.ts';
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
 import { ledgerDate } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
@@ -36,11 +37,9 @@ import { readErpStages } from '../months/month-seal.sql.ts';
 import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { obstacleRules, readSignOffs } from '../sign-off.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
-import { ACCEPT_REJECTS, PULL_DAY } from './day-actions.ts';
+import { ACCEPT_REJECTS, obstacleText, PULL_DAY, SignOffCard } from './day-actions.tsx';
 import { ErpMetrics } from './months-pages.tsx';
-import { reasonsText } from './reason-text.ts';
 import { holdText, RELEASE } from './release-page.tsx';
-import { obstacleText, SignOffCard } from './remarks.tsx';
 
 const MOVED_SHOWN = 100;
 const REJECTS_SHOWN = 50;

@@ -27,13 +27,15 @@ import {
 import { REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { sendFile } from '../../../console/shell/send-file.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
-import { type CivilMonth, firstDateOf, lastDateOf } from '../months/civil-month.ts';
 import { type Evidence, readEvidence, writeEvidenceFile } from '../months/evidence.sql.ts';
 import {
   blockersOf,
+  type CivilMonth,
   digestOfDays,
   type ErpStage,
   type ErpStages,
+  firstDateOf,
+  lastDateOf,
   Month,
   type MonthDay,
   type MonthState,

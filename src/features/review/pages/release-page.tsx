@@ -13,7 +13,7 @@ import { implausibleText, isImplausible } from '../day-alerts.sql.ts';
 import type { Hold } from '../ledger-days.sql.ts';
 import { previewRelease, type ReleasePreview } from '../release-preview.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
-import { PULL_DAY } from './day-actions.ts';
+import { PULL_DAY } from './day-actions.tsx';
 
 const MOVED_SHOWN = 100;
 

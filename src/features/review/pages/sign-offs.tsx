@@ -26,7 +26,7 @@ import {
   withObstacles,
 } from '../obstacles.sql.ts';
 import { obstacleRules, type SeenDay, type SignOffOutcome, signOffDays } from '../sign-off.sql.ts';
-import { obstacleText, Remarks } from './remarks.tsx';
+import { obstacleText, Remarks } from './day-actions.tsx';
 
 const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
 
