@@ -5,7 +5,7 @@ import type { Database } from '../../base/database/database.ts';
 import { mapErrors, toStagingError } from '../../base/database/database-error.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { takeTurns } from '../../base/runtime/timing.ts';
+import { takeTurns } from '../../base/runtime/turns.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';

@@ -9,7 +9,7 @@
 import { isUtf8 } from 'node:buffer';
 import { PlatformContractError, PlatformUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { takeTurns } from '../../base/runtime/timing.ts';
+import { takeTurns } from '../../base/runtime/turns.ts';
 import { toDisplayText } from '../../base/values/display-text.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import {

@@ -1,0 +1,25 @@
+import type { Transaction } from './database.ts';
+
+/** Rows of `program_lock` that a transaction keeps locked until it ends. */
+export type ProgramLock = 'closing' | 'planner' | 'alerts' | 'push' | 'matching' | 'checks';
+
+/**
+ * Waits for the lock. A separate statement, because only the following statements see what the transaction before
+ * has committed.
+ */
+export async function takeLock(tx: Transaction, lock: ProgramLock): Promise<void> {
+  await tx.$executeRaw`SELECT FROM conciliation.program_lock WHERE name = ${lock} FOR UPDATE`;
+}
+
+/**
+ * After a restore of the database: makes the positions of the feeds and the ids of titles go on above every number that
+ * was ever given.
+ * @returns the next number
+ */
+export async function skipLostNumbers(tx: Transaction): Promise<bigint> {
+  // Offers and changes are numbered under this lock.
+  await takeLock(tx, 'closing');
+  const [{ next }] = await tx.$queryRaw<[{ next: bigint }]>`
+    SELECT conciliation.skip_numbers() AS next`;
+  return next;
+}
