@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { inspect } from 'node:util';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type Database,
   openDatabase,
@@ -20,7 +20,9 @@ import {
 } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { PrismaClient } from '../../../src/generated/prisma/client.ts';
+import { openAnother } from '../../support/database.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { forFile } from '../../support/for-tests.ts';
 
 /** A value of a row, which no log may show. */
 const SECRET = '39053344705';
@@ -29,27 +31,16 @@ const logLines: string[] = [];
 const logger = pino({ level: 'debug' }, { write: (line) => logLines.push(line) });
 
 const world = worldOfFile();
-let database: Database;
-const opened: Database[] = [];
-beforeAll(() => {
-  database = open({ statementTimeoutMs: 50_000 });
-});
-afterAll(() => Promise.all(opened.map((each) => each.close())));
+const common = { applicationName: 'conciliation test', logger };
+const database = forFile(async () =>
+  openDatabase({ ...common, databaseUrl: world.databaseUrl, statementTimeoutMs: 50_000 }),
+);
+const open = (options: Parameters<typeof openAnother>[1] = {}) =>
+  openAnother(world.databaseUrl, { ...common, ...options });
 
 afterEach(() => {
   logLines.length = 0;
 });
-
-function open(options: Partial<Parameters<typeof openDatabase>[0]> = {}): Database {
-  const each = openDatabase({
-    databaseUrl: world.databaseUrl,
-    applicationName: 'conciliation test',
-    logger,
-    ...options,
-  });
-  opened.push(each);
-  return each;
-}
 
 async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
   return work().then(

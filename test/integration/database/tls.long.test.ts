@@ -2,7 +2,6 @@
 import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/base/database/database.ts';
 import { toStagingError } from '../../../src/base/database/database-error.ts';
 import { migrate } from '../../../src/base/database/migrate.ts';
 import {
@@ -18,6 +17,7 @@ import {
   SERVER_KEY,
 } from '../../support/certificates.ts';
 import { queryOnce } from '../../support/client.ts';
+import { openAnother } from '../../support/database.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { logger } from '../../support/logger.ts';
 
@@ -60,7 +60,7 @@ const migrateAt = (databaseUrl: string) => migrate({ databaseUrl, logger });
 test('with the right authority and name every part goes over TLS', async () => {
   const databaseUrl = urlOf('localhost', 'authority.pem');
   await migrateAt(databaseUrl);
-  const database = openDatabase({ databaseUrl, applicationName: 'tls', logger });
+  const database = openAnother(databaseUrl, { applicationName: 'tls' });
   const queues = await openQueues({ redisUrl: null, databaseUrl, logger });
   await queues.pull.enqueue(1n);
   await database.prisma.$queryRaw`SELECT 1`;
@@ -70,7 +70,6 @@ test('with the right authority and name every part goes over TLS', async () => {
   );
   expect(rows).toEqual([{ ssl: true }]);
   await queues.close();
-  await database.close();
 });
 
 describe('a server that is not the one that was meant is refused', () => {
@@ -89,11 +88,7 @@ describe('a server that is not the one that was meant is refused', () => {
   });
 
   test.each(cases)('%s, while it runs, and asked again later', async (_, host, authority) => {
-    const database = openDatabase({
-      databaseUrl: urlOf(host, authority),
-      applicationName: 'tls',
-      logger,
-    });
+    const database = openAnother(urlOf(host, authority));
     const queries = [
       () => database.pool.query('SELECT 1'),
       () => database.prisma.$queryRaw`SELECT 1`,
@@ -105,7 +100,6 @@ describe('a server that is not the one that was meant is refused', () => {
       );
       expect(error).toBeInstanceOf(StagingUnavailableError);
     }
-    await database.close();
   });
 
   // The weaker modes of libpq are as strict here, with pg 8.

@@ -71,16 +71,11 @@ async function attack(...statements: readonly string[]): Promise<void> {
 
 /** The same, of the owner of the tables, who can switch their triggers off. */
 async function attackAsOwner(statement: string): Promise<void> {
-  const client = await pages.world.database.pool.connect();
-  try {
-    await client.query('BEGIN');
-    await client.query('SET LOCAL session_replication_role = replica');
-    const { rowCount } = await client.query(statement.replaceAll('$1', `'${date}'::date`));
-    expect(rowCount, statement).toBeGreaterThan(0);
-    await client.query('COMMIT');
-  } finally {
-    client.release(true);
-  }
+  const rows = await pages.world.database.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SET LOCAL session_replication_role = replica`;
+    return tx.$executeRawUnsafe(statement.replaceAll('$1', `'${date}'::date`));
+  });
+  expect(rows, statement).toBeGreaterThan(0);
 }
 
 const problems = async () =>

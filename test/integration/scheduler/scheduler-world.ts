@@ -1,6 +1,5 @@
 import { onlyJobs } from '../../../src/app/engine.ts';
 import { FEATURES } from '../../../src/app/features.ts';
-import { type Database, openDatabase } from '../../../src/base/database/database.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import {
   createPlanner,
@@ -8,7 +7,7 @@ import {
   type PlannerParts,
   type WakeUpQueue,
 } from '../../../src/core/planner/planner.sql.ts';
-import { createMigratedDatabase } from '../../support/database.ts';
+import { createMigratedDatabase, openAnother } from '../../support/database.ts';
 import { logger } from '../../support/logger.ts';
 
 export const TIME_ZONE = 'America/Sao_Paulo';
@@ -52,7 +51,6 @@ export type SchedulerWorld = Awaited<ReturnType<typeof openSchedulerWorld>>;
 
 export async function openSchedulerWorld() {
   const { url, database, drop } = await createMigratedDatabase();
-  const others: Database[] = [];
   const queue = new QueueInMemory();
   const sweepQueue = new QueueInMemory();
   const pushQueue = new QueueInMemory();
@@ -80,12 +78,7 @@ export async function openSchedulerWorld() {
         now: () => SLOT,
         ...parts,
       }),
-    /** Another pool on the same database, as another process has it; closed with the world. */
-    otherDatabase() {
-      const other = openDatabase({ databaseUrl: url, applicationName: 'test', logger });
-      others.push(other);
-      return other;
-    },
+    otherDatabase: () => openAnother(url),
     pulls,
     outline: async () => (await pulls()).map(({ origin, from }) => `${origin} ${from}`),
     /** Ends pulls as a worker would have. */
@@ -107,9 +100,6 @@ export async function openSchedulerWorld() {
         enqueued.length = 0;
       }
     },
-    async close() {
-      await Promise.all(others.map((other) => other.close()));
-      await drop();
-    },
+    close: drop,
   };
 }
