@@ -1,6 +1,7 @@
 /** The payment schedule: pages, lists of titles, files and the API have the figures of the tables. */
 import { beforeAll, expect, test } from 'vitest';
 import { ensureCalendar } from '../../../src/features/calendar/business-days.sql.ts';
+import { makeKey } from '../../support/console-client.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import type { TitleFields } from '../../support/titles.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
       titles.map((fields, place) =>
         scheduleTitle({
           ...{ uid: `o-${index}-${place}`, date, dueDate: DUE, value: '100.10', ...fields },
-        }),
+        }).replace('"payment":{', `"payment":{${index === 42 ? '"pixKey":"key@x.com",' : ''}`),
       ),
       { withdrawalLimitPercent: 50 },
     );
@@ -37,7 +38,7 @@ beforeAll(async () => {
   );
   await pull(41, { agent: null, agentAccount: null, value: '7' }, { dueDate: null, value: '5' });
   // A Saturday.
-  await pull(42, { dueDate: '2026-12-12', value: '3' });
+  await pull(42, { dueDate: '2026-12-12', value: '3', agent: '90400888000142' });
   // A day whose newest response is held: it would withdraw all titles.
   await pull(43, { value: '1000' });
   await world.serve(daysFrom(43, DAY), []);
@@ -72,6 +73,18 @@ test('a due date has its groups, and a group leads to exactly its titles', async
   );
   const undated = await pages.viewer.get('/titles?undated=true&status=current');
   expect(undated.text).toMatch(/<tfoot>.*>5\.00<.*1 to 1 of 1/s);
+});
+
+test('the API has the whole account of a party, masked', async () => {
+  const key = await makeKey(pages.world.database, 'viewer', ['read'], 'vera');
+  const query = new URLSearchParams({ dueFrom: '2026-12-12', dueTo: '2026-12-12' });
+  const answer = await pages.viewer.get(`/api/payment-schedule?${query}`, {
+    authorization: `Bearer ${key}`,
+  });
+  const { groups } = answer.json();
+  expect(groups.map(({ payee }: { payee: object }) => payee)).toMatchObject([
+    { account: { account: '••••67', destination: { pixKey: '••••om' } } },
+  ]);
 });
 
 test('identifiers are shown on the record, to roles that may see them', async () => {
