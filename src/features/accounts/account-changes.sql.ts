@@ -7,6 +7,7 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import {
   amount,
+  bankAccount,
   date,
   id,
   instant,
@@ -39,18 +40,6 @@ export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
 export type ChangeListName = (typeof CHANGE_LISTS)[number];
 
-const bankAccount = {
-  bank: orNull('string'),
-  agency: orNull('string', { description: 'Masked.' }),
-  agencyDigit: orNull('string'),
-  account: orNull('string', { description: 'Masked.' }),
-  accountDigit: orNull('string'),
-  destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
-    description:
-      'Undocumented fields that name a destination, such as a Pix key. Masked. Null: none.',
-  }),
-};
-
 /** A change from the accepted bank account of a party to another one. Personal data, except for ids, kind and dates. */
 export const AccountChange = Type.Object({
   id,
@@ -59,8 +48,8 @@ export const AccountChange = Type.Object({
   partyName: orNull('string', {
     description: 'Of the agent in the title, or of the provider in the ERP. Null: not known.',
   }),
-  before: Type.Object(bankAccount),
-  after: Type.Object(bankAccount),
+  before: bankAccount,
+  after: bankAccount,
   acceptedDate: date,
   titleId: Type.Integer(),
   orderUid: orNull('string'),

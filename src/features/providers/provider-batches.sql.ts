@@ -212,17 +212,9 @@ export async function endBatch(
     WHERE id = ${batchId}`;
 }
 
-/**
- * Counts the failed requests since the platform's last decision about a row; the refusal of several rows is none. An
- * interrupted request and a refused token (401) do not count, because they are no failures of the platform.
- */
 export async function countFailuresInARow({ prisma }: Database): Promise<number> {
   const [row] = await prisma.$queryRaw<[{ failures: number }]>`
-    SELECT count(*)::int AS failures FROM conciliation.provider_batch
-    WHERE error_code <> 'SHUTDOWN' AND http_status IS DISTINCT FROM 401
-      AND id > coalesce((SELECT id FROM conciliation.provider_batch
-                         WHERE ${IS_DECIDED_BATCH}
-                         ORDER BY id DESC LIMIT 1), 0)`;
+    SELECT count(*)::int AS failures FROM (${FAILURES}) AS failure`;
   return row.failures;
 }
 
@@ -234,12 +226,22 @@ const recordset = (rows: readonly Partial<AnsweredProvider>[]) => Prisma.sql`(
   ) AS sent`;
 
 /**
- * True for a row of `provider_batch` in which the platform decided about a provider. The refusal of several
- * providers decides none, because the platform does not name the refused ones.
+ * The newest request in which the platform decided about a provider. The refusal of several providers decides none,
+ * because the platform does not name the refused ones.
  */
-const IS_DECIDED_BATCH = Prisma.sql`
-  (finished_at IS NOT NULL AND error_code IS NULL
-   AND (http_status < 300 OR cardinality(external_ids) = 1))`;
+const LAST_DECIDED = Prisma.sql`
+  SELECT id, finished_at FROM conciliation.provider_batch
+  WHERE finished_at IS NOT NULL AND error_code IS NULL AND (http_status < 300 OR cardinality(external_ids) = 1)
+  ORDER BY id DESC LIMIT 1`;
+
+/**
+ * The failed requests since then. An interrupted request, a refused token (401) and an unusable one (CONFIG_INVALID) are
+ * no failures of the platform; tokens have separate alerts.
+ */
+const FAILURES = Prisma.sql`
+  SELECT id, created_at, error_code FROM conciliation.provider_batch
+  WHERE error_code NOT IN ('SHUTDOWN', 'CONFIG_INVALID') AND http_status IS DISTINCT FROM 401
+    AND id > coalesce((SELECT id FROM (${LAST_DECIDED}) AS decided), 0)`;
 
 /** A pending row as it was read. */
 export interface PendingProvider {
@@ -432,8 +434,7 @@ export const providerAlerts = {
   },
   /**
    * The failures since the platform last decided about a row, if the first one is old enough, or pending rows of which
-   * none was decided for too long, for any cause. The refusal of several rows decides none of them. Of the failures, a
-   * refused token (401) and an unusable one (CONFIG_INVALID) have separate alerts.
+   * none was decided for too long, for any cause.
    */
   push_failing: {
     severity: 'warning',
@@ -442,17 +443,9 @@ export const providerAlerts = {
     readsProviders: true,
     causes: () => [
       Prisma.sql`
-        WITH decided AS (
-          SELECT id, finished_at FROM conciliation.provider_batch
-          WHERE ${IS_DECIDED_BATCH}
-          ORDER BY id DESC LIMIT 1
-        ), failure AS (
-          SELECT id, created_at, error_code FROM conciliation.provider_batch
-          WHERE id > coalesce((SELECT id FROM decided), 0)
-            AND error_code NOT IN ('SHUTDOWN', 'CONFIG_INVALID') AND http_status IS DISTINCT FROM 401
-        ), waiting AS (
+        WITH failure AS (${FAILURES}), waiting AS (
           SELECT count(*) AS pending,
-                 greatest(min(changed_at), (SELECT finished_at FROM decided)) AS since
+                 greatest(min(changed_at), (SELECT finished_at FROM (${LAST_DECIDED}) AS decided)) AS since
           FROM conciliation.provider WHERE sync_state = 'pending'
         )
         SELECT pending, ${PUSH_OVERDUE_HOURS}::int AS hours,

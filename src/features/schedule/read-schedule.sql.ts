@@ -3,9 +3,16 @@ import type { Database, QueryClient } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import { refusal } from '../../base/texts/texts.ts';
 import { addDays, type CivilDate, daysBetween } from '../../base/values/business-day.ts';
-import { amount, count, date, orNull, textOrNull } from '../../console/api/schema-parts.ts';
+import {
+  amount,
+  bankAccount,
+  count,
+  date,
+  orNull,
+  textOrNull,
+} from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
-import type { BankAccount, PartyKind } from '../../core/title/promoted-fields.ts';
+import type { PartyKind } from '../../core/title/promoted-fields.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
 import { firstDateOf, lastDateOf, monthOf } from '../review/months/month-seal.sql.ts';
@@ -47,15 +54,7 @@ const Payee = Type.Object({
   externalId: textOrNull,
   /** Tax identifier. */
   identification: orNull('string', { description: 'Masked, as the account is.' }),
-  account: Type.Unsafe<BankAccount>(
-    Type.Object({
-      bank: textOrNull,
-      agency: textOrNull,
-      agencyDigit: textOrNull,
-      account: textOrNull,
-      accountDigit: textOrNull,
-    }),
-  ),
+  account: bankAccount,
   /** Whether the account changed and no person has confirmed the change. */
   isChanged: Type.Boolean(),
 });

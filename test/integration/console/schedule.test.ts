@@ -1,7 +1,7 @@
 /** The payment schedule: pages, lists of titles, files and the API have the figures of the tables. */
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ensureCalendar } from '../../../src/features/calendar/business-days.sql.ts';
-import { openConsole } from '../../support/console-client.ts';
+import { makeKey, openConsole } from '../../support/console-client.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import type { TitleFields } from '../../support/titles.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
       titles.map((fields, place) =>
         scheduleTitle({
           ...{ uid: `o-${index}-${place}`, date, dueDate: DUE, value: '100.10', ...fields },
-        }),
+        }).replace('"payment":{', `"payment":{${index === 42 ? '"pixKey":"key@x.com",' : ''}`),
       ),
       { withdrawalLimitPercent: 50 },
     );
@@ -38,7 +38,7 @@ beforeAll(async () => {
   );
   await pull(41, { agent: null, agentAccount: null, value: '7' }, { dueDate: null, value: '5' });
   // A Saturday.
-  await pull(42, { dueDate: '2026-12-12', value: '3' });
+  await pull(42, { dueDate: '2026-12-12', value: '3', agent: '90400888000142' });
   // A day whose newest response is held: it would withdraw all titles.
   await pull(43, { value: '1000' });
   await world.serve(daysFrom(43, DAY), []);
@@ -88,6 +88,18 @@ test('the page opens on the first due date from today on, or on the date that is
   expect(await shownOn('2026-05-15', '?date=2026-06-15')).toBe('June 2026');
   // Every title is due earlier.
   expect(await shownOn('2027-01-15', '')).toBe('January 2027');
+});
+
+test('the API has the whole account of a party, masked', async () => {
+  const key = await makeKey(pages.world.database, 'viewer', ['read'], 'vera');
+  const query = new URLSearchParams({ dueFrom: '2026-12-12', dueTo: '2026-12-12' });
+  const answer = await pages.viewer.get(`/api/payment-schedule?${query}`, {
+    authorization: `Bearer ${key}`,
+  });
+  const { groups } = answer.json();
+  expect(groups.map(({ payee }: { payee: object }) => payee)).toMatchObject([
+    { account: { account: '••••67', destination: { pixKey: '••••om' } } },
+  ]);
 });
 
 test('identifiers are shown on the record, to roles that may see them', async () => {

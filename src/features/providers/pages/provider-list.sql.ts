@@ -117,8 +117,6 @@ export interface ProviderDetail extends Provider {
   readonly type: string | null;
   readonly canAnticipate: boolean | null;
   readonly changedAt: Date;
-  /** The number of requests that had the provider. */
-  readonly requests: number;
   readonly phones: unknown;
   readonly emailAddresses: unknown;
   readonly accounts: unknown;
@@ -131,8 +129,6 @@ async function readProviderDetail(database: Database, externalId: string) {
     SELECT ${providerColumns}, type, can_anticipate AS "canAnticipate", phones,
            email_addresses AS "emailAddresses", accounts, changed_at AS "changedAt",
            CASE WHEN sync_state = 'rejected' THEN last_error END AS refusal,
-           (SELECT count(*) FROM conciliation.provider_batch
-            WHERE external_ids @> ARRAY[${externalId}])::float8 AS requests,
            ${lastRequestColumns}
     FROM conciliation.provider provider
     LEFT JOIN LATERAL ${lastRequest(Prisma.sql`provider.external_id`)} ON true

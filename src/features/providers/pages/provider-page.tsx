@@ -98,10 +98,8 @@ function Verdict({ p }: { p: ProviderDetail }) {
 
 function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed: boolean }) {
   const { provider, isRevealed } = props;
-  const { text, formats } = usePage();
+  const { text } = usePage();
   const { batchId, faults, refusal } = provider;
-  const requests = formats.count(provider.requests);
-  const batch = batchId === null ? '' : ` ${text('providers.lastBatch', { id: String(batchId) })}`;
   return (
     <Card title={text('providers.sending')}>
       <Fields
@@ -110,7 +108,7 @@ function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed
           [text('providers.lastAnswer'), <LastAnswer last={provider} />],
           [text('providers.taken'), <Instant at={provider.syncedAt} />],
           [text('providers.changedInErp'), <Instant at={provider.changedAt} />],
-          [text('providers.requests'), requests + batch],
+          [text('providers.lastBatch'), batchId === null ? '–' : String(batchId)],
           ...(faults === null
             ? []
             : [[text('providers.reason'), reasonsText(text, faults)] as const]),
