@@ -6,12 +6,18 @@ import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
 import { listBreaks } from '../../src/features/matching/break-list.sql.ts';
 import { joinWholeSets, waitingTitles } from '../../src/features/matching/breaks.sql.ts';
 import type { BreakKind } from '../../src/features/matching/judgement.sql.ts';
-import { resolveBreak } from '../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from './days.ts';
 import { worldOfFile } from './file-world.ts';
-import { clearMatching, listMatches, OPEN_BREAKS, payablesOf, titlesOf } from './matching-world.ts';
+import {
+  clearMatching,
+  listMatches,
+  OPEN_BREAKS,
+  payablesOf,
+  resolveListed,
+  titlesOf,
+} from './matching-world.ts';
 import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, daysFrom, type PullWorld, type PullWorldOptions } from './pull-world.ts';
 import { failureOf, receiptOf } from './receipts.ts';
@@ -146,10 +152,9 @@ function judgedWorld(world: PullWorld) {
     async resolve(kind: BreakKind, erpKey: string, date: CivilDate): Promise<void> {
       const { breaks } = await listBreaks(prisma, { ...OPEN_BREAKS, kind, date });
       const found = breaks.find(({ payable }) => payable?.erpKey === erpKey);
-      const titleId = found?.title ? BigInt(found.title.id) : null;
-      await resolveBreak(
+      await resolveListed(
         database,
-        { kind, titleId, erpKey, seenGround: found?.ground ?? '' },
+        { kind, title: found?.title?.id ?? 0, payable: erpKey },
         { by: 'rita', code: 'agreed', reason: 'the supplier has paid back' },
       );
     },

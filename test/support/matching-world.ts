@@ -1,8 +1,12 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/base/database/database.ts';
 import { readFilter } from '../../src/console/list/filter.tsx';
-import { BREAK_FILTER, listBreaks } from '../../src/features/matching/break-list.sql.ts';
-import { matchByPerson } from '../../src/features/matching/match-decisions.sql.ts';
+import {
+  BREAK_FILTER,
+  type BreakFilter,
+  listBreaks,
+} from '../../src/features/matching/break-list.sql.ts';
+import { matchByPerson, resolveBreaks } from '../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
@@ -56,6 +60,17 @@ export async function listMatches({ prisma }: Database): Promise<string[]> {
 
 /** The filter of the open breaks. */
 export const OPEN_BREAKS = { ...readFilter(BREAK_FILTER, {}).filter, offset: 0, limit: 1000 };
+
+/** Resolves the breaks of a filter, as the list shows them. */
+export async function resolveListed(
+  database: Database,
+  wanted: Partial<BreakFilter>,
+  decision: Parameters<typeof resolveBreaks>[2],
+): Promise<void> {
+  const filter = { ...OPEN_BREAKS, ...wanted };
+  const { digest: seenDigest } = await listBreaks(database.prisma, filter);
+  await resolveBreaks(database, { ...filter, seenDigest }, decision);
+}
 
 /** The breaks as "kind order key". */
 export async function listBreakNames(database: Database): Promise<string[]> {

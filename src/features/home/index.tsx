@@ -204,12 +204,12 @@ const DATES_SHOWN = 8;
 
 /** The routes of the decisions about tasks. A person who may not use the route reads. */
 const DECISIONS: Partial<Record<TaskKey, string>> = {
-  urgent_breaks: '/break/resolve',
+  urgent_breaks: '/breaks/resolve',
   account_changes: '/account-changes/decide',
   held: '/pulls/:id/release',
   paused: '/resume-schedule',
   attention: '/findings',
-  breaks: '/break/resolve',
+  breaks: '/breaks/resolve',
   unmapped_companies: '/companies',
   restated: '/sign-offs',
   equal_titles: '/findings',

@@ -1,6 +1,6 @@
 /** The breaks that the newest run of the matching has found: lists, counts, and what a person decides about. */
 import { type Static, type TObject, Type } from 'typebox';
-import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { amountSum } from '../../base/database/expressions.sql.ts';
 import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
@@ -18,10 +18,12 @@ import {
 import type { DayObstacle } from '../../console/day-obstacle.ts';
 import {
   anyOf,
+  asHidden,
   asTabs,
   choice,
   dateField,
   type FilterOf,
+  numberField,
   textField,
 } from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
@@ -103,6 +105,9 @@ export const BREAK_FILTER = {
   date: dateField('matching.date'),
   /** The supplier's code in the ERP. */
   supplier: textField('matching.supplier', MAX_KEY_CHARACTERS),
+  /** 0 and null: all. If one of the two is stated, the breaks of exactly these sides; a title 0 is none then. */
+  title: asHidden(numberField('matching.order', { min: 0, max: 999_999_999, absent: 0 })),
+  payable: asHidden(textField('matching.key', MAX_KEY_CHARACTERS)),
 };
 export type BreakFilter = FilterOf<typeof BREAK_FILTER>;
 
@@ -175,9 +180,11 @@ const LISTED = Prisma.sql`(
               FROM (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest) AS clock
   LEFT JOIN ${DECISIONS} AS decision ON ${IS_DECIDED})`;
 
-const isIn = ({ state, urgency, date, supplier }: BreakFilter) => Prisma.sql`
+const isIn = ({ state, urgency, date, supplier, title, payable }: BreakFilter) => Prisma.sql`
   (decided_at IS NULL) = ${state === 'open'} AND (${urgency}::text IS NULL OR (severity > 1) = (${urgency} = 'urgent'))
   AND (${date}::date IS NULL OR accepted_date = ${date}::date)
+  AND (${title === 0 && payable === null}
+       OR ROW(title_id, erp_key) IS NOT DISTINCT FROM ROW(nullif(${title}::bigint, 0), ${payable}::text))
   AND (${supplier}::text IS NULL OR ${supplier}::text = coalesce(
     (SELECT provider_external_id FROM conciliation.title WHERE title.id = title_id),
     (SELECT supplier_external_id FROM conciliation.erp_payable AS payable WHERE payable.erp_key = listed.erp_key)))`;
@@ -266,27 +273,6 @@ export const COUNTED_AGREED = Prisma.sql`
    FROM (SELECT accepted_date AS date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
          FROM conciliation.title WHERE status = 'current' AND id IN (SELECT title_id FROM conciliation.title_payable)
          GROUP BY 1) AS counted)`;
-
-/** A break by its kind and its sides. */
-export interface BreakKey {
-  readonly kind: BreakKind;
-  readonly titleId: bigint | null;
-  readonly erpKey: string | null;
-}
-
-/** Returns an open break of the newest run; null: it does not exist, or no longer. */
-export async function readBreak(
-  client: QueryClient,
-  { kind, titleId, erpKey }: BreakKey,
-): Promise<ListedBreak | null> {
-  const [row] = await client.$queryRaw<[{ found: ListedBreak }?]>`
-    SELECT ${BREAK_JSON} AS found FROM ${OPEN_BREAKS} AS listed
-    LEFT JOIN conciliation.title AS title ON title.id = ${titleId}::bigint
-    LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = ${erpKey}::text
-    WHERE kind = ${kind} AND title_id IS NOT DISTINCT FROM ${titleId}::bigint
-      AND listed.erp_key IS NOT DISTINCT FROM ${erpKey}::text`;
-  return row?.found ?? null;
-}
 
 type MatchRule = (typeof RULES)[number] | 'inherited' | 'person';
 

@@ -9,10 +9,8 @@ import { readOwnSeals, requireOtherSigner } from '../review/own-seal.sql.ts';
 import {
   type BreakCode,
   type BreakFilter,
-  type BreakKey,
   type ListedBreak,
   listBreaks,
-  readBreak,
 } from './break-list.sql.ts';
 import { REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
@@ -24,7 +22,6 @@ const MATCH_FAULTS = {
   match_title: 'the title is not current, or has a match',
   match_payable: 'the payable is not open, or has a match',
   match_gone: 'the match does not exist, or has ended',
-  break_changed: 'the break has changed since it was shown; look at it again',
   breaks_changed: 'the breaks have changed since they were shown; look at the list again',
   proposals_changed: 'the proposals have changed since they were shown; look at the list again',
 } as const;
@@ -198,24 +195,8 @@ export async function readOwnSealOfMatch(
 }
 
 /**
- * Records that a person has resolved a break. The decision counts while both sides stay as they are.
- * @param seenGround `Break.ground` as the person saw it
- * @throws InputError when the break does not exist or has changed
- */
-export function resolveBreak(
-  database: Database,
-  { seenGround: ground, ...key }: BreakKey & { readonly seenGround: string },
-  decision: CodedDecision,
-): Promise<void> {
-  return exclusively(database, async (tx) => {
-    const found = await readBreak(tx, key);
-    if (found?.ground !== ground) throw refuse('break_changed');
-    await resolve(tx, key.kind, [found], decision);
-  });
-}
-
-/**
- * Records that a person has resolved all breaks of a kind that a filter selects, or has opened them again.
+ * Records that a person has resolved all breaks of a kind that a filter selects, or has opened them again. The decision
+ * counts while both sides of a break stay as they are.
  * @param seenDigest `BreakList.digest` as the person saw it
  * @throws InputError when there is none, there are more than `MAX_BREAKS_TO_RESOLVE`, or one of them has changed
  */

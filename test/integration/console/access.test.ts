@@ -125,7 +125,6 @@ test('no route gives a role more rights than documented', () => {
     'POST /bookings/differences/:date',
     'POST /bookings/receipts',
     'POST /break/match',
-    'POST /break/resolve',
     'POST /breaks/reopen',
     'POST /breaks/resolve',
     'POST /companies',

@@ -218,7 +218,7 @@ test('a sign-off says what went to the ERP and what waits, and who decides about
   const path = `/break?kind=paid_to_supplier&title=${id}&payable=p1`;
   const own = await signer.get(path);
   expect(own.text).toContain('You signed');
-  expect(own.text).not.toContain('action="/break/resolve"');
-  expect((await reviewer.get(path)).text).toContain('action="/break/resolve"');
+  expect(own.text).not.toContain('action="/breaks/resolve"');
+  expect((await reviewer.get(path)).text).toContain('action="/breaks/resolve"');
   expect((await viewer.get(path)).text).toContain('A reviewer decides about it.');
 });

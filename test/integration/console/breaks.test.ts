@@ -79,17 +79,17 @@ test('a person matches, undoes the match, and resolves the break with a reason',
     /Ended by rita, .*agreed with the supplier/,
   );
   const path = await breakPath('value_differs', 'value', 'k2');
-  const ground = hiddenIn((await pages.reviewer.get(path)).text, 'ground');
-  const fields = { kind: 'value_differs', title, payable: 'k2', ground, ...reason };
+  const digest = hiddenIn((await pages.reviewer.get(path)).text, 'digest');
+  const fields = { kind: 'value_differs', title, payable: 'k2', digest, ...reason };
   // The query of an address is no part of a form.
   const { reason: _, ...unexplained } = fields;
-  const asked = await pages.reviewer.post('/break/resolve?reason=forged', unexplained);
+  const asked = await pages.reviewer.post('/breaks/resolve?reason=forged', unexplained);
   expect(asked.status).toBe(400);
-  const stale = { ...fields, ground: '00000000-0000-0000-0000-000000000000' };
-  expect((await pages.reviewer.post('/break/resolve', stale)).text).toContain(
-    'has changed since you looked at it',
+  const stale = { ...fields, digest: '00000000000000000000000000000000' };
+  expect((await pages.reviewer.post('/breaks/resolve', stale)).text).toContain(
+    'have changed since you looked at them',
   );
-  expect((await pages.reviewer.post('/break/resolve', fields)).location).toBe(
+  expect((await pages.reviewer.post('/breaks/resolve', fields)).location).toBe(
     '/breaks?notice=break_resolved',
   );
   expect((await pages.viewer.get(path)).status).toBe(404);

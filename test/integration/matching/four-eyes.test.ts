@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
-import { readBreak } from '../../../src/features/matching/break-list.sql.ts';
 import {
   confirmAgent,
   confirmCompanies,
@@ -11,13 +10,12 @@ import {
 import {
   matchByPerson,
   readOwnSealOfMatch,
-  resolveBreak,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import { readOwnSeals } from '../../../src/features/review/own-seal.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
-import { clearMatching, match, payablesOf } from '../../support/matching-world.ts';
+import { clearMatching, match, payablesOf, resolveListed } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
@@ -56,13 +54,8 @@ async function titleId(): Promise<bigint> {
 }
 
 async function resolve(kind: 'paid_to_supplier' | 'value_differs', decision: typeof rita) {
-  const key = { kind, titleId: await titleId(), erpKey: 'k1' };
-  const found = await readBreak(world.database.prisma, key);
-  await resolveBreak(
-    world.database,
-    { ...key, seenGround: found?.ground ?? '' },
-    { ...decision, code: 'other' },
-  );
+  const one = { kind, title: Number(await titleId()), payable: 'k1' };
+  await resolveListed(world.database, one, { ...decision, code: 'other' });
 }
 
 async function lastMatch(): Promise<bigint> {

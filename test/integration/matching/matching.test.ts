@@ -6,7 +6,7 @@ import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
 import {
   matchByPerson,
-  resolveBreak,
+  resolveBreaks,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import { arePayablesStale } from '../../../src/features/matching/payables/payable-state.sql.ts';
@@ -27,6 +27,7 @@ import {
   match,
   OPEN_BREAKS,
   play,
+  resolveListed,
   type Step,
 } from '../../support/matching-world.ts';
 import { DAY } from '../../support/pull-world.ts';
@@ -137,11 +138,15 @@ test('no title and no payable is matched twice', async () => {
 
 test('a resolved break is back once a side changes', async () => {
   await play(world, [{ titles: 'value 20', load: 'k1 20.01', matches: '' }]);
-  const seenGround = (await list()).breaks[0]?.ground ?? '';
-  const key = { kind: 'value_differs', titleId: await titleId('value'), erpKey: 'k1' } as const;
-  const other = { ...key, seenGround: '00000000-0000-0000-0000-000000000000' };
-  await expect(resolveBreak(world.database, other, decision)).rejects.toThrow('has changed');
-  await resolveBreak(world.database, { ...key, seenGround }, decision);
+  const key = { title: Number(await titleId('value')), payable: 'k1' };
+  const one = { ...OPEN_BREAKS, kind: 'value_differs' as const, ...key };
+  await expect(
+    resolveBreaks(world.database, { ...one, seenDigest: 'x' }, decision),
+  ).rejects.toThrow('have changed');
+  await expect(resolveListed(world.database, { ...one, payable: null }, decision)).rejects.toThrow(
+    'have changed',
+  );
+  await resolveListed(world.database, one, decision);
   expect(await listBreakNames(world.database)).toEqual([]);
   await play(world, [{ load: 'k1 20.02', breaks: 'value_differs value k1' }]);
 });
@@ -185,14 +190,9 @@ describe('urgent breaks', () => {
     const [urgent] = (await list('paid_to_supplier', DAY)).breaks;
     // The date has no bookings.
     expect(urgent).toMatchObject({ isUrgent: true, waits: false });
-    await resolveBreak(
+    await resolveListed(
       world.database,
-      {
-        kind: 'paid_to_supplier',
-        titleId: await titleId('paid'),
-        erpKey: 'k1',
-        seenGround: urgent?.ground ?? '',
-      },
+      { kind: 'paid_to_supplier', title: Number(await titleId('paid')), payable: 'k1' },
       decision,
     );
     expect(await newestRun()).toMatchObject({ breaksKnown: false });

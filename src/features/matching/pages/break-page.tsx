@@ -25,11 +25,11 @@ import {
   type BreakPayable,
   type BreakTitle,
   type ListedBreak,
-  readBreak,
+  listBreaks,
 } from '../break-list.sql.ts';
 import { REOPENED } from '../breaks.sql.ts';
-import { BREAK_KINDS, type BreakKind } from '../judgement.sql.ts';
-import { resolveBreak, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
+import { BREAK_KINDS } from '../judgement.sql.ts';
+import { resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 
 const erpKey = Type.String({ maxLength: MAX_KEY_CHARACTERS });
 /** The list of the date follows. */
@@ -39,13 +39,6 @@ const LISTED = {
   ...{ ...parameterSchemas(BREAK_FILTER), date: DECISION.date },
   digest: Type.String(),
 };
-const KEY = { kind: words(BREAK_KINDS), title: Type.Optional(id), payable: Type.Optional(erpKey) };
-
-const keyOf = (input: { kind: BreakKind; title?: number; payable?: string }) => ({
-  kind: input.kind,
-  titleId: input.title === undefined ? null : BigInt(input.title),
-  erpKey: input.payable ?? null,
-});
 
 const listOf = (input: { readonly date?: CivilDate }) =>
   input.date === undefined ? '/breaks' : `/breaks?date=${input.date}`;
@@ -53,30 +46,22 @@ const listOf = (input: { readonly date?: CivilDate }) =>
 export const BREAK = declarePage({
   path: '/break',
   active: '/breaks',
-  input: KEY,
+  input: { kind: words(BREAK_KINDS), title: Type.Optional(id), payable: Type.Optional(erpKey) },
   read: async ({ database, fourEyes }, input, request) => {
     const { prisma } = database;
-    if (input.title === undefined && input.payable === undefined) return null;
-    const found = await readBreak(prisma, keyOf(input));
-    const title = found?.title ?? null;
-    const dates = [title?.acceptedDate ?? null];
+    const { filter } = readFilter(BREAK_FILTER, input);
+    if (filter.title === 0 && filter.payable === null) return null;
+    const {
+      breaks: [found],
+      digest,
+    } = await listBreaks(prisma, { ...filter, offset: 0, limit: 1 });
+    if (found === undefined) return null;
+    const dates = [found.title?.acceptedDate ?? null];
     const own = fourEyes ? await readOwnSeals(prisma, dates, actorOf(request), WAITS) : [];
-    return { found, ownSeal: own[0] ?? null };
+    return { found, digest, ownSeal: own[0] ?? null };
   },
   title: ({ text }, _, { kind }) => text(`matching.kinds.${kind}`),
-  answer: ({ found }) => (found === null ? { status: 404 } : {}),
-  body: ({ found, ...others }, { kind }) =>
-    found === null ? <NoBreak kind={kind} /> : <BreakBody found={found} {...others} />,
-});
-
-const RESOLVE_BREAK = declareAction({
-  path: '/break/resolve',
-  who: REVIEW,
-  input: { ...KEY, ...DECISION, ground: Type.String() },
-  deed: ({ database, fourEyes }, { ground: seenGround, code, reason, ...key }, by) =>
-    resolveBreak(database, { ...keyOf(key), seenGround }, { by, code, reason, fourEyes }),
-  next: listOf,
-  notice: 'break_resolved',
+  body: (data) => <BreakBody {...data} />,
 });
 
 const listedBreaks = (state: BreakFilter['state'], input: { readonly digest: string }) => ({
@@ -105,21 +90,22 @@ export const REOPEN_BREAKS = declareAction({
   notice: 'break_resolved',
 });
 
-export const BREAK_ACTIONS = [RESOLVE_BREAK, RESOLVE_BREAKS, REOPEN_BREAKS];
+export const BREAK_ACTIONS = [RESOLVE_BREAKS, REOPEN_BREAKS];
 
 interface BreakPageProps {
   readonly found: ListedBreak;
+  readonly digest: string;
   /** What keeps this person from a decision; null: nothing. */
   readonly ownSeal: OwnSealProps | null;
 }
 
 /** Both sides of a break, and what a person can decide. */
 function BreakBody(props: BreakPageProps) {
-  const { found, ownSeal } = props;
+  const { found, digest, ownSeal } = props;
   const page = usePage();
   const { text } = page;
-  const { kind, ground, title, payable } = found;
-  const isReviewer = RESOLVE_BREAK.isOffered(page);
+  const { kind, title, payable } = found;
+  const isReviewer = RESOLVE_BREAKS.isOffered(page);
   const mayDecide = isReviewer && ownSeal === null;
   return (
     <>
@@ -149,28 +135,15 @@ function BreakBody(props: BreakPageProps) {
         <DecisionCard
           title={text('matching.resolve')}
           help={text('matching.resolveHelp')}
-          action={RESOLVE_BREAK}
+          action={RESOLVE_BREAKS}
           values={{
-            ...{ kind, ground, title: title?.id, date: title?.acceptedDate },
-            payable: payable?.erpKey,
+            ...{ kind, title: title?.id, payable: payable?.erpKey },
+            ...{ digest, date: title?.acceptedDate },
           }}
           button={text('matching.resolve')}
         />
       )}
     </>
-  );
-}
-
-function NoBreak({ kind }: { readonly kind: BreakKind }) {
-  const { text } = usePage();
-  return (
-    <section class="card stack">
-      <h1>{text(`matching.kinds.${kind}`)}</h1>
-      <p>{text('matching.gone')}</p>
-      <p>
-        <a href="/breaks">← {text('lists.breaks.title')}</a>
-      </p>
-    </section>
   );
 }
 

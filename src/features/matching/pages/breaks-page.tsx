@@ -1,5 +1,6 @@
 import type { TextKey } from '../../../base/texts/texts.ts';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { parametersOf } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -144,10 +145,10 @@ export const BREAKS = declareList(ListedBreak, {
   active: '/breaks',
   filter: BREAK_FILTER,
   columns: ({ state }) => (state === 'resolved' ? [...COLUMNS, ...DECISION_COLUMNS] : COLUMNS),
-  none: ({ state, ...others }) =>
-    state === 'resolved'
+  none: (filter) =>
+    filter.state === 'resolved'
       ? 'matching.noneResolved'
-      : Object.values(others).some((value) => value !== null)
+      : parametersOf(BREAK_FILTER, filter).length > 0
         ? 'matching.noneFound'
         : 'lists.breaks.none',
   together: async (tx, filter, place) => {
