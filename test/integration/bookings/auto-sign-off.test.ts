@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acceptRejects } from '../../../src/core/merge/decisions.sql.ts';
-import { startReleases } from '../../../src/features/bookings/booking-loops.ts';
+import { startReleases } from '../../../src/features/bookings/index.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import {
   readSignOffs,
