@@ -15,7 +15,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   'the names of columns, constants of the program': {
     'features/accounts/account-watch.sql.ts': 11,
     'features/bookings/release.sql.ts': 4,
-    'features/bookings/altered-bookings.sql.ts': 1,
+    'features/verify/alterations.sql.ts': 1,
     'features/bookings/feed.sql.ts': 2,
     'features/checks/check-day.sql.ts': 5,
     'features/review/months/evidence.sql.ts': 2,
