@@ -2,9 +2,9 @@ import { statfs } from 'node:fs/promises';
 import { openPlatform, openStaging, openToken } from '../app/parts.ts';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { Config } from '../base/config/config.ts';
-import { type Database, requireSameClock } from '../base/database/database.ts';
+import { requireSameClock, skipLostNumbers } from '../base/database/coordination.sql.ts';
+import type { Database } from '../base/database/database.ts';
 import { migrate } from '../base/database/migrate.ts';
-import { skipLostNumbers } from '../base/database/program-lock.sql.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import {
   ConciliationError,

@@ -1,3 +1,4 @@
+import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import {
   BUYER,
@@ -6,7 +7,6 @@ import {
   taxIdOf,
   taxIdText,
 } from '../../base/database/expressions.sql.ts';
-import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
