@@ -311,18 +311,21 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
             ELSE (SELECT count(*) FROM conciliation.title_succession WHERE predecessor_id = title.id) END = 0
   ), moved AS MATERIALIZED (
     -- The title that continues a withdrawn one on another accepted date: of equal titles, that with the nearest due date.
+    -- One that is farther away is rather another instalment.
     SELECT DISTINCT ON (gone.id) title.id AS title_id, gone.id AS predecessor_id
     FROM lone AS title JOIN lone AS gone USING (order_uid, original_value)
     WHERE title.status = 'current' AND gone.status = 'withdrawn'
       AND ROW(title.buyer_identification, title.provider_external_id)
           IS NOT DISTINCT FROM ROW(gone.buyer_identification, gone.provider_external_id)
+      AND abs(title.anticipated_due_date - gone.anticipated_due_date) <= ${FAR_DUE_DAYS}
     ORDER BY gone.id, abs(title.anticipated_due_date - gone.anticipated_due_date), title.id
   ), heir AS MATERIALIZED (
-    SELECT link.title_id, gone.id AS gone_id
+    SELECT link.title_id, gone.id AS gone_id, place
     FROM (
-      SELECT title_id, predecessor_id FROM conciliation.title_succession WHERE title_id = ANY(ARRAY(SELECT id FROM unmatched))
+      SELECT title_id, predecessor_id, 0 AS place FROM conciliation.title_succession
+      WHERE title_id = ANY(ARRAY(SELECT id FROM unmatched))
       UNION ALL
-      SELECT title_id, predecessor_id FROM moved WHERE title_id IN (SELECT id FROM unmatched)
+      SELECT title_id, predecessor_id, 5 FROM moved WHERE title_id IN (SELECT id FROM unmatched)
     ) AS link
     CROSS JOIN LATERAL (
       WITH RECURSIVE gone AS (
@@ -332,7 +335,7 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
       ) SELECT id FROM gone
     ) AS gone
     UNION ALL
-    SELECT id, id FROM unmatched
+    SELECT id, id, 0 FROM unmatched
   ), own_booking AS MATERIALIZED (
     SELECT own.title_id, booking_name AS booking FROM own JOIN booking ON id = line_id
   ), former AS MATERIALIZED (
@@ -413,7 +416,7 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     -- The ERP has settled the payable that the title had before the payable changed, or that of the withdrawn title
     -- that the title continues.
-    SELECT DISTINCT heir.title_id, match.erp_key, 2, 0, 0, NULL, NULL::numeric
+    SELECT DISTINCT heir.title_id, match.erp_key, 2, heir.place, 0, NULL, NULL::numeric
     FROM heir JOIN ${
       scope.isWhole
         ? Prisma.sql`conciliation.title_match`

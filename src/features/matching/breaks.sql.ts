@@ -94,7 +94,10 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
            ${IS_BOOKED} AS is_booked, title.business_day AS title_due_date,
            payable.settled_on, payable.changed_at,
            source = 2 AND place IN (3, 4) AND pair.days > ${FAR_DUE_DAYS} AND payable.instalment IS NOT NULL AS is_far,
-           ${STATED_AT} AS stated_at, said.is_own AS is_named,
+           ${STATED_AT} AS stated_at,
+           -- The far instalment that the booking of a withdrawn title has settled is rather that of the withdrawn title.
+           said.is_own AND (pair.days <= ${FAR_DUE_DAYS}
+             OR (pair.title_id, ${SETTLING_BOOKING}) IN (SELECT title_id, booking FROM own_booking)) AS is_named,
            ${SITUATION} AS situation
     FROM run CROSS JOIN pair
     JOIN paired AS title ON title.id = pair.title_id

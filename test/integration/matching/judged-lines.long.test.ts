@@ -403,3 +403,19 @@ test('of equal titles that moved, the payable of each is that of the nearest due
     'due_date_differs 2099-07-12',
   ]);
 });
+
+test('the settled payable of a withdrawn instalment hides no payment to the supplier on that of another instalment', async () => {
+  await judged.pull(date, 'own 1536, own 1536 due=2099-07-30');
+  const paid = `k1 0 total=1536 order=own paid as=payment to=${SUPPLIER}`;
+  const open = 'k2 1536 order=own due=2099-07-30';
+  await expectBreaks(`${paid}, ${open}`, 'paid_to_supplier! own k1', 'snapshot');
+  await judged.release(date);
+  await judged.answer(date, 'posted');
+  const [line] = await world.database.prisma.$queryRaw<[{ key: string }]>`
+    SELECT concat_ws(':', date, replace(identity_hash::text, '-', ''), occurrence, version) AS key
+    FROM conciliation.booking_line WHERE date = ${date}::date AND erp_key = 'k2'`;
+  await judged.pull(date, 'own 1536, rest 9999');
+  const settled = `k2 0 total=1536 order=own due=2099-07-30 paid as=assignment by=${line.key}`;
+  await expectBreaks(settled, 'paid_to_supplier! own k1');
+  expect(await judged.waiting(date)).toEqual(['own']);
+});
