@@ -1,4 +1,4 @@
-import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Compile } from 'typebox/schema';
 import {
@@ -9,6 +9,25 @@ import {
   unknownField,
 } from '../../base/values/field-fault.ts';
 import { parseTaxId, TAX_ID_EXPECTATION } from '../../base/values/tax-id.ts';
+import { asWritten } from '../../console/declare.tsx';
+
+/** An external id as it is stored. PostgreSQL holds neither U+0000 nor lone surrogates. */
+export const externalId = asWritten(
+  Type.String({
+    ...{ minLength: 1, maxLength: 1000, pattern: '^[^\\0\\p{Surrogate}]+$' },
+    description: 'The external id.',
+  }),
+);
+
+/** The address of a provider's page. A parameter, because an external id may hold any character. */
+export function providerHref(externalId: string): string {
+  return `/provider?${new URLSearchParams({ id: externalId })}`;
+}
+
+/** The key of a provider in the watch on bank accounts. */
+export function accountPartyKey(externalId: string): string {
+  return externalId.replace(/^ +| +$/g, '');
+}
 
 /** A supplier as an item of `providers` in `POST /api/providers`. */
 export type Provider = Static<typeof PROVIDER>;

@@ -10,8 +10,8 @@ import { actorOf } from '../../console/shell/guard.ts';
 import { maskBankAccount, maskTaxId } from '../../console/shell/masking.ts';
 import { usePage, wordsOf } from '../../console/shell/page-context.ts';
 import { sendFile } from '../../console/shell/send-file.ts';
-import { accountText, destinationText } from '../accounts/pages/account-text.tsx';
-import { providerHref } from '../providers/pages/provider-address.ts';
+import { accountText, destinationText } from '../accounts/pages/account-changes-page.tsx';
+import { providerHref } from '../providers/provider.ts';
 import {
   type DueRange,
   type Payee,

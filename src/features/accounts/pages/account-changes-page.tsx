@@ -1,13 +1,14 @@
 import { Type } from 'typebox';
 import { words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import type { Column } from '../../../console/list/columns.tsx';
+import type { Column, Words } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
+import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
 import { authorText, DecisionButtons } from '../../../console/shell/parts.tsx';
 import { DECIDE, STAFF } from '../../../console/shell/route-access.ts';
-import { providerHref } from '../../providers/pages/provider-address.ts';
+import type { BankAccount } from '../../../core/title/promoted-fields.ts';
+import { providerHref } from '../../providers/provider.ts';
 import {
   ACCOUNT_DECISIONS,
   AccountChange,
@@ -18,7 +19,34 @@ import {
   decideAccountChanges,
   readAccountChanges,
 } from '../account-changes.sql.ts';
-import { accountText } from './account-text.tsx';
+
+/** Number and check digit, unless the digit is masked. */
+export function accountNumber(number: string | null, digit: string | null): string {
+  if (number === null) return '–';
+  return digit === null || digit === '' || digit === MASKED ? number : `${number}-${digit}`;
+}
+
+/** The members of an account beside its number, such as a Pix key; null: none. */
+export const destinationText = ({ destination }: BankAccount): string | null =>
+  destination &&
+  Object.entries(destination)
+    .map(([member, value]) => `${member} ${value}`)
+    .join(', ');
+
+export function accountText(stated: BankAccount, { text }: Pick<Words, 'text'>): string {
+  const { bank, agency, agencyDigit, account, accountDigit } = stated;
+  const destination = destinationText(stated);
+  const isStated = [bank, agency, agencyDigit, account, accountDigit].some(
+    (value) => value !== null,
+  );
+  if (!isStated && destination === null) return text('providers.noAccount');
+  const numbers = [
+    `${text('providers.bank')} ${bank ?? '–'}`,
+    `${text('providers.agency')} ${accountNumber(agency, agencyDigit)}`,
+    `${text('providers.account')} ${accountNumber(account, accountDigit)}`,
+  ];
+  return [...(isStated ? numbers : []), ...(destination ? [destination] : [])].join(', ');
+}
 
 export const DECIDE_CHANGES = declareAction({
   path: '/account-changes/decide',

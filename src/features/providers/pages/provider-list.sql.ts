@@ -18,8 +18,7 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
 import { readTitleTotals, TITLE_FILTER } from '../../titles/pages/title-list.sql.ts';
-import { SYNC_STATES, type SyncState } from '../provider.ts';
-import { accountPartyKey } from './provider-address.ts';
+import { accountPartyKey, SYNC_STATES, type SyncState } from '../provider.ts';
 
 /** A supplier and the newest request that had it. */
 export const Provider = Type.Object({

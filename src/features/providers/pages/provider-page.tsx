@@ -7,9 +7,12 @@ import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/maski
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, Fields, Instant, PlatformValue, RevealForm } from '../../../console/shell/parts.tsx';
 import { STAFF } from '../../../console/shell/route-access.ts';
-import { ACCOUNT_CHANGES } from '../../accounts/pages/account-changes-page.tsx';
-import { accountNumber, accountText } from '../../accounts/pages/account-text.tsx';
-import { accountPartyKey, externalId, providerHref } from './provider-address.ts';
+import {
+  ACCOUNT_CHANGES,
+  accountNumber,
+  accountText,
+} from '../../accounts/pages/account-changes-page.tsx';
+import { accountPartyKey, externalId, providerHref } from '../provider.ts';
 import { type ProviderDetail, readSupplier, type SeenAccount } from './provider-list.sql.ts';
 import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
 

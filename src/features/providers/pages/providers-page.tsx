@@ -4,7 +4,7 @@ import { declareList } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Instant } from '../../../console/shell/parts.tsx';
-import { providerHref } from './provider-address.ts';
+import { providerHref } from '../provider.ts';
 import { countProviders, PROVIDER_FILTER, Provider, readProviders } from './provider-list.sql.ts';
 
 const COLUMNS: readonly Column<Provider>[] = [

@@ -25,7 +25,7 @@ import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
 import { readTitleMatches } from '../../matching/match-reads.sql.ts';
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
-import { providerHref } from '../../providers/pages/provider-address.ts';
+import { providerHref } from '../../providers/provider.ts';
 import { FieldChanges, TitleValue } from '../../review/pages/changed-titles.tsx';
 import { readTitleDetail, type TitleDetail } from './title-detail.sql.ts';
 import { DueDate, TITLES } from './titles-page.tsx';
