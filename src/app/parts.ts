@@ -1,6 +1,7 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import { type Config, packageVersion } from '../base/config/config.ts';
-import { type Database, openDatabase, readClock } from '../base/database/database.ts';
+import { readClock } from '../base/database/coordination.sql.ts';
+import { type Database, openDatabase } from '../base/database/database.ts';
 import { migrate, pendingMigrations } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../base/runtime/errors.ts';

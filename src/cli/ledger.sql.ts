@@ -1,5 +1,6 @@
 import { type Decision, recordAudit } from '../base/audit/audit.ts';
-import { type Database, readClock, takeLock } from '../base/database/database.ts';
+import { readClock, takeLock } from '../base/database/coordination.sql.ts';
+import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import {
   addDays,

@@ -2,7 +2,8 @@ import { statfs } from 'node:fs/promises';
 import { openPlatform, openStaging, openToken } from '../app/parts.ts';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { Config } from '../base/config/config.ts';
-import { type Database, requireSameClock, skipLostNumbers } from '../base/database/database.ts';
+import { requireSameClock, skipLostNumbers } from '../base/database/coordination.sql.ts';
+import type { Database } from '../base/database/database.ts';
 import { migrate } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import {

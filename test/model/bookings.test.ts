@@ -5,7 +5,7 @@
  * nothing is missing.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { skipLostNumbers } from '../../src/base/database/database.ts';
+import { skipLostNumbers } from '../../src/base/database/coordination.sql.ts';
 import { InputError } from '../../src/base/runtime/errors.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { createSeededRandom } from '../../src/demo/synthetic-titles.ts';

@@ -7,12 +7,8 @@
 
 import { schedule } from 'node-cron';
 import { latestSlot } from '../../base/config/cron-schedule.ts';
-import {
-  type Database,
-  requireSameClock,
-  type Transaction,
-  takeLock,
-} from '../../base/database/database.ts';
+import { requireSameClock, takeLock } from '../../base/database/coordination.sql.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';

@@ -1,6 +1,7 @@
 /** The answers of a person to receipts that do not fit. */
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import { type Database, type Transaction, takeLock } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/coordination.sql.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';

@@ -1,6 +1,7 @@
 /** The release of a signed-off day: docs/bookings.md. */
 import { type Static, Type } from 'typebox';
-import { type Database, type Transaction, takeLock } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/coordination.sql.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import { amountSum, companyIdOf } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';

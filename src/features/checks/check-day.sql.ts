@@ -1,4 +1,5 @@
-import { type Database, type Transaction, takeLock } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/coordination.sql.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import {
   BUYER,
   companyIdText,

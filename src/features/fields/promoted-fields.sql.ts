@@ -1,7 +1,8 @@
 /** The undocumented fields of titles to which an administrator gave a name. */
 import { type Static, Type } from 'typebox';
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import { type Database, type QueryClient, takeLock } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/coordination.sql.ts';
+import type { Database, QueryClient } from '../../base/database/database.ts';
 import { namesIn, refusal } from '../../base/texts/texts.ts';
 import { words } from '../../console/api/schema-parts.ts';
 import {

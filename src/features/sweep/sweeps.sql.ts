@@ -2,7 +2,8 @@
  * A sweep requests every title accepted since a date and compares each date with the ledger. It merges nothing: a date
  * that differs gets a pull.
  */
-import { type Database, readClock, type Transaction } from '../../base/database/database.ts';
+import { readClock } from '../../base/database/coordination.sql.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import {
   type ConciliationError,
   PlatformAuthError,

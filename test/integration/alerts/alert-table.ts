@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { type Database, openDatabase, takeLock } from '../../../src/base/database/database.ts';
+import { takeLock } from '../../../src/base/database/coordination.sql.ts';
+import { type Database, openDatabase } from '../../../src/base/database/database.ts';
 import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
 import {
   type Alert,
