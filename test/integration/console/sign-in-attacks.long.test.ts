@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
-import { PER_ADDRESS } from '../../../src/console/access/sign-in-limits.sql.ts';
+import { PER_ADDRESS } from '../../../src/console/access/sign-in-check.sql.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
-import { countTry, forgetTries, PER_USER } from '../../../src/console/access/sign-in-limits.sql.ts';
+import { countTry, forgetTries, PER_USER } from '../../../src/console/access/sign-in-check.sql.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 
 const world = worldOfFile();
