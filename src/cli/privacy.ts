@@ -8,7 +8,7 @@ import {
   eraseParty,
   liftErasure,
 } from '../features/privacy/erase-party.sql.ts';
-import type { NamedParty } from '../features/privacy/party-names.sql.ts';
+import type { NamedParty } from '../features/privacy/erased-parties.sql.ts';
 import {
   countRemovable,
   RETENTION_KINDS,

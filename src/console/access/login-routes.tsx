@@ -21,7 +21,7 @@ import { OIDC_CALLBACK_PATH, type OidcClient, OidcError } from './oidc-client.ts
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
 import { clientAddress, logSecurityEvent } from './security-events.ts';
-import { checkSignIn, requireTry } from './sign-in-check.ts';
+import { checkSignIn, requireTry } from './sign-in-check.sql.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;
 

@@ -11,7 +11,7 @@ import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/cons
 import { CodeField, NewPasswordFields } from '../access/login-routes.tsx';
 import { hashPassword, requireNewPassword } from '../access/password.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
-import { checkSignIn } from '../access/sign-in-check.ts';
+import { checkSignIn } from '../access/sign-in-check.sql.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import { type Column, ListTable } from '../list/columns.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';

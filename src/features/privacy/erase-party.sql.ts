@@ -23,20 +23,18 @@ import { writeTotals } from '../schedule/payee.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';
 import {
   ASSIGNMENTS,
+  addExternalIds,
   eraseStaged,
   isAnyIn,
   isNamedIn,
-  PARTY_COLUMNS,
-  PARTY_KEYS,
-} from './erased-parties.sql.ts';
-import {
-  addExternalIds,
   keysOf,
   type NamedParty,
+  PARTY_COLUMNS,
+  PARTY_KEYS,
   type PartyNames,
   toNames,
   undecidedTaxIds,
-} from './party-names.sql.ts';
+} from './erased-parties.sql.ts';
 
 /** The longest wait for running merges. Other merges wait during this time. */
 const LOCK_TIMEOUT = '30s';

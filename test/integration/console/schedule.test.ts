@@ -145,7 +145,7 @@ test('the files have a row for each due date, party and account, in the language
     '14/12/2026',
   ]);
   const day = await pages.viewer.get('/schedule?view=day&date=2026-12-12');
-  expect(day.text).toContain('14 Dec 2026');
+  expect(day.text).toContain('2026-12-14');
   expect(cells[3]?.['Conta alterada, não confirmada']).toBe('sim');
   expect(cells[1]?.['Títulos de dias com pendência']).toBe('1');
   expect(await lastAudit(pages.world)).toMatchObject({

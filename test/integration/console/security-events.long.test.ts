@@ -1,7 +1,7 @@
 /** The records of an attack for the operator: the log and the audit log. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { addUser } from '../../../src/console/access/console-users.sql.ts';
-import { countTry, PER_USER } from '../../../src/console/access/sign-in-limits.sql.ts';
+import { countTry, PER_USER } from '../../../src/console/access/sign-in-check.sql.ts';
 import { type ConsoleClient, makeKey, openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
-import { PER_ADDRESS } from '../../../src/console/access/sign-in-limits.sql.ts';
+import { PER_ADDRESS } from '../../../src/console/access/sign-in-check.sql.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

@@ -1,7 +1,7 @@
 /** The limits of sign-ins: their numbers, and that the tries of all processes count together. */
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import { countTry, forgetTries, PER_USER } from '../../../src/console/access/sign-in-limits.sql.ts';
+import { countTry, forgetTries, PER_USER } from '../../../src/console/access/sign-in-check.sql.ts';
 import { openAnother } from '../../support/database.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 
