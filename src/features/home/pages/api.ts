@@ -1,17 +1,14 @@
 import { Type } from 'typebox';
 import { LANGUAGES } from '../../../base/texts/texts.ts';
 import { declareOperation } from '../../../console/api/api-request.ts';
-import { count, dateOrNull } from '../../../console/api/schema-parts.ts';
+import { count, dateOrNull, orNull } from '../../../console/api/schema-parts.ts';
 import { NEEDS } from '../../review/ledger-days.sql.ts';
 import { headlineOf, readOpenItems } from '../open-items.ts';
 
 const Status = Type.Object({
   startDate: dateOrNull,
   lastReconciledDate: dateOrNull,
-  lagDays: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'Dates that are over and have no data.',
-  }),
+  lagDays: orNull('integer', { description: 'Dates that are over and have no data.' }),
   needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
     description: 'Days that wait for a person, by the next decision.',
   }),
