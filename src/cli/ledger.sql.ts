@@ -98,11 +98,12 @@ function sweepText(
   { newest, complete }: Awaited<ReturnType<typeof readSweeps>>,
   timeZone: string,
 ): string[] {
+  const { instant } = wordsOf('en', timeZone).formats;
   const lines: string[] = [];
   if (complete !== null) {
     const { fromDate, startedAt, datesCompared, datesDiffering } = complete;
     lines.push(
-      `Sweep: ${formatCount(datesCompared ?? 0)} date(s) since ${fromDate} were compared on ${formatInstant(startedAt, timeZone)}; ${formatCount(datesDiffering ?? 0)} differed.`,
+      `Sweep: ${formatCount(datesCompared ?? 0)} date(s) since ${fromDate} were compared on ${instant(startedAt)}; ${formatCount(datesDiffering ?? 0)} differed.`,
     );
   }
   if (newest?.state === 'failed') {
@@ -111,10 +112,9 @@ function sweepText(
   return lines;
 }
 
-const formatInstant = (at: Date, timeZone: string) => wordsOf('en', timeZone).formats.instant(at);
-
 export function daysTable(days: readonly LedgerDay[], timeZone: string): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';
+  const { instant } = wordsOf('en', timeZone).formats;
   return renderTable(
     [
       'date',
@@ -129,7 +129,7 @@ export function daysTable(days: readonly LedgerDay[], timeZone: string): string 
       formatCount(day.withdrawn),
       formatCount(day.rejected),
       day.state,
-      day.verifiedAt === null ? '' : formatInstant(day.verifiedAt, timeZone),
+      day.verifiedAt === null ? '' : instant(day.verifiedAt),
     ]),
   );
 }

@@ -107,7 +107,7 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
   readonly filter: Fields;
-  /** Returns the filter with what the ledger or the present date decides, such as the end of the last month. Absent: nothing is. */
+  /** Returns the filter with what the ledger or the date decides, such as the end of the last month. Absent: nothing is. */
   readonly fill?: (
     filter: FilterOf<Fields>,
     parts: ConsoleParts,

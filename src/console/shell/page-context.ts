@@ -10,7 +10,6 @@ import { csrfTokenOf } from './guard.ts';
 /** Formats numbers, dates and instants for a reader. */
 type Formats = ReturnType<typeof createFormats>;
 
-const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', 'pt-BR': 'pt-BR' };
 /** A Monday, used only for the names of the days. */
 const SOME_MONDAY_MS = Date.UTC(2024, 0, 1);
 const DAY_MS = 86_400_000;
@@ -26,7 +25,7 @@ export function wordsOf(language: Language, timeZone: string) {
 }
 
 function createFormats(language: Language, timeZone: string) {
-  const locale = LOCALES[language];
+  const locale = language === 'en' ? 'en-GB' : language;
   const [group, point] = language === 'en' ? [',', '.'] : ['.', ','];
   const civil = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });

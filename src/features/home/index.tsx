@@ -1,8 +1,9 @@
+import { Temporal } from 'temporal-polyfill';
 import { Type } from 'typebox';
 import { LANGUAGES } from '../../base/texts/texts.ts';
 import { addDays, type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
 import { declareOperation } from '../../console/api/api-request.ts';
-import { count, dateOrNull } from '../../console/api/schema-parts.ts';
+import { count, dateOrNull, orNull } from '../../console/api/schema-parts.ts';
 import { declarePage } from '../../console/declare.tsx';
 import type { ConsoleParts, Feature } from '../../console/shell/console-parts.ts';
 import { usePage } from '../../console/shell/page-context.ts';
@@ -32,8 +33,6 @@ import {
 } from './open-items.ts';
 
 const MONTHS_SHOWN = 3;
-
-type DaysPageData = Awaited<ReturnType<typeof readDaysPage>>;
 
 /** The start page: yesterday, the tasks and the calendar. */
 const START = declarePage({
@@ -85,7 +84,6 @@ function weeksOf(month: CivilMonth): (CivilDate | null)[][] {
   return weeks;
 }
 
-/** Each day has the colour and the shape of its state. */
 function MonthTable(props: { readonly month: CivilMonth; readonly days: readonly LedgerDay[] }) {
   const { month, days } = props;
   const { formats } = usePage();
@@ -152,15 +150,15 @@ const LEGEND: readonly DayLook[] = [
   'pending',
 ];
 
-/** Yesterday, the tasks and the calendar. */
-function DaysPage({ data }: { data: DaysPageData }) {
+function DaysPage({ data }: { data: Awaited<ReturnType<typeof readDaysPage>> }) {
   const { text, language } = usePage();
   const { items } = data;
   const { title, lines } = headlineOf(items, language);
-  const isKnown = items.startDate !== null && items.startDate <= items.yesterday.date;
   return (
     <>
-      <h1>{isKnown ? <a href={`/days/${items.yesterday.date}`}>{title}</a> : title}</h1>
+      <h1>
+        <a href={`/days/${items.yesterday.date}`}>{title}</a>
+      </h1>
       <Card title={text('tasks.title')}>
         {items.tasks.length === 0 ? (
           <p class="quiet">{lines[0] ?? text('headline.nothing')}</p>
@@ -245,19 +243,13 @@ function TaskLine({ task }: { readonly task: Task }) {
   );
 }
 
-function addMonths(month: CivilMonth, count: number): CivilMonth {
-  const index = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1 + count;
-  const year = String(Math.floor(index / 12)).padStart(4, '0');
-  return `${year}-${String((index % 12) + 1).padStart(2, '0')}` as CivilMonth;
-}
+const addMonths = (month: CivilMonth, months: number) =>
+  Temporal.PlainYearMonth.from(month).add({ months }).toString() as CivilMonth;
 
 const Status = Type.Object({
   startDate: dateOrNull,
   lastReconciledDate: dateOrNull,
-  lagDays: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'Dates that are over and have no data.',
-  }),
+  lagDays: orNull('integer', { description: 'Dates that are over and have no data.' }),
   needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
     description: 'Days that wait for a person, by the next decision.',
   }),

@@ -1,6 +1,6 @@
 import type { Database } from '../../base/database/database.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
-import { type Language, listDates, textOf } from '../../base/texts/texts.ts';
+import { dateText, type Language, listDates, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
 import { amountText } from '../../base/values/display-text.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
@@ -183,7 +183,6 @@ export function headlineOf(items: OpenItems, language: Language) {
   const text = textOf(language);
   const { startDate, yesterday, tasks } = items;
   const { date, state, titles, originalValueSum } = yesterday;
-  const show = (shown: typeof date) => listDates([shown], language);
   const lines = tasks.map((task) =>
     [
       taskText(task, language),
@@ -199,11 +198,11 @@ export function headlineOf(items: OpenItems, language: Language) {
       startDate === null
         ? text('headline.empty')
         : startDate > date
-          ? text('headline.begins', { start: show(startDate) })
+          ? text('headline.begins', { start: dateText(startDate, language) })
           : isEmpty(state)
-            ? text(`headline.empty_day.${state}`, { date: show(date) })
+            ? text(`headline.empty_day.${state}`, { date: dateText(date, language) })
             : text(`headline.yesterday.${state}`, {
-                date: show(date),
+                date: dateText(date, language),
                 titles,
                 value: moneyText(originalValueSum, language),
               }),
@@ -211,11 +210,6 @@ export function headlineOf(items: OpenItems, language: Language) {
     lines: lines.length === 0 && startDate !== null ? [text('headline.nothing')] : lines,
   };
 }
-
-type CountedKey = Exclude<
-  TaskKey,
-  'account_changes' | 'waiting' | 'paused' | 'attention' | 'providers_locked' | 'alert' | 'failed'
->;
 
 /** Whether the day has no titles to count. */
 const EMPTY = ['absent', 'pending', 'failed', 'first_held'] as const;
@@ -231,23 +225,9 @@ export function taskText(task: Task, language: Language): string {
     const more = count === 1 ? '' : `, ${text('days.more', { count: count - 1 })}`;
     return `${text(`alerts.kinds.${alert.kind}`)}: ${message}${more}`;
   }
-  switch (key) {
-    case 'account_changes':
-      return text('tasks.account_changes', { count, titles });
-    case 'attention':
-      return text('tasks.attention', { count, cause });
-    case 'waiting':
-      return text('tasks.waiting', {
-        count,
-        reason: text(`bookings.waitingFor.${fault ?? 'none'}`),
-      });
-    case 'paused':
-      return text('tasks.paused');
-    case 'providers_locked':
-      return text('tasks.providers_locked');
-    default:
-      return text(`tasks.counted.${key as CountedKey}`, { count });
-  }
+  const reason = text(`bookings.waitingFor.${fault ?? 'none'}`);
+  const values = { count, titles, cause, reason };
+  return text(`tasks.counted.${key as Exclude<TaskKey, 'alert' | 'failed'>}`, values);
 }
 
 /** Reads a decimal as text, so that no digit is lost. */

@@ -26,10 +26,10 @@ import {
 } from './read-schedule.sql.ts';
 import { dateColumns, groupColumns, maskGroup, sendScheduleFile } from './schedule-file.tsx';
 
-const VIEWS = { month: 'schedule.views.month', day: 'schedule.views.day' } as const;
-
 const FILTER = {
-  view: asTabs(choice('lists.schedule.title', DUE_VIEWS, 'month', (view) => VIEWS[view])),
+  view: asTabs(
+    choice('lists.schedule.title', DUE_VIEWS, 'month', (view) => `schedule.views.${view}`),
+  ),
   date: {
     ...dateField('schedule.date'),
     // The page links to the spans before and after, which the first and the last date of the calendar lack.

@@ -136,6 +136,9 @@ test('one form resolves the breaks of a kind, as the person has seen them, and a
   const resolve = await formOf('resolve', 'Resolve the breaks of this list: 2, 60.00');
   for (const wrong of [{ code: 'x' }, { digest: 'x' }, { kind: '' }, { kind: 'missing_in_erp' }])
     expect((await resolve(wrong)).status).toBe(400);
+  const asJson = { headers: { accept: 'application/json' } };
+  const unnamed = await reviewer.post('/breaks/resolve', { digest: 'x', ...reason }, asJson);
+  expect(unnamed.json().message).toBe("kind: must have required property 'kind'");
   await expectDone('resolve', await resolve());
   expect((await resolve()).status).toBe(400);
   expect((await reviewer.get(path)).text).toContain('No break is open with this filter.');

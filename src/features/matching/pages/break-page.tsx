@@ -34,9 +34,10 @@ import { resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 const erpKey = Type.String({ maxLength: MAX_KEY_CHARACTERS });
 /** The list of the date follows. */
 export const DECISION = { date: Type.Optional(ledgerDate), code: words(BREAK_CODES), reason };
-/** The rows of a list of breaks, as the person has seen them. */
+const KEY = { kind: words(BREAK_KINDS), title: Type.Optional(id), payable: Type.Optional(erpKey) };
+/** The rows of a kind in a list of breaks, as the person has seen them. */
 const LISTED = {
-  ...{ ...parameterSchemas(BREAK_FILTER), date: DECISION.date },
+  ...{ ...parameterSchemas(BREAK_FILTER), date: DECISION.date, kind: KEY.kind },
   digest: Type.String(),
 };
 
@@ -106,7 +107,6 @@ function BreakBody(props: BreakPageProps) {
   const { text } = page;
   const { kind, title, payable } = found;
   const isReviewer = RESOLVE_BREAKS.isOffered(page);
-  const mayDecide = isReviewer && ownSeal === null;
   return (
     <>
       <div>
@@ -131,7 +131,7 @@ function BreakBody(props: BreakPageProps) {
           <a href={`/proposals?title=${title.id}`}>{text('matching.toProposals')}</a>
         </p>
       )}
-      {mayDecide && (
+      {ownSeal === null && (
         <DecisionCard
           title={text('matching.resolve')}
           help={text('matching.resolveHelp')}
@@ -228,7 +228,7 @@ export function PayableSide({
   );
 }
 
-/** A decision about breaks, with its code and reason. */
+/** A decision about breaks, with its code and reason, for those who may make it. */
 export function DecisionCard<Input extends TProperties>(props: {
   readonly title: string;
   readonly help: string;
@@ -239,7 +239,7 @@ export function DecisionCard<Input extends TProperties>(props: {
   readonly id?: string;
 }) {
   const { title, help, action, ...form } = props;
-  return (
+  return !action.isOffered(usePage()) ? null : (
     <Card title={title}>
       <p class="quiet">{help}</p>
       <action.Form {...form} look="primary">

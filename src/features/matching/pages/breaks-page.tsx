@@ -74,12 +74,7 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
   column('document', 'matching.document', 'text', ({ payable }) => payable?.document, FILE),
   column('instalment', 'matching.instalment', 'text', ({ payable }) => payable?.instalment, FILE),
   column('open_value', 'matching.openValue', 'amount', ({ payable }) => payable?.openValue),
-  {
-    name: 'difference',
-    head: 'matching.difference',
-    kind: 'amount',
-    value: ({ difference }) => difference,
-  },
+  { name: 'difference', head: 'matching.difference', kind: 'amount' },
   {
     name: 'due_dates',
     head: 'matching.dueDate',

@@ -40,7 +40,10 @@ const MATCH = declareAction({
 const CONFIRM_PROPOSALS = declareAction({
   path: '/proposals/confirm',
   who: REVIEW,
-  input: { ...parameterSchemas(PROPOSAL_FILTER), ...DECISION, digest: Type.String() },
+  input: {
+    ...{ ...parameterSchemas(PROPOSAL_FILTER), kind: PROPOSAL_FILTER.kind.schema },
+    ...{ ...DECISION, digest: Type.String() },
+  },
   deed: ({ database, fourEyes }, { code, reason, digest: seenDigest, ...input }, by) => {
     const filter = { ...readFilter(PROPOSAL_FILTER, input).filter, title: 0, seenDigest };
     return confirmProposals(database, filter, { by, code, reason, fourEyes });
@@ -66,17 +69,13 @@ const COLUMNS: readonly Column<Proposal>[] = [
     head: 'matching.kind',
     kind: 'text',
     value: kindText,
-    cell: (proposal, page) => {
-      const kind = kindText(proposal, page);
-      return MATCH.isOffered(page) ? (
+    cell: (proposal, page) =>
+      !MATCH.isOffered(page) ? null : (
         <label class="check">
           <input type="radio" form={FORM} name="pair" required value={pairOf(proposal)} />
-          {kind}
+          {kindText(proposal, page)}
         </label>
-      ) : (
-        kind
-      );
-    },
+      ),
     isHead: true,
   },
   { name: 'accepted_date', head: 'matching.date', kind: 'day' },
@@ -141,9 +140,8 @@ export const PROPOSALS = declareList(Proposal, {
 
 /** Matches the proposal that is chosen in the list. */
 function MatchOne() {
-  const page = usePage();
-  const { text } = page;
-  return !MATCH.isOffered(page) ? null : (
+  const { text } = usePage();
+  return (
     <DecisionCard
       id={FORM}
       title={text('matching.matchHere')}
@@ -160,12 +158,11 @@ function ConfirmAll(props: {
   readonly filter: ProposalFilter;
   readonly list: Pick<ProposalList, 'clear' | 'clearValue' | 'left' | 'digest'>;
 }) {
-  const page = usePage();
-  const { text, formats } = page;
+  const { text, formats } = usePage();
   const { title, kind } = props.filter;
   const { clear, clearValue, left, digest } = props.list;
   const isPossible = title === 0 && clear > 0 && clear <= MAX_BREAKS_TO_RESOLVE;
-  if (kind === null || !isPossible || !CONFIRM_PROPOSALS.isOffered(page)) return null;
+  if (kind === null || !isPossible) return null;
   return (
     <DecisionCard
       title={text('matching.confirmAll', {

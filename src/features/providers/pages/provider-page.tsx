@@ -88,8 +88,10 @@ function Verdict({ p }: { p: ProviderDetail }) {
   if (p.state === 'invalid') return text('providers.verdict.invalid');
   if (p.state === 'rejected') return text('providers.verdict.rejected', { at: at(p.sentAt) });
   if (p.syncedAt !== null) {
-    const changed = { changedAt: at(p.changedAt), takenAt: at(p.syncedAt) };
-    return text('providers.verdict.changed', changed);
+    return text('providers.verdict.changed', {
+      changedAt: at(p.changedAt),
+      takenAt: at(p.syncedAt),
+    });
   }
   return p.sentAt === null
     ? text('providers.verdict.neverSent')
