@@ -333,7 +333,9 @@ describe('erased', () => {
     ]);
     expect(await takeReceipts(world.database, 'erp', sent)).toBe(0);
     const changed = sent.map((receipt) => ({ ...receipt, contentHash: '0'.repeat(32) }));
-    await expect(takeReceipts(world.database, 'erp', changed)).rejects.toThrow('that no other receipt has');
+    await expect(takeReceipts(world.database, 'erp', changed)).rejects.toThrow(
+      'that no other receipt has',
+    );
   });
 
   test('the keys of the payables stay, and the page says so', async () => {
