@@ -12,7 +12,7 @@ import { addUser, createLink } from '../console/access/console-users.sql.ts';
 import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
-import { type PullParts, pullToEnd } from '../core/work/run-pull.ts';
+import type { PullParts } from '../core/work/run-pull.ts';
 import { type Sandbox, startSandbox } from '../demo/sandbox.ts';
 import { type AcceptedTitle, startSyntheticErp, syntheticPayables } from '../demo/synthetic-erp.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
@@ -22,6 +22,7 @@ import { importPayableFile } from '../features/matching/payables/payable-import.
 import { runMatching } from '../features/matching/run-matching.sql.ts';
 import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { type CommandResult, type CommandRun, command, EXIT, flag } from './command.ts';
+import { pullToEnd } from './pull.ts';
 import { daysTable } from './status.ts';
 
 const DEMO_DAYS = 14;

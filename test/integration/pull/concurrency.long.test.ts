@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { pullToEnd } from '../../../src/core/work/run-pull.ts';
+import { pullToEnd } from '../../../src/cli/pull.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
