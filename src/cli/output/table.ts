@@ -1,4 +1,4 @@
-import { amountText } from '../../base/values/display-text.ts';
+import { amountText } from '../../base/texts/texts.ts';
 
 interface Column {
   readonly title: string;
