@@ -5,15 +5,17 @@
 import { differs } from '../../base/database/differs.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { titleTotals } from '../../core/ledger/day-ledger.sql.ts';
+import { DESTINATION_COLUMNS, destinationColumns } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
-import {
-  BATCH_DIGEST,
-  COMPUTED_IDENTITY_HASH,
-  COMPUTED_LINE_HASH,
-  DESTINATION_COLUMNS,
-  destinationColumns,
-} from '../../core/title/title-hashes.sql.ts';
+import { COMPUTED_IDENTITY_HASH, COMPUTED_LINE_HASH } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+
+/** `booking_batch.digest` of rows with the columns of `booking_line`. */
+export const BATCH_DIGEST = Prisma.sql`
+  encode(sha256(convert_to(coalesce(string_agg(
+    to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence || ':' || version
+      || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
+    ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')`;
 
 // Column names are constants of core/title. No input reaches Prisma.raw.
 const each = (text: (column: string) => string, columns: readonly string[] = AMOUNT_COLUMNS) =>

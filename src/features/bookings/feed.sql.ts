@@ -18,8 +18,8 @@ import {
   textOrNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import { DESTINATION_COLUMNS } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, COLUMN_KINDS, VALUE_COLUMNS } from '../../core/title/title.ts';
-import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { erpKeyOf, keptTitles, postingValueOf } from './release-conditions.sql.ts';
 

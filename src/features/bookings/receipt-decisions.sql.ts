@@ -4,9 +4,9 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { requireOtherSigner } from '../review/own-seal.sql.ts';
+import { BATCH_DIGEST } from './altered-bookings.sql.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { DOES_NOT_FIT, settleReceipts, supersede } from './receipts.sql.ts';
 import {
