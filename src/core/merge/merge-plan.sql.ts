@@ -283,9 +283,3 @@ export const PLANNER_SETTINGS = Prisma.sql`
   -- Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
   set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true),
   set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`;
-
-export async function resetPlanner(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`
-    SELECT set_config(name, reset_val, true) FROM pg_settings
-    WHERE name IN ('enable_nestloop', 'enable_seqscan', 'enable_sort')`;
-}
