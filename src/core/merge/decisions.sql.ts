@@ -55,7 +55,7 @@ export async function planHeld(
   // A newer merge may have ended the hold meanwhile.
   if (day.heldPullId !== pullId) return null;
   for (const { engine } of features) await engine?.beforePlan?.(tx, held);
-  const plan = await planChanges(tx, features, day, held);
+  const plan = await planChanges(tx, day, held);
   return { held, day, plan };
 }
 
