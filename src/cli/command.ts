@@ -12,8 +12,8 @@ import {
 import type { Database } from '../base/database/database.ts';
 import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
 import { createLogger, describeError, type Logger } from '../base/runtime/logger.ts';
+import { amountText } from '../base/texts/texts.ts';
 import { type CivilDate, dateIn, parseCivilDate } from '../base/values/business-day.ts';
-import { amountText } from '../base/values/display-text.ts';
 
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 type ExitStatus = (typeof EXIT)[keyof typeof EXIT];

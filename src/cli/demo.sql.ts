@@ -12,7 +12,7 @@ import { addUser, createLink } from '../console/access/console-users.sql.ts';
 import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
-import { type PullParts, pullToEnd } from '../core/work/run-pull.ts';
+import type { PullParts } from '../core/work/run-pull.ts';
 import {
   type AcceptedTitle,
   type Sandbox,
@@ -28,6 +28,7 @@ import { runMatching } from '../features/matching/run-matching.sql.ts';
 import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import { type CommandResult, type CommandRun, command, EXIT, flag } from './command.ts';
 import { daysTable } from './ledger.sql.ts';
+import { pullToEnd } from './pulls.ts';
 
 const DEMO_DAYS = 14;
 

@@ -6,11 +6,16 @@ import { openPlatform, openPulls, openToken } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
 import { requireSameClock } from '../base/database/coordination.sql.ts';
 import type { Database } from '../base/database/database.ts';
-import { ConfigError, InputError } from '../base/runtime/errors.ts';
-import { createPull } from '../core/ledger/pull-ledger.sql.ts';
+import {
+  ConfigError,
+  InputError,
+  ShutdownError,
+  TokenUnusableError,
+} from '../base/runtime/errors.ts';
+import { cancelPull, createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
-import { pullToEnd } from '../core/work/run-pull.ts';
+import { type AttemptOutcome, type PullParts, runPull } from '../core/work/run-pull.ts';
 import {
   type BackfillProgress,
   createBackfill,
@@ -61,6 +66,43 @@ stopped last.`,
     return { document: {}, text: '' };
   },
 });
+
+type EndOutcome = Exclude<AttemptOutcome, { kind: 'retry' }>;
+type RetryOutcome = Extract<AttemptOutcome, { kind: 'retry' }>;
+
+/**
+ * Makes attempts, with waits between them, until the pull has ended, for a command that a person waits for.
+ * When the person stops the command, or the platform refuses the token, the pull is cancelled, because no
+ * other process continues it.
+ *
+ * @param onRetry called before each wait
+ * @throws ShutdownError when `signal` aborted; TokenUnusableError when there is no usable token
+ */
+export async function pullToEnd(
+  parts: PullParts,
+  pullId: bigint,
+  signal: AbortSignal,
+  onRetry: (outcome: RetryOutcome) => void,
+): Promise<EndOutcome> {
+  const cancel = () => cancelPull(parts.database, pullId);
+  try {
+    for (;;) {
+      const outcome = await runPull(parts, pullId, signal);
+      if (outcome.kind === 'unauthorized') {
+        await cancel();
+        if (outcome.error instanceof TokenUnusableError) throw outcome.error;
+      }
+      if (outcome.kind !== 'retry') return outcome;
+      onRetry(outcome);
+      await sleep(outcome.delayMs, undefined, { signal }).catch((cause: unknown) => {
+        throw new ShutdownError('stopped while waiting for the next attempt', { cause });
+      });
+    }
+  } catch (error) {
+    if (error instanceof ShutdownError) await cancel();
+    throw error;
+  }
+}
 
 const pull = command({
   name: 'pull',

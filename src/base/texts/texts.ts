@@ -84,6 +84,20 @@ export function dateText(date: string, language: Language): string {
   return language === 'en' ? date : date.split('-').reverse().join('/');
 }
 
+/** Every digit of an exact decimal, and at least two decimal places: `1.234.567,50` or `1,234,567.50`. */
+export function amountText(decimal: string, language: Language): string {
+  const [group, point] = language === 'en' ? [',', '.'] : ['.', ','];
+  const [whole = '', fraction = ''] = decimal.replace('-', '').split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, group);
+  const sign = decimal.startsWith('-') ? '−' : '';
+  return `${sign}${grouped}${point}${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
+/** The text with a capital first letter, as the beginning of a sentence or a heading. */
+export function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** Dates and ranges of dates that a message names. */
 const RANGES_NAMED = 3;
 

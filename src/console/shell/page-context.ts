@@ -1,10 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { dateText, LANGUAGES, type Language, textOf } from '../../base/texts/texts.ts';
+import {
+  amountText,
+  capitalised,
+  dateText,
+  LANGUAGES,
+  type Language,
+  textOf,
+} from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { isPlainDecimal } from '../../base/values/decimal.ts';
-import { amountText, capitalised } from '../../base/values/display-text.ts';
 import { csrfTokenOf } from './guard.ts';
 
 /** Formats numbers, dates and instants for a reader. */

@@ -1,4 +1,3 @@
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -166,38 +165,6 @@ export const mergedDay = (day: MergedDay): Prisma.Sql => {
 };
 
 /**
- * Gives a merged date the state that follows from its open rejects and findings, after a person or a check has
- * changed them, and advances the checkpoint where the date is reconciled now. The caller has locked the row of the
- * day. The state of a held or failed date stays.
- */
-export async function settleDay(tx: Transaction, date: CivilDate): Promise<void> {
-  const [day] = await tx.$queryRaw<
-    [
-      {
-        state: DayState;
-        pullId: bigint;
-        wasClosed: boolean;
-        openRejects: number;
-        hasOpenFindings: boolean;
-      }?,
-    ]
-  >`
-    SELECT day.state, merged.id AS "pullId", coalesce(merged.date_was_closed, false) AS "wasClosed",
-           (SELECT count(*) FROM conciliation.rejected_title AS reject
-            WHERE reject.date = day.date AND reject.status = 'open')::int AS "openRejects",
-           ${HAS_OPEN_FINDINGS} AS "hasOpenFindings"
-    FROM conciliation.day AS day JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
-    WHERE day.date = ${date}::date AND day.state IN ('pending', 'reconciled', 'attention')`;
-  if (day === undefined) return;
-  const state = stateAfterMerge(day);
-  if (state === day.state) return;
-  await tx.day.updateMany({ where: { date }, data: { state } });
-  if (state !== 'reconciled') return;
-  await takeLock(tx, 'closing');
-  await tx.$executeRaw(checkpointAdvance(day.pullId));
-}
-
-/**
  * The statement that advances the checkpoint over every reconciled date that follows it without a gap. The checkpoint
  * never moves back. The caller holds the lock of the closing phase, so that of two merges that
  * close neighbouring gaps the second one sees the first.
@@ -269,12 +236,6 @@ export const areRowsRecorded = (
             = (coalesce(recorded.titles, 0), coalesce(recorded.digest, sha256('')))
    FROM (${digestOf(rows)}) AS present LEFT JOIN (${newestDigest(date)}) AS recorded ON true)`;
 
-export async function hasRecordedRows(tx: Transaction, date: CivilDate): Promise<boolean> {
-  const [{ isRecorded }] = await tx.$queryRaw<[{ isRecorded: boolean }]>`
-    SELECT ${areRowsRecorded(date)} AS "isRecorded"`;
-  return isRecorded;
-}
-
 /**
  * The statement that appends the digest of a date.
  * @param pullId of the merge; null: an erasure
@@ -287,10 +248,3 @@ export const digestRow = (
 ): Prisma.Sql => Prisma.sql`
   INSERT INTO conciliation.date_digest (date, pull_id, titles, digest)
   SELECT ${date}::date, ${pullId}::bigint, titles, digest FROM (${digestOf(rows)}) AS present`;
-
-/** Appends the digest that an erasure leaves, and returns it for the entry of the erasure. */
-export async function appendDigest(tx: Transaction, date: CivilDate): Promise<string> {
-  const [{ digest }] = await tx.$queryRaw<[{ digest: string }]>`
-    ${digestRow(date, null)} RETURNING encode(digest, 'hex') AS digest`;
-  return digest;
-}

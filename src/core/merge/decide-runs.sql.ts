@@ -17,8 +17,15 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { discardPlan, type Hold, type HoldReason } from '../ledger/pull-ledger.sql.ts';
 import { planHeld, releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
-import { findHold, type MergePolicy, readMergedLosses, runLimitPercent } from './holds.sql.ts';
+import {
+  findHold,
+  goneColumns,
+  type MergePolicy,
+  readLosses,
+  runLimitPercent,
+} from './holds.sql.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';
+import { pairKey } from './merge-apply.sql.ts';
 import { configurePlanner } from './merge-plan.sql.ts';
 
 /** A run with fewer lost titles is not held. */
@@ -173,11 +180,17 @@ function assessHeld(parts: EngineParts & MergePolicy, { id }: RunPull): Promise<
   }, MERGE_TRANSACTION);
 }
 
+/** The titles without a successor that a merged pull withdrew, and that are not restored since. */
 async function readMergedLost(database: Database, { id, date, withdrawn }: RunPull) {
   if (withdrawn === 0) return 0;
+  const gone = Prisma.sql`
+    SELECT ${goneColumns}, last_change_pull_id AS pull_id FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND status = 'withdrawn' AND last_change_pull_id = ${id}`;
+  const arrived = Prisma.sql`SELECT ${pairKey}, 0::bigint AS pull_id FROM conciliation.title WHERE false`;
+  const query = { date, mergedFence: null, gone, arrived, scope: 'dates' } as const;
   return database.prisma.$transaction(async (tx: Transaction) => {
     await configurePlanner(tx);
-    const losses = await readMergedLosses(tx, { id, date });
+    const losses = await readLosses(tx, query);
     return losses.reduce((sum, { lostBefore }) => sum + lostBefore, 0);
   }, MERGE_TRANSACTION);
 }

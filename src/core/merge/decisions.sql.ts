@@ -1,8 +1,17 @@
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
+import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { lockDay, readDay } from '../ledger/day-ledger.sql.ts';
+import {
+  checkpointAdvance,
+  type DayState,
+  HAS_OPEN_FINDINGS,
+  lockDay,
+  readDay,
+  stateAfterMerge,
+} from '../ledger/day-ledger.sql.ts';
 import type { HoldDetail, HoldReason } from '../ledger/pull-ledger.sql.ts';
 import { endMerge } from './end-merge.sql.ts';
 import type { EngineFeature, EngineParts, StagedResponse } from './engine-hooks.ts';
@@ -46,7 +55,7 @@ export async function planHeld(
   // A newer merge may have ended the hold meanwhile.
   if (day.heldPullId !== pullId) return null;
   for (const { engine } of features) await engine?.beforePlan?.(tx, held);
-  const plan = await planChanges(tx, features, day, held);
+  const plan = await planChanges(tx, day, held);
   return { held, day, plan };
 }
 
@@ -117,4 +126,36 @@ export function releasePull(
     const titles = plan.titles + plan.rejected;
     return { ...plan, pullId, date, titles, state: 'merged', holdReason: null, holdDetail: null };
   }, MERGE_TRANSACTION);
+}
+
+/**
+ * Gives a merged date the state that follows from its open rejects and findings, after a person or a check has
+ * changed them, and advances the checkpoint where the date is reconciled now. The caller has locked the row of the
+ * day. The state of a held or failed date stays.
+ */
+export async function settleDay(tx: Transaction, date: CivilDate): Promise<void> {
+  const [day] = await tx.$queryRaw<
+    [
+      {
+        state: DayState;
+        pullId: bigint;
+        wasClosed: boolean;
+        openRejects: number;
+        hasOpenFindings: boolean;
+      }?,
+    ]
+  >`
+    SELECT day.state, merged.id AS "pullId", coalesce(merged.date_was_closed, false) AS "wasClosed",
+           (SELECT count(*) FROM conciliation.rejected_title AS reject
+            WHERE reject.date = day.date AND reject.status = 'open')::int AS "openRejects",
+           ${HAS_OPEN_FINDINGS} AS "hasOpenFindings"
+    FROM conciliation.day AS day JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+    WHERE day.date = ${date}::date AND day.state IN ('pending', 'reconciled', 'attention')`;
+  if (day === undefined) return;
+  const state = stateAfterMerge(day);
+  if (state === day.state) return;
+  await tx.day.updateMany({ where: { date }, data: { state } });
+  if (state !== 'reconciled') return;
+  await takeLock(tx, 'closing');
+  await tx.$executeRaw(checkpointAdvance(day.pullId));
 }

@@ -70,10 +70,11 @@ interface ClosingHook {
 
 /** What a feature adds to the engine, which knows no feature. Each hook gets the transaction. */
 interface EngineHooks {
-  /** Before the plan of a merge. May change the staged rows and `drift`. */
+  /**
+   * Before the plan of a merge. May change the staged rows and `drift`, and in a repair `raw_hash` of titles of the date,
+   * which are then written again.
+   */
   readonly beforePlan?: (tx: Transaction, staged: StagedResponse) => Promise<void>;
-  /** In the plan of a repair: rows (title_id), the titles that are written again although their content is equal. */
-  readonly writtenAgain?: (date: CivilDate) => Prisma.Sql;
   /**
    * In the decision about a response that inserts, changes or withdraws titles. Returns why a person has to decide
    * first; null: nothing. `emptied` and the limits of a date and of a run are the engine's.

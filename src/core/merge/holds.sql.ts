@@ -147,23 +147,11 @@ function readPlannedLosses(
   return readLosses(tx, { date, mergedFence, gone, arrived, scope });
 }
 
-/** The losses of a merged pull that are not restored since, as `lostBefore`. */
-export function readMergedLosses(
-  tx: Transaction,
-  pull: { readonly id: bigint; readonly date: CivilDate },
-): Promise<Losses[]> {
-  const gone = Prisma.sql`
-    SELECT ${goneColumns}, last_change_pull_id AS pull_id FROM conciliation.title
-    WHERE accepted_date = ${pull.date}::date AND status = 'withdrawn' AND last_change_pull_id = ${pull.id}`;
-  const arrived = Prisma.sql`SELECT ${pairKey}, 0::bigint AS pull_id FROM conciliation.title WHERE false`;
-  return readLosses(tx, { date: pull.date, mergedFence: null, gone, arrived, scope: 'dates' });
-}
-
 /** Instalments of one order have different due dates. */
 const movedKey = Prisma.sql`
   title.original_value, coalesce(title.anticipated_due_date, '-infinity') AS due_date`;
 
-const goneColumns = Prisma.sql`
+export const goneColumns = Prisma.sql`
   ${pairKey}, coalesce(${companyIdOf('title.buyer_identification')}, '') AS buyer_name, ${movedKey}`;
 
 interface LossQuery {
@@ -177,7 +165,7 @@ interface LossQuery {
   readonly scope: SuccessorScope;
 }
 
-function readLosses(tx: Transaction, query: LossQuery): Promise<Losses[]> {
+export function readLosses(tx: Transaction, query: LossQuery): Promise<Losses[]> {
   const { date, gone, arrived, scope } = query;
   return tx.$queryRaw<Losses[]>`
     WITH gone AS MATERIALIZED (${gone}), names AS MATERIALIZED (

@@ -5,7 +5,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
 import { TITLE_COLUMNS } from '../title/title.ts';
 import { COMPUTED_CONTENT_HASH, COMPUTED_IDENTITY_HASH } from '../title/title-hashes.sql.ts';
-import type { ChangeCounts, EngineFeature, MergePlan, MergingPull } from './engine-hooks.ts';
+import type { ChangeCounts, MergePlan, MergingPull } from './engine-hooks.ts';
 
 export const NO_CHANGES: ChangeCounts = {
   inserted: 0,
@@ -44,7 +44,6 @@ export const NO_CHANGES: ChangeCounts = {
  */
 export async function planChanges(
   tx: Transaction,
-  features: readonly EngineFeature[],
   day: LockedDay,
   { fence, isRepair }: Pick<MergingPull, 'fence' | 'isRepair'>,
 ): Promise<MergePlan> {
@@ -62,7 +61,7 @@ export async function planChanges(
   }
   if (isRepair) await hashAgain(tx, day.date);
   const { inserted, changed: unequal, withdrawn, restored } = await matchTitles(tx, fence, day);
-  const changed = unequal + (isRepair ? await planDiffering(tx, features, fence, day.date) : 0);
+  const changed = unequal + (isRepair ? await planDiffering(tx, fence, day.date) : 0);
   const withheld = rejected === 0 ? 0 : await withholdWithdrawals(tx, fence);
   return {
     titles,
@@ -98,20 +97,12 @@ const columnsOf = (table: string) =>
   );
 
 /**
- * Plans a change for each title whose content the response has, if one of its columns differs, if a feature has it
- * written again, or if the feed does not have its id. The copies are numbered as `matchTitles` numbers them.
+ * Plans a change for each title whose content the response has, if one of its columns differs, or if the
+ * feed does not have its id. The copies are numbered as `matchTitles` numbers them.
  *
  * @returns the number of these titles
  */
-function planDiffering(
-  tx: Transaction,
-  features: readonly EngineFeature[],
-  fence: bigint,
-  date: CivilDate,
-): Promise<number> {
-  const again = features
-    .flatMap(({ engine }) => engine?.writtenAgain?.(date) ?? [])
-    .map((titles) => Prisma.sql`OR present.id IN (SELECT title_id FROM (${titles}) AS again)`);
+function planDiffering(tx: Transaction, fence: bigint, date: CivilDate): Promise<number> {
   return tx.$executeRaw`
     WITH response AS (
       SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY ordinal) AS copy
@@ -125,7 +116,6 @@ function planDiffering(
     FROM response JOIN present USING (content_hash, copy)
     -- As text, because 3.90 and 3.9 are equal as numbers and written differently.
     WHERE ROW(${columnsOf('response')})::text <> ROW(${columnsOf('present')})::text
-       ${Prisma.join([Prisma.empty, ...again], ' ')}
        OR present.id NOT IN (
          SELECT title_id FROM conciliation.title_change
          WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date)))`;
@@ -283,9 +273,3 @@ export const PLANNER_SETTINGS = Prisma.sql`
   -- Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
   set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true),
   set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`;
-
-export async function resetPlanner(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`
-    SELECT set_config(name, reset_val, true) FROM pg_settings
-    WHERE name IN ('enable_nestloop', 'enable_seqscan', 'enable_sort')`;
-}

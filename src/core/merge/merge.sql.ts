@@ -93,7 +93,7 @@ export function mergeStaged(
           titles: response.knownTitles + response.accepted,
           rejected: response.rejected,
         }
-      : await planChanges(tx, features, day, attempt);
+      : await planChanges(tx, day, attempt);
     const { hold } = isSuperseded
       ? { hold: null }
       : await findHold(tx, { ...staged, day, plan }, parts);

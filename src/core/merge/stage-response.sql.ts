@@ -41,8 +41,6 @@ export function readKnownDay(
   maxTitles: number = MAX_KNOWN_TITLES,
 ): Promise<KnownDay> {
   return onConnection(pool, async (client) => {
-    // One snapshot for the ledger and the titles.
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const { rows } = await client.query<{ changedAt: string; count: number }>(
       `SELECT changed_at::text AS "changedAt", title_count AS count FROM conciliation.day
        WHERE date = $1::date AND title_count BETWEEN 1 AND $2 AND NOT EXISTS (
@@ -50,10 +48,9 @@ export function readKnownDay(
       [date, maxTitles, fence],
     );
     const [day] = rows;
+    // A merge after the first statement is found by `changedAt`. Another number without one is a change by hand. Then no
+    // title counts as known, and the merge compares the titles themselves.
     const titles = day === undefined ? null : await copyHashes(client, date, day.count);
-    await client.query('COMMIT');
-    // The ledger and the titles disagree only after a change by hand. Then no title counts as known, and
-    // the merge compares the titles themselves.
     if (day === undefined || titles === null) {
       return { baseChangedAt: null, titles: new KnownTitles(0) };
     }
@@ -195,10 +192,9 @@ type Rows = AsyncIterable<Buffer> | Iterable<Buffer>;
  */
 export function copyRows(pool: Pool, rows: Rows, signal: AbortSignal): Promise<number> {
   return onConnection(pool, async (client) => {
-    await client.query('BEGIN');
     // COPY lasts as long as the platform's response takes to arrive. The platform client limits that
     // time, so statement_timeout would only end slow responses.
-    await client.query('SET LOCAL statement_timeout = 0');
+    await client.query('BEGIN; SET LOCAL statement_timeout = 0');
     const columns = ROW_COLUMNS.join(', ');
     const copy = client.query(
       copyFrom(`COPY conciliation.staged_title (${columns}) FROM STDIN (FORMAT binary)`),

@@ -157,7 +157,7 @@ export class ResponseReader {
     this.#drift.add(drift);
     if (drift.length > 0) this.#fastReader.admitDrift(title);
     const content = contentHash(title, this.#options.promoted);
-    this.#folds.at(title.accepted_date).addDigits(content);
+    this.#folds.at(title.accepted_date).addBytes(Buffer.from(content, 'hex'));
     return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
   }
 }

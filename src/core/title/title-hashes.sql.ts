@@ -4,13 +4,7 @@
  */
 
 import { Prisma } from '../../generated/prisma/client.ts';
-import {
-  DESTINATION_FIELDS,
-  DESTINATION_MEMBERS,
-  DESTINATION_PATHS,
-  type FieldRole,
-  type PartyKind,
-} from './promoted-fields.ts';
+import { DESTINATION_FIELDS, type FieldRole } from './promoted-fields.ts';
 import {
   AMOUNT_COLUMNS,
   COLUMN_KINDS,
@@ -30,49 +24,20 @@ const canonicalText = (column: ValueColumn) =>
  * response.
  * @param path an expression
  */
-const textAt = (path: string) => `
+export const textAt = (path: string) => `
   CASE jsonb_typeof(extra #> ${path}) WHEN 'number' THEN trim_scale((extra #>> ${path})::numeric)::text
                                       ELSE extra #>> ${path} END`;
 
 const promotedValue = textAt('field.path');
 
-const pathOf = (members: readonly string[]) => `'{${members.join(',')}}'`;
+export const pathOf = (members: readonly string[]) => `'{${members.join(',')}}'`;
 
 /** The stated promoted fields that are content of a row's date, as JSON of texts; null: none. */
-const promotedOfRow = (role?: FieldRole): string => `
+export const promotedOfRow = (role?: FieldRole): string => `
   (SELECT jsonb_object_agg(field.name, ${promotedValue})
    FROM conciliation.day AS own CROSS JOIN LATERAL conciliation.promoted_fields(own.content_version) AS field
    WHERE extra IS NOT NULL AND own.date = accepted_date AND ${promotedValue} IS NOT NULL
      ${role === undefined ? '' : `AND field.role = '${role}'`})`;
-
-/** By kind of party, the role of the promoted fields that are a part of its account. */
-export const ACCOUNT_ROLES = {
-  provider: 'provider_account',
-  financial_agent: 'agent_account',
-} as const satisfies Record<PartyKind, FieldRole>;
-
-/** The stated members of a kind of party, and its promoted fields, as JSON of texts; null: none. */
-export const destinationOfRow = (kind: PartyKind): string => `
-  (CASE WHEN extra IS NOT NULL THEN
-    nullif(coalesce((
-      SELECT jsonb_object_agg(member, ${memberValue(kind)}) FROM unnest(${pathOf(DESTINATION_MEMBERS)}::text[]) AS member
-      WHERE ${memberValue(kind)} IS NOT NULL), '{}') || coalesce(${promotedOfRow(ACCOUNT_ROLES[kind])}, '{}'), '{}') END)`;
-
-const memberValue = (kind: PartyKind) =>
-  textAt(`(${pathOf(DESTINATION_PATHS[kind])}::text[] || member)`);
-
-/** The columns of `booking_line` with the destinations and the promoted fields of a row of `title`. */
-export const DESTINATION_COLUMNS = [
-  'provider_destination',
-  'payment_destination',
-  'promoted',
-] as const;
-
-/** The destinations and promoted fields that a row of `title` states, with the names of `DESTINATION_COLUMNS`. */
-export const destinationColumns: Prisma.Sql = Prisma.raw(
-  `${destinationOfRow('provider')} AS provider_destination,
-   ${destinationOfRow('financial_agent')} AS payment_destination, ${promotedOfRow()} AS promoted`,
-);
 
 /** The parts of `moreContent` of promoted-fields.ts, as an array of texts without their ends. */
 const moreContent = (promoted: string) => `
@@ -125,10 +90,3 @@ export const ROW_DIGEST = Prisma.raw(
 /** `day.content_digest` of rows with a content hash: equal exactly for equal multisets. */
 export const CONTENT_DIGEST = Prisma.sql`
   encode(sha256(coalesce(string_agg(uuid_send(content_hash), '' ORDER BY content_hash), '')), 'hex')`;
-
-/** `booking_batch.digest` of rows with the columns of `booking_line`. */
-export const BATCH_DIGEST = Prisma.sql`
-  encode(sha256(convert_to(coalesce(string_agg(
-    to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence || ':' || version
-      || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
-    ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')`;

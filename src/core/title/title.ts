@@ -177,11 +177,6 @@ export class TitleFold {
     this.#count += 1;
   }
 
-  /** @param hash a content hash as 32 hexadecimal digits */
-  addDigits(hash: string): void {
-    this.add(Buffer.from(hash, 'hex').toString('latin1'));
-  }
-
   /** The sum, as 32 hexadecimal digits. */
   toText(): string {
     let sum = 0n;

@@ -2,7 +2,6 @@
  * One attempt at one accepted date, from the request to the merge. `pullDate` names its steps.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseErrorCode, describeDatabaseError } from '../../base/database/database-error.ts';
 import {
   AttemptAbandonedError,
@@ -22,7 +21,6 @@ import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { lastClosedDate } from '../../base/values/business-day.ts';
 import {
   type Attempt,
-  cancelPull,
   discardStrayRows,
   FREE_INTERRUPTIONS,
   recordFailure,
@@ -204,43 +202,6 @@ function toShutdown(error: unknown): unknown {
   return error instanceof StaleFenceError
     ? error
     : new ShutdownError('the pull was interrupted', { cause: error });
-}
-
-type EndOutcome = Exclude<AttemptOutcome, { kind: 'retry' }>;
-type RetryOutcome = Extract<AttemptOutcome, { kind: 'retry' }>;
-
-/**
- * Makes attempts, with waits between them, until the pull has ended, for a command that a person waits for.
- * When the person stops the command, or the platform refuses the token, the pull is cancelled, because no
- * other process continues it.
- *
- * @param onRetry called before each wait
- * @throws ShutdownError when `signal` aborted; TokenUnusableError when there is no usable token
- */
-export async function pullToEnd(
-  parts: PullParts,
-  pullId: bigint,
-  signal: AbortSignal,
-  onRetry: (outcome: RetryOutcome) => void,
-): Promise<EndOutcome> {
-  const cancel = () => cancelPull(parts.database, pullId);
-  try {
-    for (;;) {
-      const outcome = await runPull(parts, pullId, signal);
-      if (outcome.kind === 'unauthorized') {
-        await cancel();
-        if (outcome.error instanceof TokenUnusableError) throw outcome.error;
-      }
-      if (outcome.kind !== 'retry') return outcome;
-      onRetry(outcome);
-      await sleep(outcome.delayMs, undefined, { signal }).catch((cause: unknown) => {
-        throw new ShutdownError('stopped while waiting for the next attempt', { cause });
-      });
-    }
-  } catch (error) {
-    if (error instanceof ShutdownError) await cancel();
-    throw error;
-  }
 }
 
 /**

@@ -4,15 +4,15 @@ import { taxIdText } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { MergingPull } from '../../core/merge/engine-hooks.ts';
 import {
+  ACCOUNT_ROLES,
+  destinationColumns,
+  destinationOfRow,
+} from '../../core/title/destinations.sql.ts';
+import {
   type BankAccount,
   DESTINATION_PATHS,
   type PartyKind,
 } from '../../core/title/promoted-fields.ts';
-import {
-  ACCOUNT_ROLES,
-  destinationColumns,
-  destinationOfRow,
-} from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { compareAccounts, type KnownAccount, type SeenAccount } from './account-change.ts';
 import { accountHashOf, normalAccount } from './bank-account.ts';

@@ -8,7 +8,7 @@ import {
   stageAccounts,
 } from './account-watch.sql.ts';
 import { ACCOUNT_CHANGES, DECIDE_CHANGES } from './pages/account-changes-page.tsx';
-import { holdPayments, missingHolds } from './payment-holds.sql.ts';
+import { holdAnew, holdPayments } from './payment-holds.sql.ts';
 
 /** The row `compared` of `accountComparison`. */
 interface Compared {
@@ -21,7 +21,7 @@ export const accounts: Feature = {
   lists: [ACCOUNT_CHANGES],
   actions: [DECIDE_CHANGES],
   engine: {
-    writtenAgain: missingHolds,
+    beforePlan: holdAnew,
     async inOwnDate(tx, pull, { isChanged }) {
       if (isChanged) await stageAccounts(tx, pull);
     },

@@ -80,6 +80,13 @@ const unheld = (titles: Prisma.Sql): Prisma.Sql => Prisma.sql`
 export const missingHolds = (date: CivilDate): Prisma.Sql => Prisma.sql`
   SELECT DISTINCT title_id FROM (${unheld(Prisma.sql`accepted_date = ${date}::date`)}) AS missing`;
 
+/** Lets a repair write the titles of `missingHolds` again, which holds their payment: their text is no longer known. */
+export async function holdAnew(tx: Transaction, { isRepair, date }: MergingPull): Promise<void> {
+  if (!isRepair) return;
+  await tx.$executeRaw`
+    UPDATE conciliation.title SET raw_hash = md5('')::uuid WHERE id IN (${missingHolds(date)})`;
+}
+
 /**
  * Holds the titles that merges wrote while changes were confirmed which a person has refused now. To be called in the
  * closing phase, after the changes are refused.

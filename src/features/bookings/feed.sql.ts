@@ -23,8 +23,8 @@ import {
   textOrNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import { DESTINATION_COLUMNS } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, COLUMN_KINDS, VALUE_COLUMNS } from '../../core/title/title.ts';
-import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { erpKeyOf, keptTitles, postingValueOf } from './release-conditions.sql.ts';
 
@@ -43,6 +43,13 @@ export const ACCOUNTING_BASES = ['acceptance', 'event', 'erp'] as const;
 /** What a line asks the ERP for. */
 const effect = words(['early_payment', 'payee_change', 'not_stated']);
 export const position = Type.String({ pattern: '^(0|[1-9][0-9]{0,17})$', examples: ['0'] });
+
+/** `booking_batch.digest` of rows with the columns of `booking_line`. */
+export const BATCH_DIGEST = Prisma.sql`
+  encode(sha256(convert_to(coalesce(string_agg(
+    to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence || ':' || version
+      || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
+    ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')`;
 
 const TITLE_COLUMNS = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
 type TitleValue = string | boolean | Readonly<Record<string, string>> | null;

@@ -4,10 +4,10 @@ import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
+import { BATCH_DIGEST } from './feed.sql.ts';
 import { DOES_NOT_FIT, settleReceipts, supersede } from './receipts.sql.ts';
 import {
   accounting,

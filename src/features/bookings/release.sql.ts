@@ -6,12 +6,8 @@ import { amountSum, companyIdOf } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
+import { DESTINATION_COLUMNS, destinationColumns } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
-import {
-  BATCH_DIGEST,
-  DESTINATION_COLUMNS,
-  destinationColumns,
-} from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   hasObstacle,
@@ -20,6 +16,7 @@ import {
   readReleaseFaults,
 } from '../review/obstacles.sql.ts';
 import { compareDate } from '../verify/verify.sql.ts';
+import { BATCH_DIGEST } from './feed.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { erpKeyOf, keptTitles, postingValueOf } from './release-conditions.sql.ts';
 

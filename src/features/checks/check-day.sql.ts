@@ -16,7 +16,8 @@ import {
   type CheckSeverities,
 } from '../../base/values/checks.ts';
 import type { LoopParts } from '../../console/shell/console-parts.ts';
-import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
+import { lockDay } from '../../core/ledger/day-ledger.sql.ts';
+import { settleDay } from '../../core/merge/decisions.sql.ts';
 import { arrivalFence } from '../../core/merge/holds.sql.ts';
 import { configurePlanner } from '../../core/merge/merge-plan.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';

@@ -17,7 +17,8 @@ import {
 import type { DayObstacle } from '../../console/day-obstacle.ts';
 import { anyOf, asTabs, choice, dateField, type FilterOf } from '../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../console/list/list.tsx';
-import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
+import { lockDay } from '../../core/ledger/day-ledger.sql.ts';
+import { settleDay } from '../../core/merge/decisions.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { CHECK_TRANSACTION } from './check-day.sql.ts';
 

@@ -5,6 +5,7 @@ import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, QueryClient } from '../../base/database/database.ts';
 import { namesIn, refusal } from '../../base/texts/texts.ts';
 import { words } from '../../console/api/schema-parts.ts';
+import { ACCOUNT_ROLES } from '../../core/title/destinations.sql.ts';
 import {
   DESTINATION_MEMBERS,
   DESTINATION_PATHS,
@@ -12,7 +13,6 @@ import {
   type FieldRole,
   type PromotedField,
 } from '../../core/title/promoted-fields.ts';
-import { ACCOUNT_ROLES } from '../../core/title/title-hashes.sql.ts';
 import { TITLE_FIELDS } from '../../core/title/title-schema.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { forgetBreaks } from '../matching/match-decisions.sql.ts';

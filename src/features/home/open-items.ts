@@ -1,8 +1,7 @@
 import type { Database } from '../../base/database/database.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
-import { dateText, type Language, listDates, textOf } from '../../base/texts/texts.ts';
+import { amountText, dateText, type Language, listDates, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
-import { amountText } from '../../base/values/display-text.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import type { DayLook } from '../../console/shell/parts.tsx';
 import { readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';

@@ -16,8 +16,8 @@ import {
 import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { appendDigest, hasRecordedRows } from '../../core/ledger/day-ledger.sql.ts';
-import { DESTINATION_COLUMNS } from '../../core/title/title-hashes.sql.ts';
+import { areRowsRecorded, digestRow } from '../../core/ledger/day-ledger.sql.ts';
+import { DESTINATION_COLUMNS } from '../../core/title/destinations.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { writeTotals } from '../schedule/payee.sql.ts';
 import { contentAlterations } from '../verify/alterations.sql.ts';
@@ -491,3 +491,16 @@ const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
                OR (provider_${side} OR agent_${side}) AND key = 'extra' THEN 'null'
              ELSE value END), '{}')
     FROM jsonb_each(revised.${side})) AS ${side}`);
+
+async function hasRecordedRows(tx: Transaction, date: CivilDate): Promise<boolean> {
+  const [{ isRecorded }] = await tx.$queryRaw<[{ isRecorded: boolean }]>`
+    SELECT ${areRowsRecorded(date)} AS "isRecorded"`;
+  return isRecorded;
+}
+
+/** Appends the digest that an erasure leaves, and returns it for the entry of the erasure. */
+async function appendDigest(tx: Transaction, date: CivilDate): Promise<string> {
+  const [{ digest }] = await tx.$queryRaw<[{ digest: string }]>`
+    ${digestRow(date, null)} RETURNING encode(digest, 'hex') AS digest`;
+  return digest;
+}

@@ -4,7 +4,6 @@ import { type HeldPull, planHeld } from '../../core/merge/decisions.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
-import { resetPlanner } from '../../core/merge/merge-plan.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
@@ -52,7 +51,10 @@ async function planAndRead(
   const planned = await planHeld(tx, features, pullId);
   if (planned === null || planned.held.isLost) return null;
   const { held, plan } = planned;
-  await resetPlanner(tx);
+  // The settings of `configurePlanner` are for a merge.
+  await tx.$executeRaw`
+    SELECT set_config(name, reset_val, true) FROM pg_settings
+    WHERE name IN ('enable_nestloop', 'enable_seqscan', 'enable_sort')`;
   const [totals] = await tx.$queryRaw<
     [{ currentTitles: number; currentSum: string; isSignedOff: boolean }]
   >`

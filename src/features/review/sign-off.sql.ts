@@ -4,7 +4,8 @@ import { InputError, StagingUnavailableError } from '../../base/runtime/errors.t
 import { namesIn, refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
-import { lockDay, settleDay } from '../../core/ledger/day-ledger.sql.ts';
+import { lockDay } from '../../core/ledger/day-ledger.sql.ts';
+import { settleDay } from '../../core/merge/decisions.sql.ts';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/holds.sql.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';

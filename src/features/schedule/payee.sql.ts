@@ -1,7 +1,7 @@
 import type { Transaction } from '../../base/database/database.ts';
 import { taxIdText } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { destinationOfRow } from '../../core/title/title-hashes.sql.ts';
+import { destinationOfRow } from '../../core/title/destinations.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   ACCOUNT,

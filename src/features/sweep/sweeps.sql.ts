@@ -416,7 +416,8 @@ async function readFolds(
     else if (date < from) outside.early += 1;
     else if (isFuture(date)) outside.future += 1;
     else if (check.ok) {
-      folds.at(date).addDigits(contentHash(check.title, promoted.get(date)));
+      const hash = contentHash(check.title, promoted.get(date));
+      folds.at(date).addBytes(Buffer.from(hash, 'hex'));
       if (check.drift.length > 0) fastReader.admitDrift(check.title);
     }
   };

@@ -11,17 +11,16 @@ import {
   newestDigest,
   titleTotals,
 } from '../../core/ledger/day-ledger.sql.ts';
+import { DESTINATION_COLUMNS, destinationColumns } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import {
-  BATCH_DIGEST,
   COMPUTED_CONTENT_HASH,
   COMPUTED_IDENTITY_HASH,
   COMPUTED_LINE_HASH,
-  DESTINATION_COLUMNS,
-  destinationColumns,
 } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { missingHolds } from '../accounts/payment-holds.sql.ts';
+import { BATCH_DIGEST } from '../bookings/feed.sql.ts';
 import { alteredFindings } from '../checks/findings.sql.ts';
 import { hasOtherTotals } from '../schedule/payee.sql.ts';
 

@@ -6,8 +6,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/base/database/database.ts';
 import type { Language } from '../../../src/base/texts/texts.ts';
+import { capitalised } from '../../../src/base/texts/texts.ts';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { capitalised } from '../../../src/base/values/display-text.ts';
 import { ALERT_KINDS, type Alert, alertOf } from '../../../src/features/alerts/alerts.sql.ts';
 import {
   openEmail,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { pullToEnd } from '../../../src/core/work/run-pull.ts';
+import { pullToEnd } from '../../../src/cli/pulls.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { openAnother } from '../../support/database.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { pullToEnd } from '../../../src/core/work/run-pull.ts';
+import { pullToEnd } from '../../../src/cli/pulls.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import {
   BEFORE,

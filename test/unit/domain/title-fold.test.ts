@@ -7,7 +7,7 @@ const hashDigits = fc.stringMatching(/^[0-9a-f]{32}$/);
 
 function foldOf(hashes: readonly string[]): string {
   const fold = new TitleFold();
-  for (const hash of hashes) fold.addDigits(hash);
+  for (const hash of hashes) fold.addBytes(Buffer.from(hash, 'hex'));
   return `${fold.count} ${fold.toText()}`;
 }
 
@@ -33,7 +33,7 @@ test('carries go through every lane', () => {
 test('each date has its own fold', () => {
   const [first, second] = [toCivilDate('2026-01-01'), toCivilDate('2026-01-02')];
   const folds = new TitleFolds();
-  folds.at(first).addDigits(hash128('a'));
+  folds.at(first).addBytes(Buffer.from(hash128('a'), 'hex'));
   expect(folds.at(first).count).toBe(1);
   expect(folds.at(second).count).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { capitalised } from '../../../base/values/display-text.ts';
+import { capitalised } from '../../../base/texts/texts.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { capitalised } from '../../../base/values/display-text.ts';
+import { capitalised } from '../../../base/texts/texts.ts';
 import { id, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
