@@ -4,13 +4,13 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { BATCH_DIGEST } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { DOES_NOT_FIT, settleReceipts, supersede } from './receipts.sql.ts';
 import {
   accounting,
+  LINE_COUNTS,
   lockDay,
   RELEASE_TRANSACTION,
   type ReleaseRules,
@@ -134,13 +134,10 @@ async function recordPosted(
       FROM receipt JOIN placed USING (identity_hash, occurrence, version)
     ), batch AS (
       INSERT INTO conciliation.booking_batch
-        (date, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
+        (date, released_by, line_count, book_count, adjust_count, reverse_count, digest, original_value_sum,
          platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
-         billing_fee_sum, money_transfer_fee_sum, digest)
-      SELECT ${date}::date, ${by}, count(*), count(*) FILTER (WHERE kind = 'book'),
-             count(*) FILTER (WHERE kind = 'adjust'), count(*) FILTER (WHERE kind = 'reverse'), 0, 0, 0, 0, 0, 0,
-             ${BATCH_DIGEST}
-      FROM line
+         billing_fee_sum, money_transfer_fee_sum)
+      SELECT ${date}::date, ${by}, ${LINE_COUNTS}, 0, 0, 0, 0, 0, 0 FROM line
       RETURNING id
     ), written AS (
       INSERT INTO conciliation.booking_line
