@@ -11,6 +11,7 @@ import { BATCH_DIGEST } from './feed.sql.ts';
 import { DOES_NOT_FIT, settleReceipts, supersede } from './receipts.sql.ts';
 import {
   accounting,
+  LINE_COUNTS,
   lockDay,
   RELEASE_TRANSACTION,
   type ReleaseRules,
@@ -134,13 +135,10 @@ async function recordPosted(
       FROM receipt JOIN placed USING (identity_hash, occurrence, version)
     ), batch AS (
       INSERT INTO conciliation.booking_batch
-        (date, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
+        (date, released_by, line_count, book_count, adjust_count, reverse_count, digest, original_value_sum,
          platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
-         billing_fee_sum, money_transfer_fee_sum, digest)
-      SELECT ${date}::date, ${by}, count(*), count(*) FILTER (WHERE kind = 'book'),
-             count(*) FILTER (WHERE kind = 'adjust'), count(*) FILTER (WHERE kind = 'reverse'), 0, 0, 0, 0, 0, 0,
-             ${BATCH_DIGEST}
-      FROM line
+         billing_fee_sum, money_transfer_fee_sum)
+      SELECT ${date}::date, ${by}, ${LINE_COUNTS}, 0, 0, 0, 0, 0, 0 FROM line
       RETURNING id
     ), written AS (
       INSERT INTO conciliation.booking_line

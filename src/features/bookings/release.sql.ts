@@ -36,6 +36,11 @@ export const accounting = (
   CASE ${line}.kind WHEN 'book' THEN ${line}.date ELSE (now() AT TIME ZONE ${timeZone})::date END,
   CASE ${line}.kind WHEN 'book' THEN 'acceptance' ELSE 'event' END`;
 
+/** Of lines: line_count, book_count, adjust_count, reverse_count and digest of their batch. */
+export const LINE_COUNTS = Prisma.sql`
+  count(*), count(*) FILTER (WHERE kind = 'book'), count(*) FILTER (WHERE kind = 'adjust'),
+  count(*) FILTER (WHERE kind = 'reverse'), ${BATCH_DIGEST}`;
+
 /** `booking_line.content_hash` of a reversal. */
 const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
 
@@ -180,11 +185,7 @@ async function writeDifference(
       FROM total, (
         SELECT ((SELECT count(*) FROM present WHERE waits) + (SELECT count(*) FROM kept))::int AS titles
       ) AS waiting, (
-        SELECT count(*)::int, (count(*) FILTER (WHERE kind = 'book'))::int,
-               (count(*) FILTER (WHERE kind = 'adjust'))::int,
-               (count(*) FILTER (WHERE kind = 'reverse'))::int,
-               ${BATCH_DIGEST}
-        FROM line
+        SELECT ${LINE_COUNTS} FROM line
       ) AS counted (lines)
       WHERE counted.lines > 0 OR waiting.titles = 0 OR NOT EXISTS (
         SELECT FROM conciliation.booking_batch AS earlier

@@ -378,26 +378,25 @@ const OWN_DUE_PLACE = 2.5;
  * `CANDIDATES` and the relation `chosen` (place, title_id, erp_key).
  */
 export const VETOED = Prisma.sql`
-  settled_payable AS MATERIALIZED (
-    SELECT ${STATED_PAYABLE}, status, total_value, coalesce(root, supplier_tax_id) AS party
+  stated_rival AS MATERIALIZED (
+    SELECT ${STATED_PAYABLE}, status, total_value, coalesce(root, supplier_tax_id) AS party, ${IS_SETTLED} AS is_settled
     FROM conciliation.erp_payable AS payable ${COMPANY_NAME} ${joinClosedDay(PAYABLE_DUE)}
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
-    WHERE ${IS_SETTLED} AND ${IS_COMPARED}
+    WHERE ${IS_COMPARED}
       AND (order_uid IN (SELECT order_uid FROM open_title WHERE NOT is_fixed)
-           OR supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_fixed)
-           OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_fixed))
-  ), order_payable AS MATERIALIZED (
-    SELECT payable.erp_key, order_uid, due_date, ${joinedBusinessDay(PAYABLE_DUE)} AS business_day, status, open_value, total_value, supplier_external_id, supplier_tax_id
-    FROM conciliation.erp_payable AS payable ${joinClosedDay(PAYABLE_DUE)}
-    WHERE status <> 'cancelled' AND ${IS_COMPARED} AND order_uid IS NOT NULL
-      AND erp_key NOT IN (SELECT erp_key FROM chosen)
+           OR ${IS_SETTLED} AND (
+             supplier_external_id IN (SELECT provider_external_id FROM open_title WHERE NOT is_fixed)
+             OR left(supplier_tax_id, 8) IN (SELECT left(tax_id, 8) FROM open_title WHERE NOT is_fixed)))
+  ), settled_payable AS (
+    SELECT * FROM stated_rival WHERE is_settled
   ), settled_pair AS MATERIALIZED (
     SELECT 1 AS place, ${SETTLED_PAIR} ${ofOrder(FREE_TITLE, Prisma.sql`settled_payable`, SAME_ORDER)} AND ${HAD_VALUE}
     UNION ALL
     SELECT 1, ${SETTLED_PAIR} ${ofOrder(FREE_TITLE, Prisma.sql`settled_payable`, SAME_DOCUMENT)} AND ${HAD_VALUE}
     UNION ALL
-    SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM ${FREE_TITLE} AS title JOIN order_payable AS payable
+    SELECT ${ORDER_PLACE}::numeric, ${SETTLED_PAIR} FROM ${FREE_TITLE} AS title JOIN stated_rival AS payable
       ON payable.order_uid = title.order_uid AND ${IS_SUPPLIER_OF_ORDER} AND (${NEAR_DUE} OR ${HAD_VALUE})
+     AND status <> 'cancelled' AND erp_key NOT IN (SELECT erp_key FROM chosen)
     UNION ALL
     SELECT CASE WHEN is_due THEN 2 ELSE 3 END, near.* FROM (${pairsBySupplier(
       SETTLED_PAIR,
