@@ -7,7 +7,6 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
-import { BATCH_DIGEST } from './feed.sql.ts';
 import { DOES_NOT_FIT, settleReceipts, supersede } from './receipts.sql.ts';
 import {
   accounting,
