@@ -30,6 +30,15 @@ export function textFault(value: unknown, maxLength = MAX_TEXT_CHARACTERS): stri
   return isStorableText(value) ? null : TEXT_EXPECTATION;
 }
 
+/**
+ * Makes a name or value of the platform fit for a log line and a text column: at most `maxLength` characters,
+ * without control characters and without lone surrogates, which PostgreSQL's `text` refuses.
+ */
+export function toDisplayText(text: string, maxLength: number): string {
+  const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+  return cut.replace(/[\p{Cc}\p{Cs}]/gu, '\u{fffd}');
+}
+
 /** An unknown field is probably misspelled, and its content would be lost. */
 export const unknownField = (name: string, path = ''): FieldFault => ({
   // A name that is not an identifier may be content of another field.

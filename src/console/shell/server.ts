@@ -19,7 +19,7 @@ import type { Registry } from 'prom-client';
 import { isLoopback } from '../../base/config/address-faults.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { describeError } from '../../base/runtime/logger.ts';
-import { toDisplayText } from '../../base/values/display-text.ts';
+import { toDisplayText } from '../../base/values/field-fault.ts';
 import { addOidcRoutes, LINK, LOGIN, LOGIN_ACTIONS } from '../access/login-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';

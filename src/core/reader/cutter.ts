@@ -6,11 +6,12 @@
  * is read, and of all bytes outside of the titles at the end. Either fault fails the whole response, because
  * only the structure shows that a response is whole.
  */
+
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PlatformContractError, PlatformUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { takeTurns } from '../../base/runtime/turns.ts';
-import { toDisplayText } from '../../base/values/display-text.ts';
+import { toDisplayText } from '../../base/values/field-fault.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import {
   BACKSLASH,
@@ -389,4 +390,23 @@ export async function* cutTitles(
       { cause: error },
     );
   }
+}
+
+/**
+ * How long a loop runs before the event loop gets a turn, in milliseconds. New connections are
+ * accepted between turns, so that with long turns a probe waits behind many other new connections.
+ */
+const MAX_TURN_MS = 1;
+
+/**
+ * Returns a function to be awaited after each chunk of a stream: buffered chunks, 2 MB and more, arrive without a turn
+ * of the event loop between them.
+ */
+export function takeTurns(): () => Promise<void> {
+  let startMs = performance.now();
+  return async () => {
+    if (performance.now() - startMs <= MAX_TURN_MS) return;
+    await nextTurn();
+    startMs = performance.now();
+  };
 }

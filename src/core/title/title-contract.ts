@@ -5,8 +5,7 @@ import type { TLocalizedValidationError } from 'typebox/error';
 import { Compile } from 'typebox/schema';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal } from '../../base/values/decimal.ts';
-import { toDisplayText } from '../../base/values/display-text.ts';
-import { isStorableText, MAX_FAULTS } from '../../base/values/field-fault.ts';
+import { isStorableText, MAX_FAULTS, toDisplayText } from '../../base/values/field-fault.ts';
 import {
   isJsonObject,
   JsonNumber,
