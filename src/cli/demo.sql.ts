@@ -6,9 +6,11 @@ import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
 import type { Config, Environment } from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
+import { newToken } from '../base/runtime/secrets.ts';
 import { addDays, type CivilDate, datesBetween } from '../base/values/business-day.ts';
 import { createApiKey } from '../console/access/api-keys.sql.ts';
-import { addUser, createLink } from '../console/access/console-users.sql.ts';
+import { addUser, consumeLink, createLink } from '../console/access/console-users.sql.ts';
+import { hashPassword } from '../console/access/password.ts';
 import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
 import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
@@ -36,11 +38,11 @@ const demo = command({
   name: 'demo',
   does: 'show the product without any configuration',
   words: { once: flag('end after the pulls and do not start the service') },
-  help: `Starts a separate PostgreSQL under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
-last ${DEMO_DAYS} days and prints them. Then the service and the sandbox run until Ctrl-C, and the command prints links
-to the console: one for a reviewer, who decides and signs days off, and one for an administrator, who manages users and
-keys. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is signed off, the
-ERP posts the bookings of the day. Delete the folder to start over.`,
+  help: `Starts a separate PostgreSQL under DATA_DIR (default .data/demo) and a sandbox platform, pulls the last ${DEMO_DAYS}
+days and prints them. Then the service and the sandbox run until Ctrl-C, and the command prints two users of the
+console with their passwords: a reviewer, who decides and signs days off, and an administrator, who manages users and
+keys. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is signed off,
+the ERP posts the bookings of the day. Delete the folder to start over.`,
   needs: { platform: false, environment: demoEnvironment() },
   async run(run, { once: isOnce }) {
     const sandbox = await startSandbox();
@@ -97,8 +99,8 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
       exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
     };
     if (isOnce) return result;
-    const reviewerToken = await createDemoLink(staging.database, 'reviewer');
-    const adminToken = await createDemoLink(staging.database, 'admin');
+    const reviewerPassword = await giveUser(staging.database, 'reviewer');
+    const adminPassword = await giveUser(staging.database, 'admin');
     const erpKey = await createDemoConsumer(staging.database);
     await platform.close();
     await staging.close();
@@ -107,11 +109,10 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     writeFileSync(tokenFile, sandbox.token, { mode: 0o600 });
     const announce = (consoleUrl: string) => `${result.text}
 
-The console, by links that work once, with which you choose a password. Open the second link in another browser or a
-private window:
+The console is at ${consoleUrl}. Sign in as one of these users, and as the other one in a private window:
 
-  reviewer, who decides and signs days off   ${consoleUrl}/link/${reviewerToken}
-  administrator of users and keys            ${consoleUrl}/link/${adminToken}
+  reviewer   password ${reviewerPassword}   decides and signs days off
+  admin      password ${adminPassword}   manages users and keys
 
 Sign a day off as the reviewer. The made-up ERP posts the titles of the day, and the page Bookings has the documents.
 A day about which the reviewer decided needs a second reviewer for its sign-off, whom the administrator adds.
@@ -142,12 +143,21 @@ async function nameInvoices(database: Database): Promise<void> {
   await promoteField(database, field, { by: DEMO_ACTOR, reason: 'the invoice of the title' });
 }
 
-/** @param name also the role of the user */
-async function createDemoLink(database: Database, name: 'reviewer' | 'admin'): Promise<string> {
+/**
+ * Gives a user of the demo a new password, and returns the password.
+ * @param name also the role of the user
+ */
+async function giveUser(database: Database, name: 'reviewer' | 'admin'): Promise<string> {
   const by = DEMO_ACTOR;
   const known = await database.prisma.consoleUser.count({ where: { name } });
   if (known === 0) await addUser(database, { name, role: name, by });
-  return createLink(database, { name, by });
+  const password = newToken().slice(0, 16);
+  await consumeLink(
+    database,
+    await createLink(database, { name, by }),
+    await hashPassword(password),
+  );
+  return password;
 }
 
 /** Runs the complete service and the made-up ERP, so that every button of the console works. */

@@ -4,24 +4,28 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type ChildCommand, startCommand } from '../support/child-command.ts';
 import { forFile, openFolder } from '../support/for-tests.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
-import { PASSWORD } from '../support/second-factor.ts';
 import { countClicks, describeInBrowser, look, textOf } from './browser.ts';
 
 describeInBrowser('the demo in a browser', (browser) => {
   const folder = forFile(openFolder);
   let demo: ChildCommand;
-  let link: URL;
+  let start: URL;
+  let password: string;
   let page: Page;
   beforeAll(async () => {
     demo = startCommand(['demo'], { DATA_DIR: folder.path });
-    const readLink = () => {
-      const line = /reviewer.* (http:\/\/127\.0\.0\.1:\d+\/link\/\S+)/;
-      const [, found] = line.exec(demo.stdout()) ?? [];
-      if (found === undefined) throw new Error(`no link of the reviewer in: ${demo.stdout()}`);
-      return new URL(found);
+    const readUser = () => {
+      const lines = /The console is at (http:\S+)\. .*\n\n +reviewer +password (\S+)/;
+      const [, address, found] = lines.exec(demo.stdout()) ?? [];
+      if (address === undefined || found === undefined) {
+        throw new Error(`no password of the reviewer in: ${demo.stdout()}`);
+      }
+      return { address: new URL(address), found };
     };
-    link = await vi.waitFor(readLink, { timeout: PATIENCE_MS, interval: 250 });
-    page = await browser.open(link.origin);
+    const user = await vi.waitFor(readUser, { timeout: PATIENCE_MS, interval: 250 });
+    start = user.address;
+    password = user.found;
+    page = await browser.open(start.origin);
   });
   afterAll(async () => {
     const problems = browser.takeProblems();
@@ -43,11 +47,11 @@ describeInBrowser('the demo in a browser', (browser) => {
   test('the first title is posted after 5 clicks', async () => {
     const counted = countClicks();
     const { click } = counted;
-    await page.goto(link.href);
-    await page.getByLabel('New password').fill(PASSWORD);
-    await page.getByLabel('Repeat the password').fill(PASSWORD);
-    await click(page.getByRole('button', { name: 'Save and sign in' }));
-    await page.waitForURL(`${link.origin}/`);
+    await page.goto(start.href);
+    await page.getByLabel('User name').fill('reviewer');
+    await page.getByLabel('Password').fill(password);
+    await click(page.getByRole('button', { name: 'Sign in' }));
+    await page.waitForURL(`${start.origin}/`);
     const urgent = new Set(await urgentDays());
     await page.goto('/');
     const days = await hrefsIn(page.locator('.months a[href^="/days/"]'));
