@@ -1,6 +1,9 @@
 /** What the booking lines of titles have asked for. */
 import { Prisma } from '../../generated/prisma/client.ts';
 
+/** Instalments that are paid by the month have due dates farther apart. */
+export const FAR_DUE_DAYS = Prisma.sql`20`;
+
 /** The first two parts of the keys of a booking's lines: the date and the identity. @param date of the same row */
 export const identityOf = (date: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`to_char(${date}, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '')`;
@@ -94,7 +97,7 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
   ), left_over AS MATERIALIZED (
     SELECT * FROM booking WHERE id NOT IN (SELECT line_id FROM own)
   ), continued AS MATERIALIZED (
-    SELECT left_over.*, title.id AS current_id,
+    SELECT left_over.*, title.id AS current_id, title.anticipated_due_date AS current_due,
            rank() OVER (PARTITION BY left_over.id ORDER BY
              (title.original_value, title.anticipated_due_date)
                IS DISTINCT FROM (left_over.original_value, left_over.anticipated_due_date),
@@ -111,7 +114,10 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
       SELECT own.title_id, true AS is_own, states, posted_at, begun_at, is_offered, name, erp_key AS erp_keys
       FROM own JOIN booking ON booking.id = line_id
       UNION ALL
-      SELECT current_id, false, states, posted_at, begun_at, is_offered, name, erp_key FROM continued WHERE place = 1
+      -- The booking of a far instalment that names no payable explains none.
+      SELECT current_id, false, states, posted_at, begun_at, is_offered, name,
+             coalesce(erp_key, CASE WHEN abs(current_due - anticipated_due_date) > ${FAR_DUE_DAYS} THEN '' END)
+      FROM continued WHERE place = 1
       UNION ALL
       SELECT title_id, true, ARRAY['withdrawn'], posted_at, begun_at, is_offered, name, erp_key AS erp_keys
       FROM left_over WHERE is_undone AND title_id IS NOT NULL

@@ -1,7 +1,7 @@
 /** The pairs of titles and payables that are judged. See docs/matching.md. */
 import { Prisma } from '../../generated/prisma/client.ts';
 import { joinClosedDay, joinedBusinessDay, MAX_MOVE_DAYS } from '../calendar/business-days.sql.ts';
-import { askedLines } from './asked-lines.sql.ts';
+import { askedLines, FAR_DUE_DAYS } from './asked-lines.sql.ts';
 import {
   DUE_DAYS,
   IS_COMPARED,
@@ -195,9 +195,6 @@ const settledPayables = (condition: Prisma.Sql) => Prisma.sql`
   CROSS JOIN LATERAL (SELECT DISTINCT unnest(ARRAY[open_value, total_value]) AS value) AS stated
   WHERE value IS NOT NULL AND ${IS_COMPARED} AND ${condition}
     AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.erp_key = payable.erp_key)`;
-
-/** Instalments that are paid by the month have due dates farther apart. */
-export const FAR_DUE_DAYS = Prisma.sql`20`;
 
 export const IS_NEAR_DUE = Prisma.sql`(days <= ${DUE_DAYS} OR same_due)`;
 /** The same due date, or one within the tolerance; of one order also a due date that the ERP does not state. */

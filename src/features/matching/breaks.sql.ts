@@ -1,7 +1,7 @@
 /** Judges the pairs of titles and payables: what differs, and which titles wait for it. See docs/matching.md. */
 import type { Transaction } from '../../base/database/database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { identityOf } from './asked-lines.sql.ts';
+import { FAR_DUE_DAYS, identityOf } from './asked-lines.sql.ts';
 import {
   ALL,
   BOOKING_OF_PAYABLE,
@@ -9,7 +9,6 @@ import {
   CLAIM,
   CLOSED_DAY,
   DUE_PLACE,
-  FAR_DUE_DAYS,
   FITS_OPEN,
   IS_BOOKED,
   IS_NEAR,

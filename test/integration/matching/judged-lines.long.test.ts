@@ -419,3 +419,13 @@ test('the settled payable of a withdrawn instalment hides no payment to the supp
   await expectBreaks(settled, 'paid_to_supplier! own k1');
   expect(await judged.waiting(date)).toEqual(['own']);
 });
+
+test('the booking of a withdrawn instalment that names no payable explains no payment of another instalment', async () => {
+  await judged.pull(date, 'plain 1537 due=2099-08-30, rest 9999');
+  await judged.match();
+  await judged.release(date);
+  await judged.answer(date, 'posted');
+  await judged.pull(date, 'plain 1537, rest 9999');
+  await expectBreaks('k1 0 total=1537 paid', 'paid_to_supplier! plain k1', 'snapshot');
+  expect(await judged.waiting(date)).toEqual(['plain']);
+});
