@@ -3893,7 +3893,7 @@ COMMENT ON COLUMN conciliation.api_key.revoked_by IS
 -- Rows are inserted and deleted in batches of a whole day. Autovacuum therefore starts after a fixed number
 -- of dead rows instead of a share of the table, runs without a cost delay, and does not start because of
 -- inserts alone. Statistics are always out of date when a statement is planned; see configurePlanner in
--- src/core/ledger/planner-settings.sql.ts.
+-- src/core/merge/merge-plan.sql.ts.
 
 CREATE UNLOGGED TABLE conciliation.staged_title (
   fence                          bigint  NOT NULL,

@@ -209,7 +209,7 @@ function emailOf(
   return { url, isPlain, from, to };
 }
 
-/** The same relative path from src/runtime and from dist/runtime. */
+/** The same relative path from src/base/config and from dist/base/config. */
 const PACKAGE_FILE = new URL('../../../package.json', import.meta.url);
 
 export function packageVersion(): string {

@@ -307,8 +307,8 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
             THEN (SELECT count(*) FROM conciliation.title_payable AS match WHERE match.title_id = title.id)
             ELSE (SELECT count(*) FROM conciliation.title_succession WHERE predecessor_id = title.id) END = 0
   ), moved AS MATERIALIZED (
-    -- The title that continues a withdrawn one on another accepted date: of equal titles, that with the nearest due date.
-    -- One that is farther away is rather another instalment.
+    -- The title that continues a withdrawn one: of equal titles, that with the nearest due date. One that is farther away
+    -- is rather another instalment.
     SELECT DISTINCT ON (gone.id) title.id AS title_id, gone.id AS predecessor_id
     FROM lone AS title JOIN lone AS gone USING (order_uid, original_value)
     WHERE title.status = 'current' AND gone.status = 'withdrawn'
