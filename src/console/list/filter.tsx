@@ -21,7 +21,7 @@ export interface FilterField<Value> {
    * tabs: links above the list, in place of a field. hidden: kept in addresses and forms only. search: text that may be
    * a tax identifier, which must not get into an address, because proxies log addresses.
    */
-  readonly look: 'choice' | 'tabs' | 'date' | 'number' | 'text' | 'search' | 'flag' | 'hidden';
+  readonly look: 'choice' | 'tabs' | 'date' | 'text' | 'search' | 'flag' | 'hidden';
   /** The texts of a choice, and the key of each one's text. */
   readonly choices?: readonly (readonly [string, TextKey])[];
 }
@@ -87,16 +87,14 @@ export const searchField = (label: TextKey): FilterField<string | null> => ({
   look: 'search',
 });
 
-export const numberField = (
-  label: TextKey,
-  { min, max, absent }: { readonly min: number; readonly max: number; readonly absent: number },
-): FilterField<number> => ({
+/** The id of a row, which has no control in the form. 0: any. Ids are large after a restore of the database. */
+export const idField = (label: TextKey): FilterField<number> => ({
   label,
-  absent,
-  look: 'number',
-  schema: Type.Integer({ minimum: min, maximum: max, default: absent }),
+  absent: 0,
+  look: 'hidden',
+  schema: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
   parse: (text) =>
-    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+    /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined,
 });
 
 export const asTabs = <Value,>(field: FilterField<Value>): FilterField<Value> => ({
@@ -181,7 +179,7 @@ export function FilterForm(props: {
   const { text } = usePage();
   const isInput = ({ look }: FilterField<unknown>) => look !== 'tabs' && look !== 'hidden';
   const kept = Object.fromEntries(Object.entries(fields).filter(([, field]) => !isInput(field)));
-  const inputOf = (name: string, { look, choices, schema }: FilterField<unknown>) => {
+  const inputOf = (name: string, { look, choices }: FilterField<unknown>) => {
     const value = String(filter[name] ?? '');
     if (look === 'choice') {
       const keys = new Map(choices);
@@ -196,9 +194,7 @@ export function FilterForm(props: {
       );
     }
     if (look === 'date') return <input type="date" name={name} value={value} />;
-    if (look !== 'number') return <input name={name} value={value} maxLength={200} />;
-    const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
-    return <input type="number" name={name} value={value} min={minimum} max={maximum} />;
+    return <input name={name} value={value} maxLength={200} />;
   };
   const content = (
     <>

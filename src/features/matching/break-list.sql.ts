@@ -23,7 +23,7 @@ import {
   choice,
   dateField,
   type FilterOf,
-  numberField,
+  idField,
   textField,
 } from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
@@ -106,7 +106,7 @@ export const BREAK_FILTER = {
   /** The supplier's code in the ERP. */
   supplier: textField('matching.supplier', MAX_KEY_CHARACTERS),
   /** 0 and null: all. If one of the two is stated, the breaks of exactly these sides; a title 0 is none then. */
-  title: asHidden(numberField('matching.order', { min: 0, max: 999_999_999, absent: 0 })),
+  title: idField('matching.order'),
   payable: asHidden(textField('matching.key', MAX_KEY_CHARACTERS)),
 };
 export type BreakFilter = FilterOf<typeof BREAK_FILTER>;

@@ -16,11 +16,10 @@ import {
 } from '../../console/api/schema-parts.ts';
 import {
   anyOf,
-  asHidden,
   asTabs,
   dateField,
   type FilterOf,
-  numberField,
+  idField,
   textField,
 } from '../../console/list/filter.tsx';
 import type { Place } from '../../console/list/list.tsx';
@@ -100,7 +99,7 @@ export type Proposal = Readonly<Static<typeof Proposal>>;
 
 export const PROPOSAL_FILTER = {
   /** 0: all titles. Of one title, the list has also what is beyond the tolerances. */
-  title: asHidden(numberField('matching.order', { min: 0, max: 999_999_999, absent: 0 })),
+  title: idField('matching.order'),
   kind: asTabs(anyOf('matching.kind', LISTED_KINDS, (kind) => `matching.proposalKinds.${kind}`)),
   date: dateField('matching.date'),
   supplier: textField('matching.supplier', MAX_KEY_CHARACTERS),

@@ -7,7 +7,7 @@ import { findAlterations } from '../../support/days.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
@@ -195,4 +195,24 @@ test('tolerances are tried before a reviewer sets them', async () => {
   const set = await pages.reviewer.post('/matching-rules', { ...rules, ...reason });
   expect(set.location).toBe('/matching-rules?notice=confirmed');
   expect((await pages.reviewer.get('/proposals')).text).toContain('There is no proposal.');
+});
+
+test('a break of a title whose id is from after a restore has its page, and a person resolves it', async () => {
+  const { world, reviewer } = pages;
+  await world.database.prisma.$executeRaw`
+    SELECT setval('conciliation.title_id_seq', ${28_750_566_589_692n}::bigint)`;
+  const second = daysFrom(1, DAY);
+  await world.serve(second, [titleText({ uid: 'restored', value: '70', date: second })]);
+  await runMatching(world.database, { by: 'test' });
+  const path = await breakPath('missing_in_erp', 'restored', null);
+  const page = await reviewer.get(path);
+  expect(page.status).toBe(200);
+  const title = String(await titleId('restored'));
+  expect(page.text).toContain(`/proposals?title=${title}`);
+  expect((await reviewer.get(`/proposals?title=${title}`)).text).not.toContain('Not applied');
+  const digest = hiddenIn(page.text, 'digest');
+  const fields = { kind: 'missing_in_erp', title, digest, ...reason };
+  expect((await reviewer.post('/breaks/resolve', fields)).location).toBe(
+    '/breaks?notice=break_resolved',
+  );
 });

@@ -47,7 +47,7 @@ const listOf = (input: { readonly date?: CivilDate }) =>
 export const BREAK = declarePage({
   path: '/break',
   active: '/breaks',
-  input: { kind: words(BREAK_KINDS), title: Type.Optional(id), payable: Type.Optional(erpKey) },
+  input: KEY,
   read: async ({ database, fourEyes }, input, request) => {
     const { prisma } = database;
     const { filter } = readFilter(BREAK_FILTER, input);
