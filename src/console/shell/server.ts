@@ -5,6 +5,7 @@
  */
 
 import type { AddressInfo } from 'node:net';
+import AjvCompiler from '@fastify/ajv-compiler';
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
 import fastifySwagger from '@fastify/swagger';
@@ -48,6 +49,9 @@ export interface ConsoleOptions {
   readonly parts: ConsoleParts;
 }
 
+/** A misspelt parameter must not widen a selection. */
+const KEEPS_UNKNOWN = { removeAdditional: false } as const;
+
 const REQUEST_TIMEOUT_MS = 10_000;
 /** How often Node looks for requests beyond the timeout; its default is 30 seconds. */
 const TIMEOUT_CHECK_MS = 1_000;
@@ -62,8 +66,7 @@ export function createConsole(options: ConsoleOptions) {
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
-    // A misspelt parameter must not widen a selection.
-    ajv: { customOptions: { removeAdditional: false } },
+    ajv: { customOptions: KEEPS_UNKNOWN },
     schemaErrorFormatter: ([fault], part) => new Error(schemaFault(part, fault)),
   });
   return {
@@ -280,6 +283,13 @@ async function addApiRoutes(server: FastifyInstance, parts: ConsoleParts): Promi
       // Tests compare the responses with the schemas. A serializer made from the schemas would hide
       // a difference.
       api.setSerializerCompiler(() => (data) => JSON.stringify(data));
+      const compilerOf = AjvCompiler();
+      api.setValidatorCompiler(({ schema, httpPart }) => {
+        // The digits of a JSON number have passed through a double: a number is never read as text.
+        const isJson = httpPart === 'body';
+        const customOptions = { ...KEEPS_UNKNOWN, ...(isJson && { coerceTypes: false }) };
+        return compilerOf({}, { customOptions })({ schema });
+      });
       for (const { api: operations = [], lists = [] } of parts.features) {
         for (const add of [...operations, ...lists.map(({ addApi }) => addApi)]) add(api, parts);
       }

@@ -61,6 +61,8 @@ test.each([
   [{ accountingDate: '0000-01-01' }, 'body/receipts/1/accountingDate must match pattern'],
   [{ document: 'a\0' }, 'body/receipts/1/document must match pattern'],
   [{ document: '\ud83d' }, 'body/receipts/1/document must match pattern'],
+  [{ document: 2026.1 }, 'body/receipts/1/document must be string,null'],
+  [{ idempotencyKey: 7 }, 'body/receipts/1/idempotencyKey must be string'],
   [{ final: true }, 'body/receipts/1 must NOT have additional properties: final'],
   [{ document: null }, 'receipt "b": document: expected 1 to 200 characters, not only blanks'],
   [{ document: '\u00a0' }, 'receipt "b": document: expected 1 to 200 characters, not only blanks'],
