@@ -17,8 +17,7 @@ import {
 } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { askedLines } from '../matching/asked-lines.sql.ts';
-import { BOOKING_OF_PAYABLE } from '../matching/break-pairs.sql.ts';
+import { askedLines, BOOKING_OF_PAYABLE } from '../matching/asked-lines.sql.ts';
 import { isAgent, TITLE_TAX_ID } from '../matching/candidates.sql.ts';
 import { cnpjOf } from '../matching/companies.sql.ts';
 import { PAYEE } from '../matching/judgement.sql.ts';

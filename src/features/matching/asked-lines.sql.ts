@@ -8,6 +8,15 @@ export const FAR_DUE_DAYS = Prisma.sql`20`;
 export const identityOf = (date: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`to_char(${date}, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '')`;
 
+/** The booking of a line's key: the key without its version, because an adjustment posts the booking again. */
+const bookingOf = (key: Prisma.Sql) => Prisma.sql`regexp_replace(${key}, ':[0-9]+$', '')`;
+
+/** The booking of the line that made a payable. */
+export const BOOKING_OF_PAYABLE = bookingOf(Prisma.sql`payable.booking_key`);
+
+/** The booking of the line that settled a payable. */
+export const SETTLING_BOOKING = bookingOf(Prisma.sql`payable.settled_by`);
+
 /** The rows that are read. A title is read with all titles and bookings of its date and identity. */
 interface AskedScope {
   /** Of `line`. */

@@ -1,7 +1,7 @@
 /** The pairs of titles and payables that are judged. See docs/matching.md. */
 import { Prisma } from '../../generated/prisma/client.ts';
 import { joinClosedDay, joinedBusinessDay, MAX_MOVE_DAYS } from '../calendar/business-days.sql.ts';
-import { askedLines, FAR_DUE_DAYS } from './asked-lines.sql.ts';
+import { askedLines, FAR_DUE_DAYS, SETTLING_BOOKING } from './asked-lines.sql.ts';
 import {
   DUE_DAYS,
   IS_COMPARED,
@@ -76,15 +76,6 @@ const pairsOfOrderOrValue = (
     Prisma.sql`${value} = title.original_value AND payable.order_uid IS DISTINCT FROM title.order_uid`,
     titles,
   )}`;
-
-/** The booking of a line's key: the key without its version, because an adjustment posts the booking again. */
-const bookingOf = (key: Prisma.Sql) => Prisma.sql`regexp_replace(${key}, ':[0-9]+$', '')`;
-
-/** The booking of the line that made a payable. */
-export const BOOKING_OF_PAYABLE = bookingOf(Prisma.sql`payable.booking_key`);
-
-/** The booking of the line that settled a payable. */
-export const SETTLING_BOOKING = bookingOf(Prisma.sql`payable.settled_by`);
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper, payable.order_uid AS erp_order,
   payable.due_date AS erp_due, payable.total_value AS erp_total, ${SETTLING_BOOKING} AS settling_booking,
@@ -307,15 +298,17 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
             THEN (SELECT count(*) FROM conciliation.title_payable AS match WHERE match.title_id = title.id)
             ELSE (SELECT count(*) FROM conciliation.title_succession WHERE predecessor_id = title.id) END = 0
   ), moved AS MATERIALIZED (
-    -- The title that continues a withdrawn one: of equal titles, that with the nearest due date. One that is farther away
-    -- is rather another instalment.
+    -- The title that continues a withdrawn one: of those with its due date or value, that with the nearest due date. One
+    -- that is farther away is rather another instalment.
     SELECT DISTINCT ON (gone.id) title.id AS title_id, gone.id AS predecessor_id
-    FROM lone AS title JOIN lone AS gone USING (order_uid, original_value)
+    FROM lone AS title JOIN lone AS gone USING (order_uid)
     WHERE title.status = 'current' AND gone.status = 'withdrawn'
       AND ROW(title.buyer_identification, title.provider_external_id)
           IS NOT DISTINCT FROM ROW(gone.buyer_identification, gone.provider_external_id)
-      AND abs(title.anticipated_due_date - gone.anticipated_due_date) <= ${FAR_DUE_DAYS}
-    ORDER BY gone.id, abs(title.anticipated_due_date - gone.anticipated_due_date), title.id
+      AND abs(title.anticipated_due_date - gone.anticipated_due_date)
+          <= CASE WHEN title.original_value = gone.original_value THEN ${FAR_DUE_DAYS} ELSE 0 END
+    ORDER BY gone.id, abs(title.anticipated_due_date - gone.anticipated_due_date),
+             title.original_value <> gone.original_value, title.id
   ), heir AS MATERIALIZED (
     SELECT link.title_id, gone.id AS gone_id, place
     FROM (

@@ -1,10 +1,14 @@
 /** Judges the pairs of titles and payables: what differs, and which titles wait for it. See docs/matching.md. */
 import type { Transaction } from '../../base/database/database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { FAR_DUE_DAYS, identityOf } from './asked-lines.sql.ts';
+import {
+  BOOKING_OF_PAYABLE,
+  FAR_DUE_DAYS,
+  identityOf,
+  SETTLING_BOOKING,
+} from './asked-lines.sql.ts';
 import {
   ALL,
-  BOOKING_OF_PAYABLE,
   BUSINESS_DAY,
   CLAIM,
   CLOSED_DAY,
@@ -17,7 +21,6 @@ import {
   pairsOfSupplier,
   payablesOf,
   type Scope,
-  SETTLING_BOOKING,
   SIDE,
   scopeOf,
   titlesOf,
@@ -145,7 +148,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
     SELECT date, name, booking_name AS booking, kind, state, states, booking.original_value, key AS erp_key,
-           own.title_id AS owner, kind = 'reverse' AND state = 'refused' AS is_refused
+           booking.anticipated_due_date AS booked_due, own.title_id AS owner,
+           kind = 'reverse' AND state = 'refused' AS is_refused
     FROM booking LEFT JOIN own ON line_id = booking.id
     LEFT JOIN LATERAL unnest(string_to_array(booking.erp_key, ',')) AS key ON true
     LEFT JOIN held ON held.title_id = own.title_id AND held.erp_key = key
@@ -185,7 +189,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                  SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
                  WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid,
                -- The title is rather another instalment than that of the booking.
-               (payable.instalment IS NOT NULL AND abs(payable.due_date - due) > ${FAR_DUE_DAYS}) IS TRUE AS is_far
+               (abs(CASE WHEN payable.erp_key IS NULL THEN booked_due WHEN payable.instalment IS NOT NULL THEN payable.due_date END
+                    - due) > ${FAR_DUE_DAYS}) IS TRUE AS is_far
       ) AS agent
       WHERE owner IS NOT NULL OR is_paid
          -- A release offers the reversals of its date first, and a line that is offered later is read later.

@@ -6,6 +6,7 @@ import {
   joinedBusinessDay,
   MAX_MOVE_DAYS,
 } from '../calendar/business-days.sql.ts';
+import { SETTLING_BOOKING } from './asked-lines.sql.ts';
 import type { CompanyFacts } from './companies.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
@@ -231,17 +232,20 @@ const MATCH_ID = Prisma.sql`CASE WHEN rows = 1 THEN lasting.id END AS match_id`;
  * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
  * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
  * run. A match is fixed if a line asks for one of its titles, or if one of its payables is settled, wholly or
- * in part. Every other match of the program is chosen again. For a statement with WITH, after `companyNames` and
- * `askedLines`.
+ * in part, and not by the booking of another order. Every other match of the program is chosen again. For a statement
+ * with WITH, after `companyNames` and `askedLines`.
  */
 export const CANDIDATES = Prisma.sql`
   lasting AS MATERIALIZED (
     SELECT match.id, match.title_id, match.erp_key, rule, title_part, erp_part, coalesce(sum_id, match.id) AS key,
            count(*) OVER whole AS rows,
-           bool_or(rule = 'person' OR live.title_id IS NOT NULL OR payable.status <> 'open' OR closed_at IS NOT NULL
-                   OR open_value < erp_value OR NOT ${IS_COMPARED}) OVER whole AS is_fixed
+           bool_or(rule = 'person' OR live.title_id IS NOT NULL OR NOT ${IS_COMPARED} OR settling.id IS NULL AND (
+                     payable.status <> 'open' OR closed_at IS NOT NULL OR open_value < erp_value)) OVER whole AS is_fixed
     FROM conciliation.title_match AS match
+    JOIN conciliation.title AS title ON title.id = match.title_id
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    LEFT JOIN booking AS settling ON settling.booking_name = ${SETTLING_BOOKING} AND NOT settling.is_undone
+     AND btrim(settling.order_uid) <> btrim(title.order_uid)
     LEFT JOIN live ON live.title_id = match.title_id
     WHERE ended_at IS NULL
     WINDOW whole AS (PARTITION BY coalesce(sum_id, match.id))

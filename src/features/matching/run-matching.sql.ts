@@ -160,6 +160,9 @@ const BOOKINGS_SEEN = Prisma.sql`
   (coalesce((SELECT max(id) FROM conciliation.booking_batch), 0)
    + coalesce((SELECT max(id) FROM conciliation.booking_receipt WHERE outcome IS NOT NULL), 0))`;
 
+/** Why a match ended whose payable has another key now. */
+const ENTERED_AGAIN = 'the payable is entered again';
+
 /** Ends a sum as a whole. What a line has asked for ends no match: the payable and the title are judged by the line. */
 async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<number> {
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
@@ -180,7 +183,7 @@ async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<
         WHERE ended_at IS NULL AND rule <> 'person'
       ) AS judged
       WHERE reason IS NOT NULL GROUP BY 1
-      HAVING bool_or(reason = ${WITHDRAWN}) OR NOT bool_or(is_asked)
+      HAVING bool_or(reason IN (${WITHDRAWN}, ${ENTERED_AGAIN})) OR NOT bool_or(is_asked)
     ), ended AS (
       UPDATE conciliation.title_match AS match
       SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = changed.reason
@@ -199,7 +202,7 @@ const reasonOf = () => Prisma.sql`
        WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0 AND NOT ${IS_REDUCED}
          THEN ${CHANGED}
        WHEN NOT ${MAY_BE_COMPANY} THEN 'the company is another buyer'
-       WHEN payable.erp_key IN (SELECT erp_key FROM entered_again) THEN 'the payable is entered again'
+       WHEN payable.erp_key IN (SELECT erp_key FROM entered_again) THEN ${ENTERED_AGAIN}
   END`;
 
 /**

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
-import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
+import { type BreakKind, GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { AGENT, orderWorldOfFile, SUPPLIER } from '../../support/judged-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { receiptOf } from '../../support/receipts.ts';
@@ -111,6 +111,39 @@ test('a payable that is entered again under another key gets the title', async (
     expect(await matches()).toBe(`a=${key} exact`);
   }
   expect(await waiting()).toEqual([]);
+});
+
+test.each(['posted', 'failed', null] as const)(
+  'a payable that is entered again after the release is that of the title: %s',
+  async (answer) => {
+    await begin('k1 1000 doc=NF');
+    await judged.release(own.date);
+    if (answer !== null) await judged.answer(own.date, answer);
+    await state('k2 1000 doc=NF, unrelated 1 code=P-9', 'snapshot');
+    await judged.match();
+    expect(await matches()).toBe('a=k2 exact');
+    expect(await breaks()).toEqual([]);
+    // The ERP has lost what it posted, and would pay the supplier.
+    await judged.passDays(GRACE_DAYS + 1);
+    await judged.match();
+    expect(await breaks()).toEqual(answer === 'posted' ? ['still_open! a k2'] : []);
+  },
+);
+
+test('of two titles of an order that one response restates, each keeps the payable of its due date or value', async () => {
+  await begin('k1 1000, k2 1000 due=2099-07-29', '# 1000, # 1000 due=2099-07-29');
+  await state(`k2 0 total=1000 due=2099-07-29 ${PAID}`);
+  await pull('# 1000 due=2099-07-15, # 999 due=2099-07-29');
+  await judged.match();
+  expect((await breaks()).filter((text) => text.includes('k2'))).toEqual([
+    'paid_to_supplier! a k2',
+  ]);
+  expect(await waiting()).toEqual(['a']);
+  await judged.release(own.date);
+  const released = await world.database.prisma.bookingLine.findMany({
+    where: { date: own.date, orderUid: own.uid },
+  });
+  expect(released.map(({ originalValue }) => Number(originalValue))).toEqual([1000]);
 });
 
 test('a receivable that comes back waits where the ERP has refused the reversal', async () => {

@@ -540,3 +540,30 @@ test('a restated title without a match waits while the payable of its order is p
   await judged.release(date);
   expect(await lines(date)).toEqual(['book m - 1', 'reverse m - 2']);
 });
+
+test.each([
+  ['2099-07-30', 'already_assigned i -'],
+  ['2099-07-10', 'reversal_refused! i -'],
+])(
+  'a refused reversal of a booking without a payable concerns the title of a near due date: %s',
+  async (due, found) => {
+    await book(true, '', `i ${value}`);
+    await pull(`i ${value} due=${due}`, other);
+    await withdraw('failed', true);
+    expect(await breaks(other)).toEqual([found]);
+    expect(await judged.waiting(other)).toEqual(['i']);
+  },
+);
+
+test('a title gives the payable back that the booking of another order has settled', async () => {
+  await book();
+  await judged.pull(date, REST);
+  await pull('n # due=2099-07-05', other);
+  await judged.match();
+  expect(await listMatches(world.database)).toContain('n=k1 tolerance');
+  await state(`k1 0 total=# paid as=assignment by=${await judged.keyOf('m', date)}`);
+  expect(await breaks(other)).toEqual(['anticipated_twice! n k1']);
+  await state('k2 # due=2099-07-05');
+  expect(await breaks(other)).toEqual([]);
+  expect(await listMatches(world.database)).toContain('n=k2 exact');
+});
