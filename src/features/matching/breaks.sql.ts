@@ -189,8 +189,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                  SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
                  WHERE status = 'paid' AND ${BOOKING_OF_PAYABLE} = ANY(ARRAY(SELECT booking FROM claim))) AS is_paid,
                -- The title is rather another instalment than that of the booking.
-               (abs(CASE WHEN payable.erp_key IS NULL THEN booked_due WHEN payable.instalment IS NOT NULL THEN payable.due_date END
-                    - due) > ${FAR_DUE_DAYS}) IS TRUE AS is_far
+               (abs(CASE WHEN payable.erp_key IS NULL THEN booked_due
+                         WHEN payable.instalment IS NOT NULL THEN payable.due_date END - due) > ${FAR_DUE_DAYS}) IS TRUE AS is_far
       ) AS agent
       WHERE owner IS NOT NULL OR is_paid
          -- A release offers the reversals of its date first, and a line that is offered later is read later.
