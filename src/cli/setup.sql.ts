@@ -2,8 +2,8 @@ import { statfs } from 'node:fs/promises';
 import { openPlatform, openStaging, openToken } from '../app/parts.ts';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { Config } from '../base/config/config.ts';
-import { requireSameClock, skipLostNumbers } from '../base/database/coordination.sql.ts';
-import type { Database } from '../base/database/database.ts';
+import { takeLock } from '../base/database/coordination.sql.ts';
+import type { Database, Transaction } from '../base/database/database.ts';
 import { migrate } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import {
@@ -14,6 +14,7 @@ import {
 } from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
 import { OverdueError, within } from '../base/runtime/timing.ts';
+import { requireSameClock } from '../core/planner/planner.sql.ts';
 import { dayWindow } from '../core/title/title-contract.ts';
 import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
 import { migrateQueue } from '../core/work/postgres-backend.ts';
@@ -237,3 +238,16 @@ Example: conciliation restored --reason "disk failure, backup of 3 March 02:00"`
 });
 
 export const COMMANDS = [doctor, migrateSchema, restored];
+
+/**
+ * After a restore of the database: makes the positions of the feeds and the ids of titles go on above every number that
+ * was ever given.
+ * @returns the next number
+ */
+export async function skipLostNumbers(tx: Transaction): Promise<bigint> {
+  // Offers and changes are numbered under this lock.
+  await takeLock(tx, 'closing');
+  const [{ next }] = await tx.$queryRaw<[{ next: bigint }]>`
+    SELECT conciliation.skip_numbers() AS next`;
+  return next;
+}

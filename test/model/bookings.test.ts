@@ -5,9 +5,9 @@
  * nothing is missing.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { skipLostNumbers } from '../../src/base/database/coordination.sql.ts';
 import { InputError } from '../../src/base/runtime/errors.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { skipLostNumbers } from '../../src/cli/setup.sql.ts';
 import { createSeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { readFeed } from '../../src/features/bookings/feed.sql.ts';
 import { answerReceipts } from '../../src/features/bookings/receipt-decisions.sql.ts';

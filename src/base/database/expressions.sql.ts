@@ -21,14 +21,6 @@ export const taxIdText = (value: string): string => `conciliation.tax_id(${value
 
 export const taxIdOf = (value: string): Prisma.Sql => Prisma.raw(taxIdText(value));
 
-/** The normal form of the tax identifier of a company, such as a buyer. */
-export const companyIdText = (value: string): string => `conciliation.tax_id(${value}, true)`;
-
-export const companyIdOf = (value: string): Prisma.Sql => Prisma.raw(companyIdText(value));
-
-/** The buyer of a row with the columns of `title`, in its normal form; empty: none. */
-export const BUYER = Prisma.sql`coalesce(${companyIdOf('buyer_identification')}, '')`;
-
 /**
  * Whether two texts may name the same party: they do, or leading zeros decide between a CPF and a CNPJ. Not for
  * blanks. The first comparison is quicker, and can be the condition of a hash join.

@@ -4,7 +4,13 @@ import { extname } from 'node:path';
 import { pipeline } from 'node:stream';
 import { type Options, parse } from 'csv-parse';
 import { InputError } from '../runtime/errors.ts';
-import { type FieldFault, isObject } from '../values/field-fault.ts';
+import {
+  type FieldFault,
+  isObject,
+  isStorableText,
+  MAX_TEXT_CHARACTERS,
+  TEXT_EXPECTATION,
+} from '../values/field-fault.ts';
 
 export interface CsvRecord {
   /** The line of the file on which the row begins, from 1. */
@@ -286,3 +292,19 @@ function parseJson(bytes: Buffer): unknown {
     throw new InputError(`the file is not JSON${place === undefined ? '' : ` (${place})`}`);
   }
 }
+
+/** Returns what was expected in place of a value that is no text, or none that can be stored; null: it is one. */
+export function textFault(value: unknown, maxLength = MAX_TEXT_CHARACTERS): string | null {
+  if (typeof value !== 'string') return 'expected text';
+  if ([...value.slice(0, 2 * maxLength + 1)].length > maxLength) {
+    return `expected at most ${maxLength} characters`;
+  }
+  return isStorableText(value) ? null : TEXT_EXPECTATION;
+}
+
+/** An unknown field is probably misspelled, and its content would be lost. */
+export const unknownField = (name: string, path = ''): FieldFault => ({
+  // A name that is not an identifier may be content of another field.
+  field: path + (/^[A-Za-z_]\w{0,39}$/.test(name) ? name : '(another field)'),
+  expected: 'not a field of the interface',
+});

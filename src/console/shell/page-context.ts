@@ -10,7 +10,7 @@ import {
   textOf,
 } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { isPlainDecimal } from '../../base/values/decimal.ts';
+import { isPlainDecimal } from '../../base/export/table.ts';
 import { csrfTokenOf } from './guard.ts';
 
 /** Formats numbers, dates and instants for a reader. */

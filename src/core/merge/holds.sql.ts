@@ -3,11 +3,11 @@
  * holds it. A title that is withdrawn is lost unless it has a successor: the same title, restated under another identity.
  */
 import type { Transaction } from '../../base/database/database.ts';
-import { companyIdOf } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
 import type { Attempt, Hold, HoldReason } from '../ledger/pull-ledger.sql.ts';
+import { companyIdOf } from '../title/title-hashes.sql.ts';
 import type { EngineParts, Losses, MergePlan } from './engine-hooks.ts';
 import { pairKey } from './merge-apply.sql.ts';
 

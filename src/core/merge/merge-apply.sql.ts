@@ -1,5 +1,4 @@
 import type { Transaction } from '../../base/database/database.ts';
-import { companyIdText } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
@@ -10,7 +9,7 @@ import {
   mergedDay,
 } from '../ledger/day-ledger.sql.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../title/title.ts';
-import { ROW_DIGEST } from '../title/title-hashes.sql.ts';
+import { companyIdText, ROW_DIGEST } from '../title/title-hashes.sql.ts';
 import type { MergingPull } from './engine-hooks.ts';
 
 // Column lists are written from TITLE_COLUMNS, a constant of this program: nothing from outside

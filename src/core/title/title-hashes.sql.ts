@@ -90,3 +90,11 @@ export const ROW_DIGEST = Prisma.raw(
 /** `day.content_digest` of rows with a content hash: equal exactly for equal multisets. */
 export const CONTENT_DIGEST = Prisma.sql`
   encode(sha256(coalesce(string_agg(uuid_send(content_hash), '' ORDER BY content_hash), '')), 'hex')`;
+
+/** The normal form of the tax identifier of a company, such as a buyer. */
+export const companyIdText = (value: string): string => `conciliation.tax_id(${value}, true)`;
+
+export const companyIdOf = (value: string): Prisma.Sql => Prisma.raw(companyIdText(value));
+
+/** The buyer of a row with the columns of `title`, in its normal form; empty: none. */
+export const BUYER = Prisma.sql`coalesce(${companyIdOf('buyer_identification')}, '')`;

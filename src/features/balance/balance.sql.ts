@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { BUYER, companyIdOf, taxIdOf } from '../../base/database/expressions.sql.ts';
+import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
@@ -16,6 +16,7 @@ import {
   words,
 } from '../../console/api/schema-parts.ts';
 import type { Place } from '../../console/list/list.tsx';
+import { BUYER, companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { askedLines, BOOKING_OF_PAYABLE } from '../matching/asked-lines.sql.ts';
 import { isAgent, TITLE_TAX_ID } from '../matching/candidates.sql.ts';

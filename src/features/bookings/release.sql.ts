@@ -2,12 +2,13 @@
 import { type Static, Type } from 'typebox';
 import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { amountSum, companyIdOf } from '../../base/database/expressions.sql.ts';
+import { amountSum } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { DESTINATION_COLUMNS, destinationColumns } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
+import { companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   hasObstacle,

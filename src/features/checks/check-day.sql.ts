@@ -1,12 +1,6 @@
 import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import {
-  BUYER,
-  companyIdText,
-  mayBeSameTaxId,
-  taxIdOf,
-  taxIdText,
-} from '../../base/database/expressions.sql.ts';
+import { mayBeSameTaxId, taxIdOf, taxIdText } from '../../base/database/expressions.sql.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {
@@ -21,6 +15,7 @@ import { settleDay } from '../../core/merge/decisions.sql.ts';
 import { arrivalFence } from '../../core/merge/holds.sql.ts';
 import { configurePlanner } from '../../core/merge/merge-plan.sql.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
+import { BUYER, companyIdText } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 // Each check is a query over the current titles of a date. docs/console.md gives the reason for each check.

@@ -19,9 +19,10 @@
  */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../base/database/database.ts';
-import { BUYER, taxIdOf } from '../../base/database/expressions.sql.ts';
+import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';
+import { BUYER } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { buyerOfCompany, IN_BRL, PAYMENTS, TITLE_AGENT } from '../balance/balance.sql.ts';
 import { joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.ts';

@@ -1,13 +1,8 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Compile } from 'typebox/schema';
-import {
-  type FieldFault,
-  MAX_FAULTS,
-  MAX_KEY_CHARACTERS,
-  textFault,
-  unknownField,
-} from '../../base/values/field-fault.ts';
+import { textFault, unknownField } from '../../base/files/import-file.ts';
+import { type FieldFault, MAX_FAULTS, MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import { parseTaxId, TAX_ID_EXPECTATION } from '../../base/values/tax-id.ts';
 import { asWritten } from '../../console/declare.tsx';
 

@@ -1,8 +1,9 @@
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
-import { companyIdOf, taxIdOf } from '../../base/database/expressions.sql.ts';
+import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { OwnSealProps } from '../../console/shell/parts.tsx';
+import { companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /**

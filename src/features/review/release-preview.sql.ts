@@ -1,10 +1,10 @@
 import { inTransaction, type Transaction } from '../../base/database/database.ts';
-import { companyIdOf } from '../../base/database/expressions.sql.ts';
 import { type HeldPull, planHeld } from '../../core/merge/decisions.sql.ts';
 import type { EngineParts } from '../../core/merge/engine-hooks.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { pairKey } from '../../core/merge/merge-apply.sql.ts';
 import { TITLE_COLUMNS } from '../../core/title/title.ts';
+import { companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   type ChangedTitles,

@@ -2,7 +2,7 @@
  * A sweep requests every title accepted since a date and compares each date with the ledger. It merges nothing: a date
  * that differs gets a pull.
  */
-import { readClock } from '../../base/database/coordination.sql.ts';
+
 import type { Database, Transaction } from '../../base/database/database.ts';
 import {
   type ConciliationError,
@@ -21,6 +21,7 @@ import {
 } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { contentOf } from '../../core/ledger/pull-ledger.sql.ts';
+import { readClock } from '../../core/planner/planner.sql.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/pull-plan.ts';
 import type { ConciliationResponse } from '../../core/platform/conciliation-client.ts';
 import { cutTitles, type RawTitle, TitleCutter } from '../../core/reader/cutter.ts';

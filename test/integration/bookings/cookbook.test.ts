@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { skipLostNumbers } from '../../../src/base/database/coordination.sql.ts';
+import { skipLostNumbers } from '../../../src/cli/setup.sql.ts';
 import { settleReceipts } from '../../../src/features/bookings/receipts.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { pullDay, signDay } from '../../support/days.ts';

@@ -3,8 +3,8 @@
  * readers that are restored themselves from an older backup.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { skipLostNumbers } from '../../../src/base/database/coordination.sql.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { skipLostNumbers } from '../../../src/cli/setup.sql.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { withClient } from '../../support/client.ts';

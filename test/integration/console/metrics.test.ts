@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { ensureCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
+import { ensureCheckpoint } from '../../../src/core/planner/planner.sql.ts';
 import type { ObservedAttempt } from '../../../src/core/work/run-pull.ts';
 import { createMetrics, readLedgerGauges } from '../../../src/features/alerts/metrics.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';

@@ -1,11 +1,6 @@
+import { textFault, unknownField } from '../../../base/files/import-file.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
-import {
-  type FieldFault,
-  isObject,
-  MAX_KEY_CHARACTERS,
-  textFault,
-  unknownField,
-} from '../../../base/values/field-fault.ts';
+import { type FieldFault, isObject, MAX_KEY_CHARACTERS } from '../../../base/values/field-fault.ts';
 import { parseTaxId, TAX_ID_EXPECTATION } from '../../../base/values/tax-id.ts';
 
 /** The states of a payable in the ERP. */
