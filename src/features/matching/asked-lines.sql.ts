@@ -128,7 +128,9 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
              coalesce(erp_key, CASE WHEN abs(current_due - anticipated_due_date) > ${FAR_DUE_DAYS} THEN '' END)
       FROM continued WHERE place = 1
       UNION ALL
-      SELECT title_id, true, ARRAY['withdrawn'], posted_at, begun_at, is_offered, name, erp_key AS erp_keys
+      -- What the ERP states before the last reversal on a payable may be the result of the booking before.
+      SELECT title_id, true, ARRAY['withdrawn'], max(posted_at) OVER (PARTITION BY coalesce(erp_key, booking_name)),
+             begun_at, is_offered, name, erp_key AS erp_keys
       FROM left_over WHERE is_undone AND title_id IS NOT NULL
     ) AS lines
   ), live AS MATERIALIZED (

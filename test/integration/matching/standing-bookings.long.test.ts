@@ -567,3 +567,23 @@ test('a title gives the payable back that the booking of another order has settl
   expect(await breaks(other)).toEqual([]);
   expect(await listMatches(world.database)).toContain('n=k2 exact');
 });
+
+test('what the booking of another date has changed is no alarm for a title of the payable that was reversed before', async () => {
+  await book();
+  await judged.pull(date, REST);
+  await pull(title, other);
+  await judged.match();
+  await judged.release(date);
+  await judged.answer(date, 'posted');
+  await judged.match();
+  await judged.release(other);
+  await judged.answer(other, 'posted');
+  await state(`k1 # payee=${AGENT}`);
+  await judged.pull(other, REST);
+  await judged.match();
+  await judged.release(other);
+  await judged.answer(other, 'posted');
+  expect(await breaks()).toEqual([]);
+  await state(`k1 # payee=${AGENT}`);
+  expect(await breaks()).toEqual(['payee_changed! m k1']);
+});
