@@ -3,7 +3,6 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { createLogger, type Logger } from '../../../src/base/runtime/logger.ts';
-import type { ReadinessCheck } from '../../../src/console/shell/readiness.ts';
 import { type ConsoleOptions, createConsole } from '../../../src/console/shell/server.ts';
 import { createClient } from '../../support/console-client.ts';
 
@@ -47,5 +46,3 @@ export async function startConsole({
     close: () => console.close(),
   };
 }
-
-export const passing = (name: string): ReadinessCheck => ({ name, run: async () => null });

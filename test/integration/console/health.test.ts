@@ -1,6 +1,8 @@
 import { pino } from 'pino';
+import { Gauge, Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import {
   databaseCheck,
   migrationsCheck,
@@ -100,6 +102,7 @@ test.each(['refuse', 'hang'] as const)(
     proxy.set(fault);
     const down = await console.get('/readyz');
     expect(down.status).toBe(503);
+    expect(down.json()).toMatchObject({ status: 'not ready', checks: [{ ok: false }, { ok: true }] });
     expect(reasons(down)).toEqual({
       database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',
       queue: null,
@@ -136,4 +139,89 @@ test('a scheduler is ready from its first tick until it misses three', async () 
   expect(await after(0, null)).toBe('no tick yet');
   expect(await after(179)).toBeNull();
   expect(await after(180)).toBe('last tick 180 s ago');
+});
+
+test('the error of a check is neither returned nor logged, but the failure is logged once', async () => {
+  const { logger, lines } = createTestLog();
+  let fails = true;
+  const run = async () => {
+    if (fails) throw new Error('password canary of CANARY LTDA');
+    return null;
+  };
+  const console = await startConsole({ logger, checks: [{ name: 'database', run }] });
+  for (let asked = 0; asked < 3; asked += 1) {
+    const answer = await console.get('/readyz');
+    expect(answer.json()).toMatchObject({ checks: [{ ok: false, reason: 'failed' }] });
+    expect(answer.text).not.toMatch(/canary/i);
+  }
+  fails = false;
+  await console.get('/readyz');
+  await console.get('/readyz');
+  expect(lines().map(({ msg }) => msg)).toEqual(['console listening', 'not ready', 'ready again']);
+  expect(JSON.stringify(lines())).not.toMatch(/canary/i);
+});
+
+test('a check that hangs is over when its time is, and is not asked a second time meanwhile', async () => {
+  let asked = 0;
+  const run = () => {
+    asked += 1;
+    return new Promise<never>(() => {});
+  };
+  const checks = [queueCheck(async () => true), { name: 'other', run }];
+  const console = await startConsole({ checkTimeoutMs: 100, checks });
+  const answers = await Promise.all([console.get('/readyz'), console.get('/readyz')]);
+  for (const answer of answers) {
+    expect(answer.status).toBe(503);
+    expect(answer.json()).toMatchObject({
+      checks: [{ ok: true }, { ok: false, reason: 'no answer in 100 ms' }],
+    });
+  }
+  expect(asked).toBe(1);
+});
+
+test('every answer carries the security headers, refusals too', async () => {
+  const console = await startConsole();
+  for (const path of ['/healthz', '/readyz', '/metrics', '/nothing']) {
+    const { headers } = await console.get(path);
+    expect(headers, path).toMatchObject({
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+    expect(headers).not.toHaveProperty('x-powered-by');
+  }
+});
+
+test('an error inside answers nothing of itself, and is logged without its message', async () => {
+  const { logger, lines } = createTestLog();
+  const registry = new Registry();
+  new Gauge({
+    name: 'broken',
+    help: 'broken',
+    registers: [registry],
+    collect() {
+      throw new Error('duplicate key (52998224725)');
+    },
+  });
+  const console = await startConsole({ logger, registry });
+  const answer = await console.get('/metrics');
+  expect([answer.status, answer.json()]).toEqual([
+    500,
+    { code: 'INTERNAL', message: 'the request failed; the log has more' },
+  ]);
+  expect(lines()).toContainEqual(
+    expect.objectContaining({ msg: 'request failed', route: '/metrics', method: 'GET' }),
+  );
+  expect(JSON.stringify(lines())).not.toContain('52998224725');
+});
+
+test('a port that is taken is a fault of the configuration', async () => {
+  const console = await startConsole();
+  const port = Number(new URL(console.url).port);
+  await expect(startConsole({ port })).rejects.toThrow(ConfigError);
+  await expect(startConsole({ port })).rejects.toThrow(
+    `cannot listen on 127.0.0.1, port ${port} (EADDRINUSE)`,
+  );
 });

@@ -1,53 +1,51 @@
-/** What every declared list does, on the list of findings: filter, tabs, numbered pages, files and the API. */
+/** What every declared list does, on the list of findings: filter, tabs, numbered pages, files and the API; and the files of titles. */
 import { beforeAll, expect, test } from 'vitest';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
+import { readCsv } from '../../unit/export/csv-reader.ts';
 import { readWorkbook } from '../../unit/export/workbook-reader.ts';
 
-const NEXT = daysFrom(1);
+const [NEXT, OTHER] = [daysFrom(1), daysFrom(2)];
 const TITLES = 60;
 const portuguese = { 'accept-language': 'pt-BR' };
 
-const pages = pagesForFile();
-
+const { world, viewer, reviewer } = pagesForFile();
 beforeAll(async () => {
-  const { world } = pages;
   for (const date of [DAY, NEXT]) {
-    const count = date === DAY ? TITLES : 1;
-    await world.serve(
-      date,
-      Array.from({ length: count }, (_, index) =>
-        titleText({ uid: `=${date}-${index}`, date, value: index === 0 ? '-1234.5' : '0.00' }),
-      ),
-    );
+    const negative = titleText({ uid: `=${date}`, date, value: '-1234.5' });
+    const others = titleTexts(date === DAY ? TITLES - 1 : 0, { date, value: '0.00' });
+    await world.serve(date, [negative, ...others]);
   }
   await checkDays(world.database, DEFAULT_RULES);
+  await world.serve(OTHER, [
+    titleText({ uid: 'a', date: OTHER, more: ',"secretField":"CANARY-EXTRA"' }),
+  ]);
 });
 
 test('the page shows a part, says of how many, and links to the next one with the same filter', async () => {
-  const { text } = await pages.viewer.get(`/findings?check=value_not_positive&date=${DAY}`);
+  const { text } = await viewer.get(`/findings?check=value_not_positive&date=${DAY}`);
   expect(text).toContain('1 to 50 of 60');
   const next = `/findings?date=${DAY}&amp;check=value_not_positive&amp;page=2`;
   expect(text).toContain(`<a rel="next" href="${next}">`);
-  const second = await pages.viewer.get(next.replaceAll('&amp;', '&'));
+  const second = await viewer.get(next.replaceAll('&amp;', '&'));
   expect(second.text).toContain('51 to 60 of 60');
   expect(second.text.match(/<th scope="row"><a href="\/titles\/\d+">/g)).toHaveLength(10);
-  const beyond = await pages.viewer.get(next.replaceAll('&amp;', '&').replace('page=2', 'page=99'));
+  const beyond = await viewer.get(next.replaceAll('&amp;', '&').replace('page=2', 'page=99'));
   expect(beyond.text).toContain('51 to 60 of 60');
 });
 
 test('a tab keeps the other conditions, and the default one is not in the address', async () => {
-  const { text } = await pages.viewer.get(`/findings?state=resolved&date=${DAY}`);
+  const { text } = await viewer.get(`/findings?state=resolved&date=${DAY}`);
   expect(text).toContain(`<a href="/findings?date=${DAY}">Open</a>`);
   expect(text).toContain(`<a href="/findings?state=all&amp;date=${DAY}">`);
   expect(text).toContain('No finding.');
 });
 
 test('a parameter that cannot be read is named, and the list is shown without it', async () => {
-  const { status, text } = await pages.viewer.get('/findings?date=2026-02-30&check=none');
+  const { status, text } = await viewer.get('/findings?date=2026-02-30&check=none');
   expect(status).toBe(200);
   expect(text).toContain('Not applied, because the value could not be read: Date, Check.');
   expect(text).toContain('1 to 50 of 61');
@@ -55,41 +53,79 @@ test('a parameter that cannot be read is named, and the list is shown without it
 
 test('a file has all selected rows, in the notation of its language, and leaves an entry in the audit log', async () => {
   const fields = { format: 'csv', check: 'value_not_positive', date: DAY };
-  const english = await pages.viewer.post('/findings/file', fields);
-  expect(english.headers['content-disposition']).toMatch(
-    /filename="findings-\d{4}-\d\d-\d\d\.csv"/,
-  );
+  const english = await viewer.post('/findings/file', fields);
+  const name = /filename="findings-\d{4}-\d\d-\d\d\.csv"/;
+  expect(english.headers['content-disposition']).toMatch(name);
   const lines = english.text.trimEnd().split('\r\n');
   expect(lines).toHaveLength(TITLES + 1);
   expect(lines[0]).toBe(
     '\uFEFFaccepted_date,order_uid,provider_external_id,original_value,check,compared,state,reason',
   );
-  expect(lines.find((line) => line.includes('-1234.5'))).toContain(`'=${DAY}-0`);
-  expect(await lastAudit(pages.world)).toMatchObject({
-    actor: 'vera',
-    action: 'list.export',
+  expect(lines.find((line) => line.includes('-1234.5'))).toContain(`'=${DAY}`);
+  expect(await lastAudit(world)).toMatchObject({
+    ...{ actor: 'vera', action: 'list.export' },
     details: { list: 'findings', format: 'csv', rows: TITLES },
   });
-  const { text } = await pages.viewer.post('/findings/file', fields, { headers: portuguese });
+  const { text } = await viewer.post('/findings/file', fields, { headers: portuguese });
   expect(text).toContain('-1234,5');
   expect(text.split('\r\n')[0]).toContain(';');
 });
 
 test('a workbook has the same rows on one sheet', async () => {
-  const { bytes } = await pages.viewer.post('/findings/file', { format: 'xlsx', state: 'all' });
+  const { bytes } = await viewer.post('/findings/file', { format: 'xlsx', state: 'all' });
   const sheets = readWorkbook(bytes);
   expect(sheets.map(({ name }) => name)).toEqual(['findings']);
   expect(sheets[0]?.rows).toHaveLength(TITLES + 2);
 });
 
 test('an unknown format is refused', async () => {
-  const { status, text } = await pages.viewer.post('/findings/file', { format: 'pdf' });
+  const { status, text } = await viewer.post('/findings/file', { format: 'pdf' });
   expect(status).toBe(400);
   expect(text).not.toContain('content-disposition');
 });
 
 test('the API has the same filter and rows, and refuses a parameter that cannot be read', async () => {
-  const answer = (await pages.viewer.get('/api/findings?state=all&offset=60&limit=5')).json();
+  const answer = (await viewer.get('/api/findings?state=all&offset=60&limit=5')).json();
   expect(answer).toMatchObject({ total: TITLES + 1, rows: [{ date: DAY, state: 'open' }] });
-  expect((await pages.viewer.get('/api/findings?date=2026-02-30')).status).toBe(400);
+  expect((await viewer.get('/api/findings?date=2026-02-30')).status).toBe(400);
+});
+
+const take = (format: string, client = reviewer, headers: Record<string, string> = portuguese) =>
+  client.post('/titles/file', { from: OTHER, to: OTHER, status: 'current', format }, { headers });
+
+test('a file of titles for a Portuguese reader has Portuguese headings, words and name; JSON has the names of the columns', async () => {
+  const csv = await take('csv');
+  const name = `attachment; filename="titulos-${OTHER}-${OTHER}.csv"`;
+  expect(csv.headers['content-disposition']).toBe(name);
+  const [head = '', line = ''] = csv.text.slice(1).split('\r\n');
+  expect(head).toMatch(/^Número do título;Situação;Pedido;Ocorrência;/);
+  expect(head).toContain(';Valor original;');
+  expect(head).not.toContain('_');
+  expect(line).toMatch(/^\d+;vigente;a;1;/);
+  expect(line).toContain(';1000,50;');
+  // Days as in Brazil, flags in words, local time, and identifiers that Excel does not turn into numbers.
+  const cells = readCsv(csv.text.slice(1), ';')[1] ?? [];
+  const [year, month, day] = OTHER.split('-');
+  const cell = (heading: string) => cells[head.split(';').indexOf(heading)];
+  expect(cell('Aceite')).toBe(`${day}/${month}/${year}`);
+  expect(cell('Comprador')).toMatch(/^="\d{11,14}"$/);
+  expect(cells).toContain('não');
+  expect(cells).not.toContain('false');
+  expect(cells.at(-3)).toMatch(/^="\d\d\/\d\d\/\d{4},? \d\d:\d\d"$/);
+  const [titles, totals] = readWorkbook((await take('xlsx')).bytes);
+  expect([titles?.name, totals?.name]).toEqual(['títulos', 'totais']);
+  // A workbook has a sheet of totals instead of the last four columns.
+  expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(head.split(';').slice(0, -4));
+  const jsonl = await take('jsonl');
+  expect(JSON.parse(jsonl.text)).toMatchObject({ order_uid: 'a', status: 'current' });
+  const english = await take('csv', reviewer, {});
+  expect(english.text.slice(1)).toMatch(/^id,status,order_uid,/);
+});
+
+test('a file of titles has identifiers for roles that may see them, and is noted', async () => {
+  const secrets = /52998224725|11222333000181|7654321|90021382000122|CANARY-EXTRA/g;
+  expect(new Set((await take('jsonl')).text.match(secrets)).size).toBe(5);
+  expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'export' });
+  expect((await take('jsonl', viewer)).text).not.toMatch(secrets);
+  expect((await take('exe')).status).toBe(400);
 });
