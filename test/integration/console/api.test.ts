@@ -435,7 +435,9 @@ describe('an ERP sends', () => {
       status: 200,
       body: { inserted: 1_000, rejected: 0 },
     });
-    expect(await call('/erp-payables', { payables: Array(1_001).fill({}) })).toMatchObject(TOO_MANY);
+    expect(await call('/erp-payables', { payables: Array(1_001).fill({}) })).toMatchObject(
+      TOO_MANY,
+    );
   });
 
   test('a body above the limit of its route, and the answer names the limit', async () => {

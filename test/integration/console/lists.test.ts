@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { signDay } from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
@@ -23,6 +24,7 @@ beforeAll(async () => {
   await world.serve(OTHER, [
     titleText({ uid: 'a', date: OTHER, more: ',"secretField":"CANARY-EXTRA"' }),
   ]);
+  await signDay(world.database, OTHER);
 });
 
 test('the page shows a part, says of how many, and links to the next one with the same filter', async () => {

@@ -70,7 +70,9 @@ describe('a day', () => {
     await pull(title('a'));
     await pull(title('a').replace('"BANK_TRANSFER"', '"PIX"'));
     const { text } = await viewer.get(`/days/${date}`, { 'accept-language': 'pt-BR' });
-    expect(text.replace(/<[^>]+>/g, '')).toMatch(/BANK_TRANSFER \(transferência bancária\) → Depois: PIX/);
+    expect(text.replace(/<[^>]+>/g, '')).toMatch(
+      /BANK_TRANSFER \(transferência bancária\) → Depois: PIX/,
+    );
   });
 
   test('that changed after the page was loaded is not signed off from that page', async () => {

@@ -1,41 +1,73 @@
-/** Attacks on the sign-in page: against its memory, against one user, and from behind a proxy. */
+/** Attacks on the sign-in page, on its forms and on keys, and their records for the operator: the log and the audit log. */
 import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
-import { PER_ADDRESS } from '../../../src/console/access/sign-in-check.sql.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
+import { countTry, PER_ADDRESS, PER_USER } from '../../../src/console/access/sign-in-check.sql.ts';
+import { makeKey, openConsole } from '../../support/console-client.ts';
 import { openAnother } from '../../support/database.ts';
 import { clientOfFile } from '../../support/file-world.ts';
-import { forFile } from '../../support/for-tests.ts';
+import { forFile, forTest } from '../../support/for-tests.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
-import { setPassword } from '../../support/second-factor.ts';
+import { PASSWORD, setPassword } from '../../support/second-factor.ts';
+import { createTestLog, type TestLog } from './console-world.ts';
+
+const PROXY = '127.0.0.0/8';
+const ADDRESS = '192.0.2.1';
+const FROM = { 'x-forwarded-for': ADDRESS };
 
 const world = forFile(openPullWorld);
 const blocker = clientOfFile(() => world.databaseUrl);
-/** What the tests talk to: each opens a console in its own way. */
-let console: ConsoleWorld;
-async function open(...trustedProxies: string[]): Promise<void> {
-  console = await openConsole(world.database, { trustedProxies });
-}
-const PROXY = '127.0.0.0/8';
-afterEach(() => console.close());
+beforeAll(async () => {
+  for (const name of ['ana', 'disabled', 'fresh']) {
+    await addUser(world.database, { name, role: 'viewer', by: 'test' });
+  }
+  for (const name of ['ana', 'disabled']) await setPassword(world.database, name);
+  await changeUser(world.database, { name: 'disabled', isDisabled: true, by: 'test' });
+  await changeUser(world.database, { name: 'ana', email: 'ana@example.com', by: 'test' });
+  // The minute for which tries count does not pass before the test is over, however long that takes.
+  await world.database.pool.query(`
+    CREATE FUNCTION public.stop_the_clock() RETURNS trigger LANGUAGE plpgsql
+      AS $$ BEGIN NEW.forgotten_at = clock_timestamp() + interval '1 day'; RETURN NEW; END $$;
+    CREATE TRIGGER stop_the_clock BEFORE INSERT ON conciliation.sign_in_limit
+      FOR EACH ROW EXECUTE FUNCTION public.stop_the_clock()`);
+});
+let log: TestLog;
+/** A separate one for each test, because a console counts the sign-in attempts. */
+const console = forTest(() => {
+  log = createTestLog();
+  return openConsole(world.database, { logger: log.logger, trustedProxies: [PROXY] });
+});
+let lastEntry: bigint;
+beforeEach(async () => {
+  const { _max } = await world.database.prisma.auditEntry.aggregate({ _max: { id: true } });
+  lastEntry = _max.id ?? 0n;
+});
 
-async function tryFrom(
-  address: string,
-  fields: Record<string, string>,
-  client: ConsoleClient = console.visitor(),
-) {
-  return client.post('/login', fields, { headers: { 'x-forwarded-for': address } });
-}
+const events = () =>
+  log
+    .lines()
+    .filter((line) => 'event' in line)
+    .map(({ event, address, user, method, route }) => [event, address, user, `${method} ${route}`]);
+
+const entries = async () => {
+  const rows = await world.database.prisma.auditEntry.findMany({
+    where: { id: { gt: lastEntry } },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map(({ actor, action, details }) => [actor, action, details]);
+};
+
+const signIn = (
+  name: string,
+  password: string,
+  headers: Record<string, string> = FROM,
+  client = console.visitor(),
+) => client.post('/login', { name, password }, { headers });
 
 describe('behind a proxy', () => {
-  const [ONE, ONE_NAT64] = ['192.0.2.1', '64:ff9b::c000:201'];
+  const [ONE, ONE_NAT64] = [ADDRESS, '64:ff9b::c000:201'];
   const [OWN, OTHER] = ['203.0.113.1', '203.0.113.2'];
   test.each<[string, string[], string, string, number]>([
     ['a client that is refused does not keep others out', [PROXY], ONE, ONE, 401],
@@ -45,13 +77,12 @@ describe('behind a proxy', () => {
     ['a proxy that is not trusted says nothing', ['192.0.2.0/24'], OWN, OTHER, 429],
     ['without TRUSTED_PROXIES the header is ignored', [], OWN, OTHER, 429],
   ])('%s', async (_, proxies, address, same, other) => {
-    await open(...proxies);
+    const opened = await openConsole(world.database, { trustedProxies: proxies });
+    onTestFinished(() => opened.close());
     const tryName = async (name: string, from: string) =>
-      (await tryFrom(from, { name, password: '' })).status;
+      (await signIn(name, '', { 'x-forwarded-for': from }, opened.visitor())).status;
     expect(await tryName('one', address)).toBe(401);
-    // As many as are allowed in a minute, which does not pass meanwhile.
-    const forgottenAt = new Date(Date.now() + 86_400_000);
-    const data = { tries: PER_ADDRESS.max, forgottenAt };
+    const data = { tries: PER_ADDRESS.max };
     await world.database.prisma.signInLimit.updateMany({ data });
     expect(await tryName('two', same)).toBe(429);
     for (const elsewhere of ['198.51.100.7', '64:ff9b::c000:202']) {
@@ -61,7 +92,6 @@ describe('behind a proxy', () => {
 });
 
 test('a request whose body does not end is ended after ten seconds', async () => {
-  await open();
   const sent = request(`${console.url}/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 100 },
@@ -98,12 +128,11 @@ describe('a flood of passwords', () => {
   test('hashes one at a time, answers 503 to the surplus, and serves other requests', async () => {
     // No request of the flood waits for a connection.
     const database = openAnother(world.databaseUrl, { maxConnections: 40 });
-    console = await openConsole(database, { trustedProxies: [PROXY] });
-    const client = console.visitor();
+    const opened = await openConsole(database);
+    onTestFinished(() => opened.close());
+    const client = opened.visitor();
     const csrf = await client.csrf('/login');
-    const headers = { 'x-forwarded-for': '192.0.2.1' };
-    const send = (name: string) =>
-      client.post('/login', { name, password: 'x' }, { csrf, headers });
+    const send = (name: string) => client.post('/login', { name, password: 'x' }, { csrf });
     await send('first');
     // The tries of the address cannot be counted, so that the flood arrives before the first one goes on.
     await blocker.query('BEGIN; SELECT FROM conciliation.sign_in_limit FOR UPDATE');
@@ -132,19 +161,88 @@ describe('a flood of passwords', () => {
   });
 
   test('costs the same for a known user as for an unknown or disabled one, or one without a password', async () => {
-    await open();
-    for (const name of ['known', 'disabled', 'fresh']) {
-      await addUser(world.database, { name, role: 'viewer', by: 'test' });
-    }
-    for (const name of ['known', 'disabled']) await setPassword(world.database, name);
-    await changeUser(world.database, { name: 'disabled', isDisabled: true, by: 'test' });
     const costs: number[] = [];
-    for (const name of ['known', 'disabled', 'fresh', 'unknown', 'não serve']) {
+    for (const name of ['ana', 'disabled', 'fresh', 'unknown', 'não serve']) {
       const before = hashes;
-      const { status } = await tryFrom('', { name, password: 'a wrong password' });
+      const { status } = await signIn(name, 'a wrong password');
       expect([name, status]).toEqual([name, 401]);
       costs.push(hashes - before);
     }
     expect(costs).toEqual([1, 1, 1, 1, 1]);
   });
+});
+
+test('sign-ins are in both logs with the address, and never with the typed text', async () => {
+  await signIn('ana', 'typed-password');
+  await signIn('typed-into-the-wrong-field', PASSWORD);
+  await signIn('ana', PASSWORD);
+  expect(events()).toEqual([
+    ['sign_in_failed', ADDRESS, 'ana', 'POST /login'],
+    ['sign_in_failed', ADDRESS, null, 'POST /login'],
+    ['sign_in_succeeded', ADDRESS, 'ana', 'POST /login'],
+  ]);
+  expect(await entries()).toEqual([
+    ['ana', 'session.refused', { address: ADDRESS }],
+    ['visitor', 'session.refused', { address: ADDRESS }],
+    ['ana', 'session.start', { address: ADDRESS, session: expect.any(String) }],
+  ]);
+  const written = JSON.stringify([log.lines(), await entries()]);
+  for (const secret of ['typed', PASSWORD, 'ana@example.com']) {
+    expect(written).not.toContain(secret);
+  }
+});
+
+// The floods below send no password, which would be hashed.
+
+test('a user who has to wait is in both logs, with the user’s name', async () => {
+  for (let tries = 0; tries < PER_USER.max; tries += 1) {
+    await countTry(world.database, `user ana ${ADDRESS}`, PER_USER);
+  }
+  expect((await signIn('ana', PASSWORD)).status).toBe(429);
+  expect(events()).toEqual([['sign_in_limited', ADDRESS, 'ana', 'POST /login']]);
+  expect(await entries()).toEqual([['ana', 'session.limited', { address: ADDRESS }]]);
+});
+
+test('an attacker gets a few entries of the audit log a minute, and a log line for each try', async () => {
+  const client = console.visitor();
+  const csrf = await client.csrf('/login');
+  const send = (tries: number) =>
+    client.post('/login', { name: `name-${tries}`, password: '' }, { csrf, headers: FROM });
+  // A process checks twenty sign-ins at a time, and refuses the others without counting them.
+  for (const first of [0, 20]) {
+    await Promise.all(Array.from({ length: 20 }, (_, index) => send(first + index)));
+  }
+  expect(events()).toHaveLength(40);
+  expect(await entries()).toHaveLength(5);
+  expect((await signIn('ana', PASSWORD)).status).toBe(429);
+  const address = '198.51.100.7';
+  await signIn('ana', 'x', { 'x-forwarded-for': address });
+  expect((await entries()).at(-1)).toEqual(['ana', 'session.refused', { address }]);
+});
+
+test('a request of another site and one without the token of a form are in the log', async () => {
+  const ana = await console.as('viewer', 'ana');
+  await ana.post('/logout', {}, { headers: { ...FROM, 'sec-fetch-site': 'cross-site' } });
+  await ana.post('/logout', {}, { csrf: null, headers: FROM });
+  expect(events()).toEqual([
+    ['csrf_refused', ADDRESS, null, 'POST /logout'],
+    ['csrf_refused', ADDRESS, 'ana', 'POST /logout'],
+  ]);
+});
+
+test('refused actions of roles and keys are in the log, and so are invalid keys', async () => {
+  const ana = await console.as('viewer', 'ana');
+  expect((await ana.get('/users', FROM)).status).toBe(403);
+  const key = await makeKey(world.database, 'viewer', ['read']);
+  const call = (path: string, bearer: string) =>
+    console.visitor().get(path, { ...FROM, authorization: `Bearer ${bearer}` });
+  const path = '/api/export?from=2026-03-01&to=2026-03-02&format=csv';
+  expect((await call(path, key)).status).toBe(403);
+  expect((await call('/api/status', `${key}x`)).status).toBe(401);
+  expect(events()).toEqual([
+    ['access_refused', ADDRESS, 'ana', 'GET /users'],
+    ['access_refused', ADDRESS, expect.stringMatching(/^key \d+$/), 'GET /api/export'],
+    ['key_refused', ADDRESS, null, 'GET /api/status'],
+  ]);
+  expect(JSON.stringify(log.lines())).not.toMatch(/conciliation_|name of a person/);
 });
