@@ -20,8 +20,7 @@ import { providerOf, writeProviders } from '../support/provider-rows.ts';
 import { daysFrom, TODAY } from '../support/pull-world.ts';
 import { codeOf, PASSWORD } from '../support/second-factor.ts';
 import { titleText } from '../support/titles.ts';
-import { describeInBrowser, look, lookNow, textOf } from './browser.ts';
-import { browserWorldForFile } from './browser-world.ts';
+import { browserWorldForFile, describeInBrowser, look, lookNow, textOf } from './browser.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
 const LAST = lastClosedDate(TIME_ZONE, new Date());
@@ -31,12 +30,7 @@ const [RESTATED, ATTENTION, CHANGED, HELD, OPEN] = [-4, -3, -2, -1, 0].map((days
 ) as [CivilDate, CivilDate, CivilDate, CivilDate, CivilDate];
 const START = daysFrom(-9, LAST);
 
-const NAMES = [
-  'Banco Ipê S.A.',
-  'Jatobá Securitizadora',
-  'Araújo Factoring & Filhos',
-  'Érica d’Ávila',
-];
+const NAMES = ['Banco Ipê S.A.', 'Jatobá Securitizadora', 'Araújo Factoring & Filhos', 'Érica d’Ávila'];
 
 /** Titles, of which the seventh has that discount. */
 const titlesOf = (date: CivilDate, count: number, discount = '12.34') =>
@@ -98,16 +92,14 @@ describeInBrowser('the console in a browser', (browser) => {
   const idsOf = async () => {
     const { prisma } = world.database;
     const [title, matched, pull] = await Promise.all([
-      prisma.title.findFirstOrThrow({
-        where: { orderUid: 'PO-2026-0007', acceptedDate: RESTATED },
-      }),
+      prisma.title.findFirstOrThrow({ where: { orderUid: 'PO-2026-0007', acceptedDate: RESTATED } }),
       prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } }),
       prisma.pull.findFirstOrThrow({ where: { state: 'held' } }),
     ]);
     return { ':title': title.id, ':matched': matched.titleId, ':pull': pull.id };
   };
 
-  test.each([
+  test.each<[string, string, ConsoleRole?]>([
     ['days', '/'],
     ['day', `/days/${OPEN}`],
     ['day-attention', `/days/${ATTENTION}`],
@@ -123,8 +115,8 @@ describeInBrowser('the console in a browser', (browser) => {
     ['title', '/titles/:title'],
     ['title-matched', '/titles/:matched'],
     ['breaks', '/breaks'],
-    ['proposals', '/proposals'],
-    ['matching-rules', '/matching-rules'],
+    ['proposals', '/proposals', 'reviewer'],
+    ['matching-rules', '/matching-rules', 'reviewer'],
     ['break', '/break?kind=missing_in_erp&title=:title'],
     ['balance', '/balance'],
     ['disclosure', '/disclosure?beginning=2026-01-31'],
@@ -139,21 +131,12 @@ describeInBrowser('the console in a browser', (browser) => {
     ['second-factor', '/account/second-factor'],
     ['not-found', '/nothing'],
     ['login', '/login'],
-    ['users', '/users'],
-  ])('the page %s is accessible and fits, in every look', async (name, path) => {
-    const roles: Readonly<Record<string, ConsoleRole>> = {
-      users: 'admin',
-      'matching-rules': 'reviewer',
-      proposals: 'reviewer',
-    };
-    const role = roles[name] ?? 'operator';
+    ['users', '/users', 'admin'],
+  ])('the page %s is accessible and fits, in every look', async (name, path, role = 'operator') => {
     const page = name === 'login' ? await browser.open(console.url) : await enter(role);
     const ids = Object.entries(await idsOf());
-    await look(
-      page,
-      ids.reduce((text, [key, id]) => text.replace(key, String(id)), path),
-      name,
-    );
+    const address = ids.reduce((text, [key, id]) => text.replace(key, String(id)), path);
+    await look(page, address, name);
     await page.context().close();
     // A page that does not exist is an error to the browser, and was asked for on purpose.
     const problems = browser.takeProblems();
@@ -261,11 +244,8 @@ describeInBrowser('the console in a browser', (browser) => {
       await page.locator('.menu', { hasText: 'ana' }).locator('summary').click();
       await page.getByRole('button', { name: 'Sign out' }).click();
       // The page takes the notice out of its address, so the sentence is waited for and not the address.
-      await page
-        .getByText(
-          'You are signed out of this console. Your company account may still be signed in.',
-        )
-        .waitFor();
+      const notice = 'You are signed out of this console. Your company account may still be signed in.';
+      await page.getByText(notice).waitFor();
       expect(new URL(page.url()).pathname).toBe('/login');
       const asked = browser.takeProblems().filter((problem) => !/ 403 /.test(problem));
       expect(asked.length).toBeGreaterThan(0);

@@ -22,7 +22,7 @@ import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
 import { titleText } from '../../support/titles.ts';
-import { unzip } from '../../unit/export/workbook-reader.ts';
+import { unzip } from '../../unit/export/file-readers.ts';
 
 const MARCH = parseMonth('2026-03') as CivilMonth;
 const [FIRST, EMPTY, LAST] = ['2026-03-29', '2026-03-30', '2026-03-31'].map(toCivilDate) as [

@@ -30,10 +30,10 @@ beforeEach(async () => {
   await pullWithReject();
 });
 
-async function pullWithReject(): Promise<void> {
-  const reject = `{"order":{},"acceptedDate":"${date}"}`;
-  await world.serve(date, [titleText({ uid: 'a', date }), reject]);
-}
+const pullWithReject = () =>
+  world.serve(date, [titleText({ uid: 'a', date }), `{"order":{},"acceptedDate":"${date}"}`]);
+
+const dayOf = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
 
 async function accept(client: ConsoleClient) {
   const { status } = await client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
@@ -44,18 +44,13 @@ async function accept(client: ConsoleClient) {
 async function sign(client: ConsoleClient) {
   const digest = await digestOf(world.database, date);
   const answer = await client.post(`/days/${date}/sign-off`, { digest });
-  const { signedOffBy } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const { signedOffBy } = await dayOf();
   return { signedOffBy, text: answer.text };
 }
 
-const OWN = {
-  signedOffBy: null,
-  text: expect.stringContaining('You made a decision about'),
-};
-const WAS_OPEN = {
-  signedOffBy: null,
-  text: expect.stringContaining('was open when you, an administrator before'),
-};
+const refusedAs = (text: string) => ({ signedOffBy: null, text: expect.stringContaining(text) });
+const OWN = refusedAs('You made a decision about');
+const WAS_OPEN = refusedAs('was open when you, an administrator before');
 
 test('the person who accepted the rejects of a day does not sign it off, and another person does', async () => {
   const bia = await console.as('reviewer', fresh('bia'));
@@ -67,17 +62,14 @@ test('the person who accepted the rejects of a day does not sign it off, and ano
 });
 
 test('the person who signed a day off does not accept a reject of it afterwards', async () => {
-  const text = titleText({ uid: 'a', date });
-  await world.serve(date, [text]);
+  await world.serve(date, [titleText({ uid: 'a', date })]);
   expect(await sign(rosa)).toMatchObject({ signedOffBy: 'rosa' });
-  await world.serve(date, [text, `{"order":{},"acceptedDate":"${date}"}`]);
+  await pullWithReject();
   expect((await rosa.get(`/days/${date}`)).text).toContain('Reopen the day before you accept');
   const answer = await rosa.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
   expect(answer.status).toBe(400);
   expect(answer.text).toContain('reopen the day');
-  const where = { date: new Date(date) };
-  const { state } = await world.database.prisma.day.findUniqueOrThrow({ where });
-  expect(state).toBe('attention');
+  expect(await dayOf()).toMatchObject({ state: 'attention' });
   await rosa.post(`/days/${date}/reopen`, { reason: 'a reject came' });
   await accept(rosa);
   expect(await sign(rosa)).toMatchObject(OWN);

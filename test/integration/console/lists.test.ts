@@ -6,8 +6,7 @@ import { signDay } from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
-import { readCsv } from '../../unit/export/csv-reader.ts';
-import { readWorkbook } from '../../unit/export/workbook-reader.ts';
+import { readCsv, readWorkbook } from '../../unit/export/file-readers.ts';
 
 const [NEXT, OTHER] = [daysFrom(1), daysFrom(2)];
 const TITLES = 60;

@@ -7,6 +7,7 @@ import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { findProgram, runProgram } from '../../support/program.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
+import { pause } from '../../support/pull-world.ts';
 import { startConsole } from './console-world.ts';
 
 const world = worldOfFile();
@@ -97,10 +98,8 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
   await world.database.prisma.$executeRaw`
     INSERT INTO conciliation.alert (kind, dedupe_key, message, message_pt)
     VALUES ('platform_auth', 'platform_auth', 'test', 'teste')`;
-  await writeProviders(
-    world.database,
-    [1, 2, 3, 4, 5].map((number) => providerOf(number)),
-  );
+  const providers = [1, 2, 3, 4, 5].map((number) => providerOf(number));
+  await writeProviders(world.database, providers);
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.provider AS provider SET sync_state = state, changed_at = now() - interval '90 seconds'
     FROM (VALUES ('F000001', 'synced'), ('F000002', 'rejected'), ('F000003', 'invalid'), ('F000004', 'invalid'),
@@ -140,28 +139,25 @@ test.skipIf(promtool === null)(
     const { console } = await open();
     const { text } = await console.get('/metrics');
     expect(text).toContain('conciliation_checkpoint_lag_dates 3\n');
-    const { stdout, stderr } = await runProgram(promtool ?? '', ['check', 'metrics'], {
-      input: text,
-    });
+    const checked = await runProgram(promtool ?? '', ['check', 'metrics'], { input: text });
     // The library that exports the metrics of the process names some gauges as counters.
-    expect(
-      (stdout + stderr).split('\n').filter((line) => !/^nodejs_active_\w+_total /.test(line)),
-    ).toEqual(['']);
+    const lines = (checked.stdout + checked.stderr).split('\n');
+    expect(lines.filter((line) => !/^nodejs_active_\w+_total /.test(line))).toEqual(['']);
   },
 );
 
 test.each(['fails', 'hangs'])(
   'where the database %s, a scrape answers with the rest, and not with old numbers',
   async (fault) => {
-    let breakConnection = () => {};
-    const broken = new Promise<never>((_, reject) => {
-      breakConnection = () => reject(new Error('the connection broke'));
-    });
-    broken.catch(() => {});
+    const [until, breakConnection] = pause();
     if (fault === 'fails') breakConnection();
+    const broken = async () => {
+      await until;
+      throw new Error('the connection broke');
+    };
     let isDown = false;
     const limits = { keepMs: 0, timeoutMs: 1_000 };
-    const { metrics, scrape } = await open(() => (isDown ? broken : readLedger()), limits);
+    const { metrics, scrape } = await open(() => (isDown ? broken() : readLedger()), limits);
     const lag = async () => (await scrape()).get('conciliation_checkpoint_lag_dates');
     await expect.poll(lag).toBe(3);
     metrics.observeAttempt(observed('manual', { kind: 'retry' }, 10, null));

@@ -17,7 +17,7 @@ import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
 import { logger } from '../../support/logger.ts';
 import { lastAudit } from '../../support/pages-world.ts';
-import { readCsv } from '../../unit/export/csv-reader.ts';
+import { readCsv } from '../../unit/export/file-readers.ts';
 
 const MARCH = ['--from', '2026-03-01', '--to', '2026-03-31'];
 

@@ -1,7 +1,6 @@
 /** Who writes the totals of the payment schedule, and when, and the lines of a party that is written in several ways. */
 import { expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { runPull } from '../../../src/core/work/run-pull.ts';
+import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { ensureCalendar } from '../../../src/features/calendar/business-days.sql.ts';
 import { hasOtherTotals, writeTotals } from '../../../src/features/schedule/payee.sql.ts';
 import {
@@ -9,15 +8,13 @@ import {
   readGroupTotals,
   readSchedule,
 } from '../../../src/features/schedule/read-schedule.sql.ts';
-import { verifyDate } from '../../../src/features/verify/verify.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
+import { findAlterations, repairDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
-import { daysFrom } from '../../support/pull-world.ts';
+import { daysFrom, pause } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
-
-const { signal } = new AbortController();
 
 const world = worldOfFile();
 
@@ -37,12 +34,6 @@ async function totals(date: CivilDate) {
     places: rows.map(({ place }) => place),
     rows: rows.map(({ titles, value }) => [titles, value]),
   };
-}
-
-async function areRight(date: CivilDate): Promise<boolean> {
-  const [{ differs }] = await world.database.prisma.$queryRaw<[{ differs: boolean }]>`
-    SELECT ${hasOtherTotals(date)} AS differs`;
-  return !differs;
 }
 
 test('a merge writes the totals of its own date, and a pull that changes nothing writes none', async () => {
@@ -79,17 +70,14 @@ test('totals that something else than a merge has changed are found, and the rep
     `INSERT INTO conciliation.schedule_total
      SELECT * FROM conciliation.schedule_total WHERE accepted_date = $1`,
   ]) {
-    expect((await verifyDate(world.database, date, signal)).alterations).toEqual([]);
+    expect(await findAlterations(world.database, date)).toEqual([]);
     await world.database.pool.query(statement, [date]);
     // A repair that has just ended is not repeated.
     await world.database.pool.query(
       `UPDATE conciliation.pull SET finished_at = finished_at - interval '2 hours'`,
     );
-    const { alterations, repairPullId } = await verifyDate(world.database, date, signal);
+    const { alterations } = await repairDay(world, date);
     expect(alterations).toEqual([{ rowKey: null, problem: 'totals' }]);
-    if (repairPullId === null) throw new Error('no repair was requested');
-    const outcome = await runPull(world.parts, repairPullId, signal);
-    expect(outcome.kind).toBe('done');
     expect((await totals(date)).rows).toEqual(rows);
   }
 });
@@ -98,10 +86,7 @@ test('an erasure waits for a merge of its dates, and has the totals of what that
   const date = daysFrom(4);
   await pull(date, { uid: 'a', value: '10' });
   const { prisma } = world.database;
-  let go = () => {};
-  const gone = new Promise<void>((resolve) => {
-    go = resolve;
-  });
+  const [gone, go] = pause();
   let erasing: Promise<unknown> = Promise.resolve();
   // As a merge does: it has locked its date, and has written a title and the totals.
   await prisma.$transaction(async (tx) => {
@@ -118,7 +103,9 @@ test('an erasure waits for a merge of its dates, and has the totals of what that
   });
   await gone;
   await erasing;
-  expect(await areRight(date)).toBe(true);
+  expect(await prisma.$queryRaw`SELECT ${hasOtherTotals(date)} AS differs`).toEqual([
+    { differs: false },
+  ]);
   expect((await totals(date)).rows).toHaveLength(2);
 });
 
@@ -137,26 +124,19 @@ test('what is paid in a span is counted by the business day, over the ends of th
   ];
   await world.serve(date, texts, { withdrawalLimitPercent: 100 });
   await world.database.prisma.$transaction((tx) => ensureCalendar(tx));
-  const paid = async (from: CivilDate, to: CivilDate) => {
-    const range = { from, to };
-    const place = { offset: 0, limit: 10 };
-    return (await readSchedule(world.database.prisma, range, place)).paid;
+  const paid = async (from: string, to: string) => {
+    const range = { from: toCivilDate(from), to: toCivilDate(to) };
+    const schedule = await readSchedule(world.database.prisma, range, { offset: 0, limit: 10 });
+    return `${schedule.paid.titles}: ${schedule.paid.originalValue}`;
   };
-  const monday = '2027-01-04' as CivilDate;
-  expect(await paid(monday, monday)).toEqual({ titles: 4, originalValue: '11110' });
-  expect(await paid('2026-12-01' as CivilDate, '2026-12-31' as CivilDate)).toEqual({
-    titles: 1,
-    originalValue: '1',
-  });
-  expect(await paid('2027-01-01' as CivilDate, '2027-01-31' as CivilDate)).toEqual({
-    titles: 5,
-    originalValue: '111110',
-  });
+  expect(await paid('2027-01-04', '2027-01-04')).toBe('4: 11110');
+  expect(await paid('2026-12-01', '2026-12-31')).toBe('1: 1');
+  expect(await paid('2027-01-01', '2027-01-31')).toBe('5: 111110');
 });
 
 test('one party in several writings has one line', async () => {
   const date = daysFrom(31);
-  const due = '2026-06-29' as CivilDate;
+  const due = toCivilDate('2026-06-29');
   const fields = { date, dueDate: due };
   const agent = (uid: string, number: string) =>
     titleText({ ...fields, uid, value: '100', agent: number });
