@@ -30,7 +30,12 @@ const [RESTATED, ATTENTION, CHANGED, HELD, OPEN] = [-4, -3, -2, -1, 0].map((days
 ) as [CivilDate, CivilDate, CivilDate, CivilDate, CivilDate];
 const START = daysFrom(-9, LAST);
 
-const NAMES = ['Banco Ipê S.A.', 'Jatobá Securitizadora', 'Araújo Factoring & Filhos', 'Érica d’Ávila'];
+const NAMES = [
+  'Banco Ipê S.A.',
+  'Jatobá Securitizadora',
+  'Araújo Factoring & Filhos',
+  'Érica d’Ávila',
+];
 
 /** Titles, of which the seventh has that discount. */
 const titlesOf = (date: CivilDate, count: number, discount = '12.34') =>
@@ -92,7 +97,9 @@ describeInBrowser('the console in a browser', (browser) => {
   const idsOf = async () => {
     const { prisma } = world.database;
     const [title, matched, pull] = await Promise.all([
-      prisma.title.findFirstOrThrow({ where: { orderUid: 'PO-2026-0007', acceptedDate: RESTATED } }),
+      prisma.title.findFirstOrThrow({
+        where: { orderUid: 'PO-2026-0007', acceptedDate: RESTATED },
+      }),
       prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } }),
       prisma.pull.findFirstOrThrow({ where: { state: 'held' } }),
     ]);
@@ -244,7 +251,8 @@ describeInBrowser('the console in a browser', (browser) => {
       await page.locator('.menu', { hasText: 'ana' }).locator('summary').click();
       await page.getByRole('button', { name: 'Sign out' }).click();
       // The page takes the notice out of its address, so the sentence is waited for and not the address.
-      const notice = 'You are signed out of this console. Your company account may still be signed in.';
+      const notice =
+        'You are signed out of this console. Your company account may still be signed in.';
       await page.getByText(notice).waitFor();
       expect(new URL(page.url()).pathname).toBe('/login');
       const asked = browser.takeProblems().filter((problem) => !/ 403 /.test(problem));

@@ -30,7 +30,9 @@ const state = async () => {
 };
 
 /** Each seed once: as it is, before what ends a statement, or behind other text. */
-const INPUTS = HOSTILE_SEEDS.map((seed, index) => [seed, `${seed}'--`, `x${seed}`][index % 3] ?? '');
+const INPUTS = HOSTILE_SEEDS.map(
+  (seed, index) => [seed, `${seed}'--`, `x${seed}`][index % 3] ?? '',
+);
 const inputAt = (place: number) => INPUTS[place % INPUTS.length] ?? '';
 
 /** Queries that together have each input as the value of each parameter, another one for each parameter of a query. */

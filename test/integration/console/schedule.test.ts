@@ -31,7 +31,11 @@ beforeAll(async () => {
     { isBuyer: true, value: '12345678901234567.89' },
     { agent: '44555666000181', name: 'Outro', agentAccount: null },
   );
-  await pull(41, { agent: null, name: null, agentAccount: null, value: '7' }, { dueDate: null, value: '5' });
+  await pull(
+    41,
+    { agent: null, name: null, agentAccount: null, value: '7' },
+    { dueDate: null, value: '5' },
+  );
   // A Saturday.
   await pull(42, { dueDate: '2026-12-12', value: '3', agent: '90400888000142' });
   // A day whose newest response is held: it would withdraw all titles.

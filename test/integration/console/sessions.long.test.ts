@@ -24,7 +24,15 @@ async function newUser(): Promise<string> {
 const signIn = async (name: string, password = PASSWORD, client = console.visitor()) => {
   const csrf = await client.csrf('/login');
   const answer = await client.post('/login', { name, password, next: '/audit' }, { csrf });
-  return { client, answer };
+  const setCookies = [answer.headers['set-cookie'] ?? []].flat();
+  return { client, answer, setCookies };
+};
+
+/** Another browser with that cookie of a session. */
+const withCookie = (cookie = '') => {
+  const client = console.visitor();
+  client.cookies.set('conciliation', cookie);
+  return client;
 };
 
 test('there is no default account', async () => {
@@ -54,21 +62,17 @@ test('passwords are kept as scrypt hashes', async () => {
 
 test('a session that was planted is not taken over: signing in makes a new one', async () => {
   const name = await newUser();
-  const client = console.visitor();
-  client.cookies.set('conciliation', 'planted-by-somebody-else');
+  const client = withCookie('planted-by-somebody-else');
   const { answer } = await signIn(name, PASSWORD, client);
   expect(answer.status).toBe(303);
   expect(client.cookies.get('conciliation')).not.toBe('planted-by-somebody-else');
-  const thief = console.visitor();
-  thief.cookies.set('conciliation', 'planted-by-somebody-else');
+  const thief = withCookie('planted-by-somebody-else');
   expect((await thief.get('/')).location).toBe('/login?next=%2F');
 });
 
 test('the cookie is out of reach of scripts and of other sites, and the database has no token', async () => {
-  const { client, answer } = await signIn(await newUser());
-  const cookie = [answer.headers['set-cookie'] ?? []]
-    .flat()
-    .find((line) => line.startsWith('conciliation='));
+  const { client, setCookies } = await signIn(await newUser());
+  const cookie = setCookies.find((line) => line.startsWith('conciliation='));
   expect(cookie).toMatch(/HttpOnly/);
   expect(cookie).toMatch(/SameSite=Lax/);
   expect(cookie).toMatch(/Path=\//);
@@ -83,21 +87,16 @@ test('behind https the cookie is bound to the host and never sent in the clear',
     publicUrl: new URL('https://conciliation.example.com'),
   });
   onTestFinished(() => secure.close());
-  const client = secure.visitor();
-  const csrf = await client.csrf('/login');
-  const fields = { name: await newUser(), password: PASSWORD };
-  const answer = await client.post('/login', fields, { csrf });
-  const cookies = [answer.headers['set-cookie'] ?? []].flat();
-  expect(cookies.find((line) => line.startsWith('__Host-conciliation='))).toMatch(/Secure/);
+  const { setCookies } = await signIn(await newUser(), PASSWORD, secure.visitor());
+  expect(setCookies.find((line) => line.startsWith('__Host-conciliation='))).toMatch(/Secure/);
 });
 
 test('signing out ends the session, also for a copy of the cookie', async () => {
   const { client } = await signIn(await newUser());
-  const kept = client.cookies.get('conciliation') ?? '';
+  const replay = withCookie(client.cookies.get('conciliation'));
+  expect((await replay.get('/')).status).toBe(200);
   expect((await client.post('/logout')).location).toBe('/login');
   expect(client.cookies.has('conciliation')).toBe(false);
-  const replay = console.visitor();
-  replay.cookies.set('conciliation', kept);
   expect((await replay.get('/')).status).toBe(303);
 });
 
@@ -129,18 +128,16 @@ test.each([
 test('a link to choose a password works once, and its password from then on', async () => {
   await addUser(world.database, { name: 'nova', role: 'viewer', by: 'test' });
   const path = `/link/${await createLink(world.database, { name: 'nova', by: 'test' })}`;
-  const client = console.visitor();
+  const [client, replay] = [console.visitor(), console.visitor()];
+  const choose = (password = PASSWORD, again = password, by = client) =>
+    by.post(path, { password, again });
   expect((await client.get(path)).text).toMatch(/<title>Choose a password ·.*nova/s);
-  const short = await client.post(path, { password: 'short', again: 'short' });
-  expect(short.status).toBe(400);
-  const unequal = await client.post(path, { password: PASSWORD, again: `${PASSWORD}x` });
-  expect(unequal.status).toBe(400);
-  const chosen = await client.post(path, { password: PASSWORD, again: PASSWORD });
-  expect([chosen.status, chosen.location]).toEqual([303, '/']);
+  expect((await choose('short')).status).toBe(400);
+  expect((await choose(PASSWORD, `${PASSWORD}x`)).status).toBe(400);
+  expect(await choose()).toMatchObject({ status: 303, location: '/' });
   expect((await client.get('/')).status).toBe(200);
-  const replay = console.visitor();
   expect((await replay.get(path)).status).toBe(404);
-  expect((await replay.post(path, { password: PASSWORD, again: PASSWORD })).status).toBe(404);
+  expect((await choose(PASSWORD, PASSWORD, replay)).status).toBe(404);
   expect((await signIn('nova')).answer.status).toBe(303);
 });
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { match, payablesOf } from '../../support/matching-world.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
+import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -37,26 +38,17 @@ beforeAll(async () => {
       ...(index === 0 ? [BIG] : []),
     ]);
   }
-  await world.database.prisma.provider.create({
-    data: {
-      externalId: 'P-1',
-      type: 'COMPANY',
-      identificationNumber: '90021382000122',
-      name: 'Aço São José Ltda',
-    },
-  });
+  const supplier = { externalId: 'P-1', type: 'COMPANY', name: 'Aço São José Ltda' };
+  await writeProviders(world.database, [
+    providerOf(1, { ...supplier, identificationNumber: '90021382000122' }),
+  ]);
 });
 
 test.each(['e2|000771', 'NF-000771'])(
   'the box finds the title whose payable the ERP calls %j',
   async (written) => {
-    await importPayables(
-      world.database,
-      payablesOf('E2|000771 10 order=PO-2026-0009 doc=NF-000771').map((payable) => ({
-        ...payable,
-        dueDate: DUE,
-      })),
-    );
+    const payable = `E2|000771 10 order=PO-2026-0009 doc=NF-000771 due=${DUE}`;
+    await importPayables(world.database, payablesOf(payable));
     await match(world.database);
     expect((await submit({ search: written })).uids).toEqual(['PO-2026-0009']);
   },

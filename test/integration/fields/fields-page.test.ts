@@ -105,7 +105,11 @@ test('the one search box finds a value, in either case, and nothing else', async
 
 test('files have a column for each field, an account masked for viewers', async () => {
   const lines = async (client: typeof viewer) =>
-    (await linesFor(client)).map((line) => [line['order_uid'], line['duplicata'], line['chave_pix']]);
+    (await linesFor(client)).map((line) => [
+      line['order_uid'],
+      line['duplicata'],
+      line['chave_pix'],
+    ]);
   expect(await lines(reviewer)).toEqual([
     ['one', 'DUP-<1>', 'secret@key.com'],
     ['three', null, null],

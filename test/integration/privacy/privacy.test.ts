@@ -41,7 +41,8 @@ async function readTitles() {
 }
 
 /** A title of other parties, with undocumented fields. */
-const ofOthers = (uid: string, more = '') => title(uid, { taxId: '11144477735', code: 'P-9', more });
+const ofOthers = (uid: string, more = '') =>
+  title(uid, { taxId: '11144477735', code: 'P-9', more });
 
 test('a running merge is waited for, and its rows are erased', async () => {
   // The last lock that a merge takes.
@@ -112,7 +113,9 @@ test('restated and new titles are written without the party, and their revisions
 test('a title that goes to another party is that party’s again', async () => {
   await pull(title('a'));
   await pull(title('a', { taxId: '11144477735', account: '999' }));
-  expect(await readTitles()).toMatchObject([{ provider: '11144477735', account: '999', erased: false }]);
+  expect(await readTitles()).toMatchObject([
+    { provider: '11144477735', account: '999', erased: false },
+  ]);
 });
 
 test('rejected titles are kept without their text', async () => {

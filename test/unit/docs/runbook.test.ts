@@ -14,7 +14,14 @@ import {
 } from '../../../src/features/matching/candidates.sql.ts';
 import { BREAK_KINDS } from '../../../src/features/matching/judgement.sql.ts';
 import { SUM_CANDIDATES, SUM_ITEMS } from '../../../src/features/matching/sums.sql.ts';
-import { codeIn, documentedVariables, ROOT, readDocument, sectionOf, tableRowsOf } from './documents.ts';
+import {
+  codeIn,
+  documentedVariables,
+  ROOT,
+  readDocument,
+  sectionOf,
+  tableRowsOf,
+} from './documents.ts';
 
 interface Rule {
   readonly alert: string;
@@ -58,7 +65,9 @@ test('each Prometheus rule links to its section, and an alert of the program to 
 });
 
 test('the table of alerts has the kinds with the severity of the Prometheus rules', () => {
-  const rows = tableRowsOf(sectionOf(runbook, 'Alerts')).filter(([cell = '']) => cell.includes('](#'));
+  const rows = tableRowsOf(sectionOf(runbook, 'Alerts')).filter(([cell = '']) =>
+    cell.includes('](#'),
+  );
   const critical = rules.find(
     ({ labels, expr }) => labels.severity === 'critical' && expr.includes('kind=~'),
   );

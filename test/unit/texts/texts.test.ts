@@ -4,7 +4,13 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import { type Argument, type CallExpression, parseSync, Visitor } from 'oxc-parser';
 import { expect, test } from 'vitest';
 import type { AuditAction } from '../../../src/base/audit/audit.ts';
-import { MESSAGES, namesIn, reasonsText, type TextKey, textOf } from '../../../src/base/texts/texts.ts';
+import {
+  MESSAGES,
+  namesIn,
+  reasonsText,
+  type TextKey,
+  textOf,
+} from '../../../src/base/texts/texts.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 const KEYS = [...MESSAGES.en.keys()];
@@ -239,9 +245,11 @@ test.each([
 });
 
 /** The folders whose errors pages show. The API and the command line answer in English. */
-const SHOWN_ERRORS = /^(console|core\/ledger|core\/merge\/decisions\.sql\.ts|features\/(accounts|backfills|review))/;
+const SHOWN_ERRORS =
+  /^(console|core\/ledger|core\/merge\/decisions\.sql\.ts|features\/(accounts|backfills|review))/;
 /** The command line and the worker only. */
-const ENGLISH_ONLY = /^(console\/api\/|features\/review\/index\.ts|core\/ledger\/pull-ledger\.sql\.ts)/;
+const ENGLISH_ONLY =
+  /^(console\/api\/|features\/review\/index\.ts|core\/ledger\/pull-ledger\.sql\.ts)/;
 
 test('every error that a page can show has a sentence in both languages', () => {
   const known = new Set(namesIn('faults'));
