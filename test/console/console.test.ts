@@ -6,14 +6,12 @@ import { beforeAll, expect, test } from 'vitest';
 import { type CivilDate, lastClosedDate } from '../../src/base/values/business-day.ts';
 import type { ConsoleRole } from '../../src/base/values/role.ts';
 import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
-import { createOidcClient } from '../../src/console/access/oidc-client.ts';
 import { deriveAlerts } from '../../src/features/alerts/alerts.sql.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
-import { startCertifiedProvider } from '../support/certified-provider.ts';
 import { ANY_DAY_RULES } from '../support/check-rules.ts';
-import { openConsole } from '../support/console-client.ts';
 import { signDay } from '../support/days.ts';
+import { openCertifiedWorld } from '../support/oidc-world.ts';
 import { giveBackPort, takePort } from '../support/own-port.ts';
 import { importPayables } from '../support/payables.ts';
 import { providerOf, writeProviders } from '../support/provider-rows.ts';
@@ -220,15 +218,8 @@ describeInBrowser('the console in a browser', (browser) => {
   test('a person signs in with the company account and out of it, and is told when that opens nothing', async () => {
     const port = await takePort();
     const publicUrl = new URL(`http://127.0.0.1:${port}`);
-    const provider = await startCertifiedProvider({ publicUrl });
-    const oidc = createOidcClient({
-      issuerUrl: new URL(provider.issuer),
-      clientId: provider.clientId,
-      clientSecret: provider.clientSecret,
-      publicUrl,
-      assumesVerifiedEmail: false,
-    });
-    const own = await openConsole(world.database, { port, publicUrl, oidc });
+    const oidc = await openCertifiedWorld(world.database, { port, publicUrl });
+    const { console: own, provider } = oidc;
     try {
       const email = 'ana@example.com';
       await addUser(world.database, { name: 'ana', role: 'reviewer', email, by: 'test' });
@@ -260,8 +251,7 @@ describeInBrowser('the console in a browser', (browser) => {
       const others = asked.filter((problem) => !problem.startsWith(`asked ${provider.issuer}/`));
       expect(others).toEqual([]);
     } finally {
-      await own.close();
-      await provider.close();
+      await oidc.close();
       giveBackPort(port);
     }
   });

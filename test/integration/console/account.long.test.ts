@@ -69,6 +69,12 @@ const login = (fields: Record<string, string>, client = console.visitor()) =>
   client.post('/login', { name, password: PASSWORD, ...fields }, from);
 const loginStatus = async (fields: Record<string, string> = {}) => (await login(fields)).status;
 const linkOf = async () => `/link/${await createLink(world.database, { name, by: 'test' })}`;
+const sessionOf = (client: ConsoleClient) => client.cookies.get('conciliation') ?? '';
+/** A browser with that cookie of a session. */
+const withCookie = (cookie: string, client = console.visitor()) => {
+  client.cookies.set('conciliation', cookie);
+  return client;
+};
 const events = () =>
   log
     .lines()
@@ -78,17 +84,17 @@ const events = () =>
 describe('a user who changes their own password', () => {
   test('keeps this session under another token, and no other session', async () => {
     const other = await console.as('viewer', name);
-    const before = ana.cookies.get('conciliation') ?? '';
-    const answer = await change();
-    expect([answer.status, answer.location]).toEqual([303, '/account?notice=password_changed']);
-    const after = ana.cookies.get('conciliation') ?? '';
+    const before = sessionOf(ana);
+    expect(await change()).toMatchObject({
+      status: 303,
+      location: '/account?notice=password_changed',
+    });
+    const after = sessionOf(ana);
     expect(after).toMatch(/^[\w-]{43}$/);
     expect(after).not.toBe(before);
     expect((await ana.get('/account')).status).toBe(200);
     expect((await other.get('/account')).location).toContain('/login');
-    const thief = console.visitor();
-    thief.cookies.set('conciliation', before);
-    expect((await thief.get('/account')).location).toContain('/login');
+    expect((await withCookie(before).get('/account')).location).toContain('/login');
     expect([await loginStatus(), await loginStatus({ password: NEW })]).toEqual([401, 303]);
     const audited = { actor: name, action: 'user.own_password' };
     expect(await world.database.prisma.auditEntry.count({ where: audited })).toBe(1);
@@ -130,14 +136,11 @@ describe('a user who changes their own password', () => {
 
 describe('a form whose password was right is refused', () => {
   const ALL = ['/account/password', PAGE, `${PAGE}/remove`];
-  const FACTOR = `UPDATE conciliation.console_user SET totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0,
-                  recovery_hashes = '{}' WHERE name = $1`;
+  const update = (set: string) => `UPDATE conciliation.console_user SET ${set} WHERE name = $1`;
+  const FACTOR = update(`totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0, recovery_hashes = '{}'`);
   const changes = [
     ['a second factor', FACTOR],
-    [
-      'another password',
-      `UPDATE conciliation.console_user SET password_hash = 'replaced' WHERE name = $1`,
-    ],
+    ['another password', update(`password_hash = 'replaced'`)],
     [
       'the end of the session',
       `WITH owner AS (SELECT id FROM conciliation.console_user WHERE name = $1 FOR UPDATE)
@@ -148,27 +151,17 @@ describe('a form whose password was right is refused', () => {
   test.each(ALL.flatMap((path) => changes.map(([what, sql]) => [path, what, sql] as const)))(
     '%s, after %s was committed',
     async (path, _, sql) => {
-      const needsFactor = path.endsWith('remove');
-      const present =
-        needsFactor && sql !== FACTOR ? (await setFactor(world.database, name)).secret : null;
+      const needsFactor = path.endsWith('remove') && sql !== FACTOR;
+      const present = needsFactor ? (await setFactor(world.database, name)).secret : null;
       const offered = secretIn(await ana.get(PAGE));
       const secret = present ?? (path === PAGE ? offered : undefined);
-      const fields = {
-        password: PASSWORD,
-        newPassword: NEW,
-        again: NEW,
-        ...(secret !== undefined && { secret, code: codeOf(secret) }),
-      };
+      const proof = secret !== undefined && { secret, code: codeOf(secret) };
+      const fields = { password: PASSWORD, newPassword: NEW, again: NEW, ...proof };
       const csrf = await ana.csrf();
       await withClient(world.databaseUrl, async (client) => {
-        const credentials = async () => {
-          const { rows } = await client.query(
-            `SELECT password_hash, totp_secret, recovery_hashes FROM conciliation.console_user
-           WHERE name = $1`,
-            [name],
-          );
-          return rows;
-        };
+        const CREDENTIALS = `SELECT password_hash, totp_secret, recovery_hashes
+                             FROM conciliation.console_user WHERE name = $1`;
+        const credentials = async () => (await client.query(CREDENTIALS, [name])).rows;
         await client.query('BEGIN');
         await client.query(sql, [name]);
         const committed = await credentials();
@@ -201,10 +194,8 @@ describe('a password that is easy to guess is refused', () => {
   });
 
   test('also when it is made of the name and the e-mail address', async () => {
-    await world.database.prisma.consoleUser.update({
-      where: { name },
-      data: { email: `xavantina.zuleika.${count}@quixeramobim.example` },
-    });
+    const email = `xavantina.zuleika.${count}@quixeramobim.example`;
+    await world.database.prisma.consoleUser.update({ where: { name }, data: { email } });
     for (const text of ['xavantina1234', 'zuleika-xavantina', 'quixeramobim2026']) {
       const answer = await change({ newPassword: text, again: text });
       expect([text, answer.status]).toEqual([text, 400]);
@@ -229,7 +220,7 @@ test('users see their own sessions and end the others', async () => {
 describe('a user who sets up a second factor', () => {
   test('confirms it with a code and the password, gets recovery codes once, and a new token', async () => {
     const other = await console.as('viewer', name);
-    const before = ana.cookies.get('conciliation') ?? '';
+    const before = sessionOf(ana);
     const page = await ana.get(PAGE);
     const secret = secretIn(page) ?? '';
     expect(page.text).toContain(`otpauth://totp/Conciliation:${name}?`);
@@ -243,7 +234,7 @@ describe('a user who sets up a second factor', () => {
     expect(row.totpSecret).toMatch(/^[A-Z2-7]{32}$/);
     expect(row.totpSecret).not.toBe(secret);
     for (const code of codes) expect(JSON.stringify(row.recoveryHashes)).not.toContain(code);
-    expect(ana.cookies.get('conciliation')).not.toBe(before);
+    expect(sessionOf(ana)).not.toBe(before);
     expect((await ana.get('/account')).text).toContain('Recovery codes left: 10');
     expect((await ana.get(PAGE)).location).toBe('/account');
     expect((await other.get('/account')).location).toContain('/login');
@@ -264,8 +255,7 @@ describe('a user who sets up a second factor', () => {
   });
 
   test('does not confirm a secret that a thief of the cookie has seen or made up', async () => {
-    const thief = console.visitor();
-    thief.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+    const thief = withCookie(sessionOf(ana));
     const seen = secretIn(await thief.get(PAGE)) ?? '';
     const own = secretIn(await ana.get(PAGE)) ?? '';
     expect(own).not.toBe(seen);
@@ -274,7 +264,7 @@ describe('a user who sets up a second factor', () => {
     expect(probe.text).not.toContain(own);
     for (const secret of [seen, 'A'.repeat(32)]) {
       const { answer } = await enrol(ana, { secret, code: codeOf(secret) });
-      expect([answer.status, answer.location]).toEqual([303, PAGE]);
+      expect(answer).toMatchObject({ status: 303, location: PAGE });
     }
     expect((await rowOf()).totpSecret).toBeNull();
   });
@@ -326,13 +316,10 @@ describe('signing in with a second factor', () => {
     const code = codeOf(secret);
     const clients = [console, strict, console, strict].map((one) => one.visitor());
     const tokens = await Promise.all(clients.map((client) => client.csrf('/login')));
+    const form = { name, password: PASSWORD, code };
     const answers = await Promise.all(
       clients.map((client, index) =>
-        client.post(
-          '/login',
-          { name, password: PASSWORD, code },
-          { csrf: tokens[index] ?? '', ...from },
-        ),
+        client.post('/login', form, { csrf: tokens[index] ?? '', ...from }),
       ),
     );
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
@@ -345,10 +332,9 @@ describe('signing in with a second factor', () => {
     const both = await Promise.all([loginStatus({ code: second }), loginStatus({ code: second })]);
     expect(both.sort()).toEqual([303, 401]);
     expect(events().filter((event) => event === 'recovery_code_used')).toHaveLength(2);
-    const audit = await world.database.prisma.auditEntry.findMany({
-      where: { actor: name, action: 'user.recovery_code' },
-      orderBy: { id: 'asc' },
-    });
+    const where = { actor: name, action: 'user.recovery_code' };
+    const orderBy = { id: 'asc' } as const;
+    const audit = await world.database.prisma.auditEntry.findMany({ where, orderBy });
     expect(audit.map(({ details }) => details)).toEqual([{ left: 9 }, { left: 8 }]);
   });
 
@@ -437,8 +423,7 @@ describe('where a second factor is required', () => {
   });
 
   test('a session from before, and one of a link, are bound too', async () => {
-    const before = strict.visitor();
-    before.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+    const before = withCookie(sessionOf(ana), strict.visitor());
     expect((await before.get('/alerts')).location).toBe(PAGE);
     const client = strict.visitor();
     const chosen = await client.post(await linkOf(), { password: NEW, again: NEW }, from);
@@ -463,20 +448,12 @@ describe('where a second factor is required', () => {
   });
 
   test('the service does so with CONSOLE_SECOND_FACTOR=required', async () => {
-    const service = await startService({
-      config: readConfig(
-        {
-          ...environmentOf(world),
-          ...{ START_DATE: DAY, CONSOLE_PORT: '0', CONSOLE_SECOND_FACTOR: 'required' },
-        },
-        { platform: true },
-      ),
-      logger: log.logger,
-      roles: new Set(['console']),
-    });
+    const settings = { START_DATE: DAY, CONSOLE_PORT: '0', CONSOLE_SECOND_FACTOR: 'required' };
+    const config = readConfig({ ...environmentOf(world), ...settings }, { platform: true });
+    const { logger } = log;
+    const service = await startService({ config, logger, roles: new Set(['console']) });
     onTestFinished(() => service.stop(0));
-    const client = createClient(service.consoleUrl ?? '');
-    client.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+    const client = withCookie(sessionOf(ana), createClient(service.consoleUrl ?? ''));
     expect((await client.get('/alerts')).location).toBe(PAGE);
   });
 });

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
 import { changeUser, readUsers } from '../../../src/console/access/console-users.sql.ts';
 import { PER_ADDRESS } from '../../../src/console/access/sign-in-check.sql.ts';
-import type { Account } from '../../support/certified-provider.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
-import { auditOf, expectNobody, openCertifiedWorld, PUBLIC_URL } from '../../support/oidc-world.ts';
+import {
+  type Account,
+  auditOf,
+  expectNobody,
+  openCertifiedWorld,
+  PUBLIC_URL,
+} from '../../support/oidc-world.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 
 const world = forFile(openPullWorld);

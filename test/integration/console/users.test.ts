@@ -55,10 +55,8 @@ test('a link never has the host that the request names', async () => {
   expect(answer.text).toContain('CONSOLE_PUBLIC_URL is not set');
 
   const publicUrl = new URL('http://conciliation.example.com');
-  const configured = await openConsole(world.database, {
-    publicUrl,
-    trustedProxies: ['127.0.0.1'],
-  });
+  const trustedProxies = ['127.0.0.1'];
+  const configured = await openConsole(world.database, { publicUrl, trustedProxies });
   onTestFinished(() => configured.close());
   const alma = await configured.as('admin', 'alma');
   const link = await alma.post('/users/lia/link', {}, { headers: hostile });
@@ -70,8 +68,7 @@ test('another role and being disabled end the sessions at once, and a new link r
   const caio = await console.as('viewer', 'caio');
   expect((await caio.get('/')).status).toBe(200);
   // The field is that of another form.
-  const forged = { role: 'reviewer', isDisabled: 'true' };
-  const changed = await admin.post('/users/caio/role', forged);
+  const changed = await admin.post('/users/caio/role', { role: 'reviewer', isDisabled: 'true' });
   expect(changed.location).toBe('/users?notice=user_changed');
   expect((await caio.get('/')).status).toBe(303);
   const path = linkIn(await admin.post('/users/caio/link'));
@@ -157,10 +154,8 @@ test('the last administrator keeps the role, also when two remove each other at 
       aldo.post('/users/alma/disable'),
     ]);
     expect(answers.filter(({ location }) => location?.startsWith('/users'))).toHaveLength(1);
-    const left = await world.database.prisma.consoleUser.count({
-      where: { role: 'admin', disabledAt: null },
-    });
-    expect(left).toBe(1);
+    const left = { role: 'admin', disabledAt: null };
+    expect(await world.database.prisma.consoleUser.count({ where: left })).toBe(1);
     await world.database.prisma.consoleUser.updateMany({ data: { disabledAt: null } });
     admin = await console.as('admin', 'alma');
     aldo = await console.as('admin', 'aldo');
@@ -196,10 +191,10 @@ describe('a key of an administrator', () => {
       const key = keyIn(await owner.post('/keys', { ...KEY, role }));
       ask.set(role, async () => (await console.call(key, '/api/status')).status);
     }
-    const statuses = async () =>
-      Object.fromEntries(
-        await Promise.all([...ask].map(async ([role, status]) => [role, await status()])),
-      );
+    const statuses = async () => {
+      const asked = [...ask].map(async ([role, status]) => [role, await status()]);
+      return Object.fromEntries(await Promise.all(asked));
+    };
     expect(await statuses()).toEqual({ viewer: 200, reviewer: 200, operator: 200 });
     return { name, statuses };
   }
@@ -212,11 +207,12 @@ describe('a key of an administrator', () => {
     const { name, statuses } = await keyOwner();
     expect((await admin.get('/users')).text).toContain(`Belongs to ${name}`);
     await admin.post(`/users/${name}/disable`);
-    expect(await statuses()).toEqual({ viewer: 401, reviewer: 401, operator: 401 });
+    const none = { viewer: 401, reviewer: 401, operator: 401 };
+    expect(await statuses()).toEqual(none);
     const entries = await revocations(name);
     expect(entries.map(({ actor }) => actor)).toEqual(['alma', 'alma', 'alma']);
     await admin.post(`/users/${name}/enable`);
-    expect(await statuses()).toEqual({ viewer: 401, reviewer: 401, operator: 401 });
+    expect(await statuses()).toEqual(none);
   });
 
   test.each([
@@ -248,9 +244,7 @@ describe('a key of an administrator', () => {
       ...['a', 'b', 'c'].map((text) => createApiKey(world.database, { ...key, name: text })),
     ]);
     expect(outcomes[0]?.status).toBe('fulfilled');
-    const active = await world.database.prisma.apiKey.count({
-      where: { user: { name }, revokedAt: null },
-    });
-    expect(active).toBe(0);
+    const active = { user: { name }, revokedAt: null };
+    expect(await world.database.prisma.apiKey.count({ where: active })).toBe(0);
   });
 });
