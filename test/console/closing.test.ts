@@ -72,9 +72,8 @@ describeInBrowser('closing in a browser', (browser) => {
     await press(page.getByLabel('Note for each day (optional)'), 'x');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: '7 of 8 days signed off' }).waitFor();
-    await page
-      .getByRole('row', { name: '2026-03-26 The day has changed since the list was shown.' })
-      .waitFor();
+    const name = '2026-03-26 The day has changed since the list was shown.';
+    await page.getByRole('row', { name }).waitFor();
     expect(await unsigned()).toBe(2);
   });
 

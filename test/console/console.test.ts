@@ -23,10 +23,8 @@ import { browserWorldForFile, describeInBrowser, look, lookNow, textOf } from '.
 const TIME_ZONE = 'America/Sao_Paulo';
 const LAST = lastClosedDate(TIME_ZONE, new Date());
 /** Dates with a story each. */
-const [RESTATED, ATTENTION, CHANGED, HELD, OPEN] = [-4, -3, -2, -1, 0].map((days) =>
-  daysFrom(days, LAST),
-) as [CivilDate, CivilDate, CivilDate, CivilDate, CivilDate];
-const START = daysFrom(-9, LAST);
+const [START, RESTATED, ATTENTION] = [daysFrom(-9, LAST), daysFrom(-4, LAST), daysFrom(-3, LAST)];
+const [CHANGED, HELD, OPEN] = [daysFrom(-2, LAST), daysFrom(-1, LAST), LAST];
 
 const NAMES = [
   'Banco Ipê S.A.',
@@ -55,10 +53,8 @@ describeInBrowser('the console in a browser', (browser) => {
   beforeAll(async () => {
     const { database, serve } = world;
     for (let date = START; date <= HELD; date = daysFrom(1, date)) {
-      await serve(date, [
-        ...titlesOf(date, 36),
-        ...(date === START ? [otherSupplier(date, '1')] : []),
-      ]);
+      const others = date === START ? [otherSupplier(date, '1')] : [];
+      await serve(date, [...titlesOf(date, 36), ...others]);
       if (date <= RESTATED) await signDay(database, date, { by: 'helena', bookingsFrom: null });
     }
     await serve(RESTATED, titlesOf(RESTATED, 36, '12.35'));
@@ -94,13 +90,10 @@ describeInBrowser('the console in a browser', (browser) => {
 
   const idsOf = async () => {
     const { prisma } = world.database;
-    const [title, matched, pull] = await Promise.all([
-      prisma.title.findFirstOrThrow({
-        where: { orderUid: 'PO-2026-0007', acceptedDate: RESTATED },
-      }),
-      prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } }),
-      prisma.pull.findFirstOrThrow({ where: { state: 'held' } }),
-    ]);
+    const where = { orderUid: 'PO-2026-0007', acceptedDate: RESTATED };
+    const title = await prisma.title.findFirstOrThrow({ where });
+    const matched = await prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } });
+    const pull = await prisma.pull.findFirstOrThrow({ where: { state: 'held' } });
     return { ':title': title.id, ':matched': matched.titleId, ':pull': pull.id };
   };
 
@@ -178,9 +171,8 @@ describeInBrowser('the console in a browser', (browser) => {
   test('a page of work under way is asked for again, except while its reader fills in a form', async () => {
     const page = await enter('operator');
     // The interval ends when the test says so.
-    await page.addInitScript(
-      'window.setInterval = (run, ms) => Object.assign(window, { run, ms })',
-    );
+    const stopped = 'window.setInterval = (run, ms) => Object.assign(window, { run, ms })';
+    await page.addInitScript(stopped);
     await page.goto(`/days/${OPEN}`);
     const pull = page.getByRole('button', { name: 'Pull again' });
     await pull.click();
@@ -263,14 +255,15 @@ describeInBrowser('the console in a browser', (browser) => {
     const label = (text: string) => page.getByLabel(text, { exact: true });
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
     await page.goto(`/link/${token}`);
-    for (const password of ['password1234', PASSWORD]) {
+    const choose = async (password: string) => {
       await label('Nova senha').fill(password);
       await label('Repita a nova senha').fill(password);
       await press('Salvar e entrar');
-      if (password === PASSWORD) break;
-      await page.getByText('Esta senha é fácil de adivinhar').waitFor();
-      await lookNow(page, 'link-refused');
-    }
+    };
+    await choose('password1234');
+    await page.getByText('Esta senha é fácil de adivinhar').waitFor();
+    await lookNow(page, 'link-refused');
+    await choose(PASSWORD);
     await page.waitForURL(`${console.url}/`);
     await page.goto('/account');
 

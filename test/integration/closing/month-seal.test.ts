@@ -57,9 +57,8 @@ const expectRefused = (fault: string, dates: string) =>
 const march = async () => (await readMonths(world.database.prisma, TODAY, MARCH))[0];
 const openAlerts = async () => {
   await deriveAlerts(world.database, new Date(), NEVER_STALE);
-  return world.database.prisma.alert.findMany({
-    where: { kind: 'month_seal_broken', resolvedAt: null },
-  });
+  const where = { kind: 'month_seal_broken', resolvedAt: null };
+  return world.database.prisma.alert.findMany({ where });
 };
 
 describe('a month', () => {
@@ -73,21 +72,16 @@ describe('a month', () => {
     await sign(TO);
     expect(await march()).toMatchObject({ state: 'ready' });
     const sealed = await seal();
-    expect(sealed).toMatchObject({
-      month: MARCH,
-      sealedBy: 'ana',
-      days: 4,
-      totals: { title_count: '8', withdrawn_count: '0', original_value_sum: '400.60' },
-    });
+    const totals = { title_count: '8', withdrawn_count: '0', original_value_sum: '400.60' };
+    expect(sealed).toMatchObject({ month: MARCH, sealedBy: 'ana', days: 4, totals });
     expect(await march()).toMatchObject({ state: 'sealed' });
     expect(await findAlterations(world.database, FROM)).toEqual([]);
     const row = await world.database.prisma.monthSeal.findFirstOrThrow();
     const seals = await world.database.prisma.signOff.findMany({ orderBy: { date: 'asc' } });
     expect(row.signOffIds).toEqual(seals.map(({ id }) => id));
-    expect(await lastAudit(world, { action: 'month.seal' })).toMatchObject({
-      actor: 'ana',
-      details: { month: MARCH, digest: sealed.digest, monthSealId: sealed.id, days: 4 },
-    });
+    const details = { month: MARCH, digest: sealed.digest, monthSealId: sealed.id, days: 4 };
+    const entry = await lastAudit(world, { action: 'month.seal' });
+    expect(entry).toMatchObject({ actor: 'ana', details });
     await expect(seal()).rejects.toThrow('The month is sealed already');
     expect(await openAlerts()).toEqual([]);
   });
@@ -156,11 +150,8 @@ describe('a month', () => {
       await pull(date);
       await sign(date);
       await world.serve(date, state === 'held' ? [] : [...textsOf(date), '{"order":{}}']);
-      expect(await readLedgerDay(world.database, date, TODAY)).toMatchObject({
-        state,
-        isRestated: false,
-        signedOffBy: 'ana',
-      });
+      const day = await readLedgerDay(world.database, date, TODAY);
+      expect(day).toMatchObject({ state, isRestated: false, signedOffBy: 'ana' });
       await expectRefused('sealing_waiting', '2026-03-29');
       expect(await march()).toMatchObject({ state: 'broken', days: 4, signed: 3 });
       const { text } = await reviewer.get('/months/2026-03');

@@ -85,10 +85,8 @@ describe('a user who changes their own password', () => {
   test('keeps this session under another token, and no other session', async () => {
     const other = await console.as('viewer', name);
     const before = sessionOf(ana);
-    expect(await change()).toMatchObject({
-      status: 303,
-      location: '/account?notice=password_changed',
-    });
+    const notice = '/account?notice=password_changed';
+    expect(await change()).toMatchObject({ status: 303, location: notice });
     const after = sessionOf(ana);
     expect(after).toMatch(/^[\w-]{43}$/);
     expect(after).not.toBe(before);

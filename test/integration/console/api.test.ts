@@ -249,22 +249,17 @@ async function lint(file: string, text: string) {
     { env: { ...process.env, ...quiet } },
     // With problems, the status is 1, and the output is the same.
   ).catch((failed: { stdout: string }) => failed);
-  return JSON.parse(stdout) as {
-    totals: { errors: number; warnings: number; ignored: number };
-    problems: { ruleId: string; message: string; location: { pointer: string }[] }[];
-  };
+  return JSON.parse(stdout) as { totals: Record<string, number>; problems: unknown[] };
 }
 
 test('the recommended rules for OpenAPI documents find nothing', async () => {
   const file = join(folder.path, 'openapi.json');
   const { totals, problems } = await lint(file, documentText);
-  expect(
-    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
-  ).toEqual([]);
+  expect(problems).toEqual([]);
   expect(totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
   // The rules do find what is missing.
   const without = await lint(file, documentText.replaceAll('"operationId"', '"x-operation"'));
-  expect(without.totals.warnings).toBeGreaterThan(20);
+  expect(without.totals['warnings']).toBeGreaterThan(20);
 });
 
 /** Asks with the types that were generated from the document, and prints the answers. */
@@ -383,10 +378,8 @@ describe('an ERP sends', () => {
   test('no payables to an import that has ended or does not exist', async () => {
     const snapshot = await begin();
     await snapshot.end(0);
-    expect(await snapshot.add(payable('a'))).toMatchObject({
-      status: 400,
-      body: { message: 'id: the import has ended' },
-    });
+    const ended = { status: 400, body: { message: 'id: the import has ended' } };
+    expect(await snapshot.add(payable('a'))).toMatchObject(ended);
     const batch = { payables: [payable('a')] };
     expect((await call('/erp-payables/imports/99/payables', batch)).status).toBe(400);
     expect((await call('/erp-payables', { payables: [] })).status).toBe(400);
@@ -431,22 +424,16 @@ describe('an ERP sends', () => {
       ...Object.fromEntries(fields),
       erpKey: `${index}`.padEnd(255, 'é'),
     }));
-    expect(await call('/erp-payables', ascii({ payables }))).toMatchObject({
-      status: 200,
-      body: { inserted: 1_000, rejected: 0 },
-    });
-    expect(await call('/erp-payables', { payables: Array(1_001).fill({}) })).toMatchObject(
-      TOO_MANY,
-    );
+    const taken = { status: 200, body: { inserted: 1_000, rejected: 0 } };
+    expect(await call('/erp-payables', ascii({ payables }))).toMatchObject(taken);
+    const more = { payables: Array(1_001).fill({}) };
+    expect(await call('/erp-payables', more)).toMatchObject(TOO_MANY);
   });
 
   test('a body above the limit of its route, and the answer names the limit', async () => {
-    expect(await call('/erp-payables/imports', ' '.repeat(65_537))).toEqual({
-      status: 413,
-      body: {
-        code: 'BODY_TOO_LARGE',
-        message: 'the body has more than 65536 bytes, the limit of this route',
-      },
-    });
+    const message = 'the body has more than 65536 bytes, the limit of this route';
+    const body = { code: 'BODY_TOO_LARGE', message };
+    const answer = await call('/erp-payables/imports', ' '.repeat(65_537));
+    expect(answer).toEqual({ status: 413, body });
   });
 });

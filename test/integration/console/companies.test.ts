@@ -22,10 +22,9 @@ beforeAll(async () => {
 });
 
 const mapped = async () => {
-  const rows = await world.database.prisma.companyBuyer.findMany({
-    where: { endedAt: null },
-    orderBy: { company: 'asc' },
-  });
+  const orderBy = { company: 'asc' } as const;
+  const where = { endedAt: null };
+  const rows = await world.database.prisma.companyBuyer.findMany({ where, orderBy });
   return rows.map(({ company, buyer }) => `${company} ${buyer}`);
 };
 const matched = () => world.database.prisma.titleMatch.count({ where: { endedAt: null } });

@@ -26,7 +26,6 @@ const brazilian = (date: string) => date.split('-').reverse().join('/');
 const world = forFile(() => openPullWorld({ startDate: FIRST }));
 const console = forFile(() => openConsole(world.database));
 
-const pull = (date = FIRST, ...texts: string[]) => world.serve(date, texts);
 /** Two titles of a date; what the first one has. */
 const titlesFor = (date: typeof FIRST, first: TitleFields = {}) => [
   titleText({ date, uid: `first-${date}`, ...first }),
@@ -45,12 +44,10 @@ async function headline() {
   for (const language of ['en', 'pt-BR']) {
     const page = (await viewer.get('/', { 'accept-language': language })).text;
     expect(bare(/<h1>(.*?)<\/h1>/s.exec(page)?.[1])).toBe(api[language].title);
-    const tasks = [
-      ...page.matchAll(/<li class="task [^"]*">.*?<p>(.*?)<\/p><span[^>]*>(.*?)<\/span>/gs),
-    ];
+    const task = /<li class="task [^"]*">.*?<p>(.*?)<\/p><span[^>]*>(.*?)<\/span>/gs;
     // The page links each date; the other sources list the dates.
-    const lines = tasks.map(([, task = '', value = '']) =>
-      [bare(task.replace(/ <a.*/s, '')), ...(value === '' ? [] : [value])].join(' · '),
+    const lines = [...page.matchAll(task)].map(([, words = '', value = '']) =>
+      [bare(words.replace(/ <a.*/s, '')), value].filter((part) => part !== '').join(' · '),
     );
     const listed = api[language].lines as string[];
     if (lines.length === 0) expect(page).toContain(`<p class="quiet">${listed[0]}</p>`);
@@ -81,7 +78,7 @@ test('an empty ledger is not in order', async () => {
 
 test('nothing is open when every closed date is reconciled and signed off', async () => {
   for (const date of [FIRST, SECOND, THIRD, CLOSED]) {
-    await pull(date, ...titlesFor(date));
+    await world.serve(date, titlesFor(date));
   }
   const sum = 'R$ 2,001.00';
   expect((await headline()).en).toMatchObject({
@@ -115,8 +112,8 @@ test('a break with the payables of the ERP is no state in order', async () => {
 
 test('each open item has a line, and the command ends with 3', async () => {
   // A held day in the reconciled range, a rejected title, and a day that differs from its sign-off.
-  await pull(FIRST);
-  await pull(SECOND, ...titlesFor(SECOND), '{"order":{}}');
+  await world.serve(FIRST, []);
+  await world.serve(SECOND, [...titlesFor(SECOND), '{"order":{}}']);
   const restated = await runCommandWith(THIRD, ...titlesFor(THIRD, { discount: '12.35' }));
   expect(restated.exit).toBe(3);
   expect(restated.stdout).toContain('the difference from the sign-off');

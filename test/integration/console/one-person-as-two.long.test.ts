@@ -53,10 +53,8 @@ const newestEntry = async () =>
 
 /** The entries of the test: who, what, and where it is about no day the details. */
 async function entries(): Promise<readonly (readonly unknown[])[]> {
-  const found = await world.database.prisma.auditEntry.findMany({
-    where: { id: { gt: before } },
-    orderBy: { id: 'asc' },
-  });
+  const where = { id: { gt: before } };
+  const found = await world.database.prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
   const shown = found.map(({ actor, action, details, date: of }) =>
     of === null ? [actor, action, details] : [actor, action],
   );

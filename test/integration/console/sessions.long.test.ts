@@ -91,15 +91,6 @@ test('behind https the cookie is bound to the host and never sent in the clear',
   expect(setCookies.find((line) => line.startsWith('__Host-conciliation='))).toMatch(/Secure/);
 });
 
-test('signing out ends the session, also for a copy of the cookie', async () => {
-  const { client } = await signIn(await newUser());
-  const replay = withCookie(client.cookies.get('conciliation'));
-  expect((await replay.get('/')).status).toBe(200);
-  expect((await client.post('/logout')).location).toBe('/login');
-  expect(client.cookies.has('conciliation')).toBe(false);
-  expect((await replay.get('/')).status).toBe(303);
-});
-
 test.each([
   ['when its time is over', `expires_at = now()`],
   ['when it was left alone for too long', `last_seen_at = now() - interval '3 hours'`],

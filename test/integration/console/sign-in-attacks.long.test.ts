@@ -52,10 +52,8 @@ const events = () =>
     .map(({ event, address, user, method, route }) => [event, address, user, `${method} ${route}`]);
 
 const entries = async () => {
-  const rows = await world.database.prisma.auditEntry.findMany({
-    where: { id: { gt: lastEntry } },
-    orderBy: { id: 'asc' },
-  });
+  const where = { id: { gt: lastEntry } };
+  const rows = await world.database.prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
   return rows.map(({ actor, action, details }) => [actor, action, details]);
 };
 

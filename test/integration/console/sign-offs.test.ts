@@ -60,12 +60,11 @@ const rowsIn = ({ text }: ConsoleAnswer, label: string) => {
       .filter((cell) => cell !== ''),
   );
 };
-const signedBy = async (...chosen: CivilDate[]) => {
-  const rows = await world.database.prisma.day.findMany({
-    where: { date: { in: chosen.map((date) => new Date(date)) } },
-    orderBy: { date: 'asc' },
-  });
-  return rows.map((row) => row.signedOffBy);
+/** Those who signed the dates of the test off, in their order. */
+const signers = async () => {
+  const where = { date: { in: dates } };
+  const days = await world.database.prisma.day.findMany({ where, orderBy: { date: 'asc' } });
+  return days.map((row) => row.signedOffBy);
 };
 
 describe('the list', () => {
@@ -143,15 +142,14 @@ describe('many days at once', () => {
       ...dates.toReversed().map(() => [expect.any(String), '2', '1,000.15']),
       ['Sum', '8', '4,000.60'],
     ]);
-    expect(await signedBy(...dates)).toEqual([null, null, null, null]);
+    expect(await signers()).toEqual([null, null, null, null]);
     const answer = await sign(reviewer, dates, 'agrees with the ERP');
     expect(answer.status).toBe(200);
     expect(answer.text).toContain('4 of 4 days signed off');
     expect(rowsIn(answer, 'Signed off')).toHaveLength(5);
-    expect(await signedBy(...dates)).toEqual(['rita', 'rita', 'rita', 'rita']);
-    const entries = await world.database.prisma.auditEntry.findMany({
-      where: { action: 'day.sign_off', date: { in: dates.map((date) => new Date(date)) } },
-    });
+    expect(await signers()).toEqual(['rita', 'rita', 'rita', 'rita']);
+    const where = { action: 'day.sign_off', date: { in: dates } };
+    const entries = await world.database.prisma.auditEntry.findMany({ where });
     expect(entries.map(({ reason }) => reason)).toEqual(Array(4).fill('agrees with the ERP'));
     const [row] = await world.database.prisma.$queryRaw<[{ transactions: number }]>`
       SELECT count(DISTINCT xmin::text)::int AS transactions FROM conciliation.sign_off
@@ -168,7 +166,7 @@ describe('many days at once', () => {
     expect(rowsIn(answer, 'Refused').slice(1)).toEqual([
       [expect.stringContaining('2026-03-'), 'The day has changed since the list was shown.'],
     ]);
-    expect(await signedBy(...dates)).toEqual(['rita', null, 'rita', 'rita']);
+    expect(await signers()).toEqual(['rita', null, 'rita', 'rita']);
     const unknown = `2020-01-01:${'f'.repeat(64)}`;
     const again = await reviewer.post('/sign-offs', { day: [...seen, unknown] });
     expect(again.text).toContain('0 of 5 days signed off');
@@ -187,9 +185,8 @@ describe('many days at once', () => {
     ]);
     const counts = answers.map(({ text }) => Number(/(\d+) of 4 days signed off/.exec(text)?.[1]));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(4);
-    const seals = await world.database.prisma.signOff.findMany({
-      where: { date: { in: dates.map((date) => new Date(date)) } },
-    });
+    const where = { date: { in: dates } };
+    const seals = await world.database.prisma.signOff.findMany({ where });
     expect(seals).toHaveLength(4);
     const by = seals.map(({ signedOffBy }) => signedOffBy);
     expect(by.filter((name) => name === 'rita')).toHaveLength(counts[0] ?? 0);
@@ -208,7 +205,7 @@ describe('many days at once', () => {
     const answer = await own.post('/sign-offs', { day: forged }, { headers: portuguese });
     expect(answer.text).toContain('3 de 4 dias fechados');
     expect(answer.text).toContain('Você tomou uma decisão sobre este dia.');
-    expect(await signedBy(...dates)).toEqual(['alba', 'alba', null, 'alba']);
+    expect(await signers()).toEqual(['alba', 'alba', null, 'alba']);
     await sign(reviewer, [day(2)]);
   });
 });

@@ -60,11 +60,20 @@ test('a running merge is waited for, and its rows are erased', async () => {
   expect(await readTitles()).toMatchObject([{ provider: pseudonym, account: null, erased: true }]);
 });
 
-test('a date of its own is written without the party, and the account is not remembered', async () => {
+test('titles of the party are written without the party, new or restated, and so are revisions', async () => {
   await pull(title('a'), title('b'));
   const erased = { account: null, erased: true };
   expect(await readTitles()).toMatchObject([erased, erased]);
   expect(await world.database.prisma.partyAccount.count({ where: { account: ACCOUNT } })).toBe(0);
+  const report = await pull(title('a', { discount: '2' }), title('b'), title('c'));
+  expect(report).toMatchObject({ changed: 1, inserted: 1, unchanged: 1 });
+  expect(await readTitles()).toMatchObject([erased, erased, erased]);
+  const revisions = await world.database.prisma.titleRevision.findMany({
+    where: { pullId: report.pullId },
+    select: { before: true, after: true },
+  });
+  const [before, after] = [1, 2].map((value) => ({ platform_discounted_value: value }));
+  expect(revisions).toEqual([{ before, after }]);
 });
 
 test('undocumented fields of other parties are not stored if they name the party', async () => {
@@ -95,19 +104,6 @@ test('values outside of the interface are not stored if they name the party', as
     `SELECT value FROM conciliation.drift WHERE path = 'titles[].financialAgent.type'`,
   );
   expect(rows).toEqual([{ value: expect.stringMatching(/^erased-\d+$/) }]);
-});
-
-test('restated and new titles are written without the party, and their revisions too', async () => {
-  await pull(title('a'), title('b'));
-  const report = await pull(title('a', { discount: '2' }), title('b'), title('c'));
-  expect(report).toMatchObject({ changed: 1, inserted: 1, unchanged: 1 });
-  expect((await readTitles()).every(({ erased }) => erased)).toBe(true);
-  const revisions = await world.database.prisma.titleRevision.findMany({
-    where: { pullId: report.pullId },
-    select: { before: true, after: true },
-  });
-  const [before, after] = [1, 2].map((value) => ({ platform_discounted_value: value }));
-  expect(revisions).toEqual([{ before, after }]);
 });
 
 test('a title that goes to another party is that party’s again', async () => {
