@@ -142,25 +142,22 @@ describe('a month', () => {
     }
   });
 
-  test.each(['held', 'attention'])(
-    'is not sealed while a day that is signed off is in the state %s',
-    async (state) => {
-      const date = addDays(FROM, 1);
-      await reopen(date);
-      await pull(date);
-      await sign(date);
-      await world.serve(date, state === 'held' ? [] : [...textsOf(date), '{"order":{}}']);
-      const day = await readLedgerDay(world.database, date, TODAY);
-      expect(day).toMatchObject({ state, isRestated: false, signedOffBy: 'ana' });
-      await expectRefused('sealing_waiting', '2026-03-29');
-      expect(await march()).toMatchObject({ state: 'broken', days: 4, signed: 3 });
-      const { text } = await reviewer.get('/months/2026-03');
-      expect(text).toContain(`badge is-${state}`);
-      expect(text).not.toContain('name="digest"');
-      await pull(date);
-      await seal();
-    },
-  );
+  test.each(['held', 'attention'])('is not sealed while a signed day is %s', async (state) => {
+    const date = addDays(FROM, 1);
+    await reopen(date);
+    await pull(date);
+    await sign(date);
+    await world.serve(date, state === 'held' ? [] : [...textsOf(date), '{"order":{}}']);
+    const day = await readLedgerDay(world.database, date, TODAY);
+    expect(day).toMatchObject({ state, isRestated: false, signedOffBy: 'ana' });
+    await expectRefused('sealing_waiting', '2026-03-29');
+    expect(await march()).toMatchObject({ state: 'broken', days: 4, signed: 3 });
+    const { text } = await reviewer.get('/months/2026-03');
+    expect(text).toContain(`badge is-${state}`);
+    expect(text).not.toContain('name="digest"');
+    await pull(date);
+    await seal();
+  });
 
   test('has a seal that is not older than the seals of its days, also where it had to wait', async () => {
     const { prisma } = world.database;

@@ -105,44 +105,42 @@ test('a COMMIT without an answer is reported while it lasts', async () => {
   expect((await console.get('/readyz')).status).toBe(200);
 });
 
-test.each(['refuse', 'hang'] as const)(
-  'a database that is down (%s) is reported within the time limit, and so is its return',
-  async (fault) => {
-    const { logger, lines } = createTestLog();
-    const database = openAnother(proxy.url, { logger });
-    const console = await startConsole({
-      logger,
-      // A database that hangs has its time. One that refuses answers, however long that takes.
-      checkTimeoutMs: fault === 'hang' ? 1_000 : PATIENCE_MS,
-      checks: [databaseCheck(database), queueCheck(async () => true)],
-    });
-    await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);
+// Within the time limit.
+test.each(['refuse', 'hang'] as const)('a lost database, and its return: %s', async (fault) => {
+  const { logger, lines } = createTestLog();
+  const database = openAnother(proxy.url, { logger });
+  const console = await startConsole({
+    logger,
+    // A database that hangs has its time. One that refuses answers, however long that takes.
+    checkTimeoutMs: fault === 'hang' ? 1_000 : PATIENCE_MS,
+    checks: [databaseCheck(database), queueCheck(async () => true)],
+  });
+  await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);
 
-    proxy.set(fault);
-    const down = await console.get('/readyz');
-    expect(down.status).toBe(503);
-    expect(down.json()).toMatchObject({
-      status: 'not ready',
-      checks: [{ ok: false }, { ok: true }],
-    });
-    expect(reasons(down)).toEqual({
-      database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',
-      queue: null,
-    });
-    expect((await console.get('/healthz')).status).toBe(200);
+  proxy.set(fault);
+  const down = await console.get('/readyz');
+  expect(down.status).toBe(503);
+  expect(down.json()).toMatchObject({
+    status: 'not ready',
+    checks: [{ ok: false }, { ok: true }],
+  });
+  expect(reasons(down)).toEqual({
+    database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',
+    queue: null,
+  });
+  expect((await console.get('/healthz')).status).toBe(200);
 
-    const { password, port } = new URL(proxy.url);
-    const logged = JSON.stringify(lines().filter(({ msg }) => msg !== 'console listening'));
-    for (const secret of [password, port].filter((text) => text !== '')) {
-      expect(down.text + logged).not.toContain(secret);
-    }
+  const { password, port } = new URL(proxy.url);
+  const logged = JSON.stringify(lines().filter(({ msg }) => msg !== 'console listening'));
+  for (const secret of [password, port].filter((text) => text !== '')) {
+    expect(down.text + logged).not.toContain(secret);
+  }
 
-    // The blocked request gets no answer; its connection has to break.
-    proxy.set('refuse');
-    proxy.set('pass');
-    await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);
-  },
-);
+  // The blocked request gets no answer; its connection has to break.
+  proxy.set('refuse');
+  proxy.set('pass');
+  await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);
+});
 
 test('a queue is ready while it can be reached', async () => {
   expect(await queueCheck(async () => true).run()).toBeNull();
@@ -360,48 +358,43 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
 
 const promtool = findProgram('promtool');
 
-test.skipIf(promtool === null)(
-  'promtool has no complaint about the names of the program (skipped without promtool)',
-  async () => {
-    const { console } = await openMetrics();
-    const { text } = await console.get('/metrics');
-    expect(text).toContain('conciliation_checkpoint_lag_dates 3\n');
-    const checked = await runProgram(promtool ?? '', ['check', 'metrics'], { input: text });
-    // The library that exports the metrics of the process names some gauges as counters.
-    const lines = (checked.stdout + checked.stderr).split('\n');
-    expect(lines.filter((line) => !/^nodejs_active_\w+_total /.test(line))).toEqual(['']);
-  },
-);
+test.skipIf(promtool === null)('promtool finds nothing, if it is there', async () => {
+  const { console } = await openMetrics();
+  const { text } = await console.get('/metrics');
+  expect(text).toContain('conciliation_checkpoint_lag_dates 3\n');
+  const checked = await runProgram(promtool ?? '', ['check', 'metrics'], { input: text });
+  // The library that exports the metrics of the process names some gauges as counters.
+  const lines = (checked.stdout + checked.stderr).split('\n');
+  expect(lines.filter((line) => !/^nodejs_active_\w+_total /.test(line))).toEqual(['']);
+});
 
-test.each(['fails', 'hangs'])(
-  'where the database %s, a scrape answers with the rest, and not with old numbers',
-  async (fault) => {
-    const [until, breakConnection] = pause();
-    if (fault === 'fails') breakConnection();
-    const broken = async () => {
-      await until;
-      throw new Error('the connection broke');
-    };
-    let isDown = false;
-    const limits = { keepMs: 0, timeoutMs: 1_000 };
-    const { metrics, scrape } = await openMetrics(() => (isDown ? broken() : readLedger()), limits);
-    const lag = async () => (await scrape()).get('conciliation_checkpoint_lag_dates');
-    await expect.poll(lag).toBe(3);
-    metrics.observeAttempt(observed('manual', { kind: 'retry' }, 10, null));
-    isDown = true;
-    const samples = await scrape();
-    const ofLedger = [...samples.keys()].filter((series) =>
-      /^conciliation_(checkpoint|oldest|dates|alerts|providers|account|sweep_)/.test(series),
-    );
-    expect(ofLedger).toEqual([]);
-    expect(Object.fromEntries(samples)).toMatchObject({
-      'conciliation_source_up{source="ledger"}': 0,
-      'conciliation_source_up{source="queue"}': 1,
-      'conciliation_queue_jobs{queue="pulls",state="active"}': 2,
-      'conciliation_pulls_total{origin="manual",outcome="retry"}': 1,
-    });
-    isDown = false;
-    breakConnection();
-    await expect.poll(lag).toBe(3);
-  },
-);
+// And no old numbers.
+test.each(['fails', 'hangs'])('a scrape has the rest where the database %s', async (fault) => {
+  const [until, breakConnection] = pause();
+  if (fault === 'fails') breakConnection();
+  const broken = async () => {
+    await until;
+    throw new Error('the connection broke');
+  };
+  let isDown = false;
+  const limits = { keepMs: 0, timeoutMs: 1_000 };
+  const { metrics, scrape } = await openMetrics(() => (isDown ? broken() : readLedger()), limits);
+  const lag = async () => (await scrape()).get('conciliation_checkpoint_lag_dates');
+  await expect.poll(lag).toBe(3);
+  metrics.observeAttempt(observed('manual', { kind: 'retry' }, 10, null));
+  isDown = true;
+  const samples = await scrape();
+  const ofLedger = [...samples.keys()].filter((series) =>
+    /^conciliation_(checkpoint|oldest|dates|alerts|providers|account|sweep_)/.test(series),
+  );
+  expect(ofLedger).toEqual([]);
+  expect(Object.fromEntries(samples)).toMatchObject({
+    'conciliation_source_up{source="ledger"}': 0,
+    'conciliation_source_up{source="queue"}': 1,
+    'conciliation_queue_jobs{queue="pulls",state="active"}': 2,
+    'conciliation_pulls_total{origin="manual",outcome="retry"}': 1,
+  });
+  isDown = false;
+  breakConnection();
+  await expect.poll(lag).toBe(3);
+});

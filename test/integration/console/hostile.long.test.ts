@@ -144,16 +144,13 @@ test.each([
   expect(await state()).toEqual(before);
 });
 
-test.each(['title', 'payable'])(
-  'the page of a break finds nothing by any text as its %s',
-  async (name) => {
-    for (const query of queriesOf(name)) {
-      const answer = await admin.get(`/break?kind=in_doubt&${query}`);
-      expect(answer.status).toBe(404);
-      expect(answer.text).not.toMatch(/<script>|<img/i);
-    }
-  },
-);
+test.each(['title', 'payable'])('no break is found by any text as its %s', async (name) => {
+  for (const query of queriesOf(name)) {
+    const answer = await admin.get(`/break?kind=in_doubt&${query}`);
+    expect(answer.status).toBe(404);
+    expect(answer.text).not.toMatch(/<script>|<img/i);
+  }
+});
 
 test('/api refuses or takes any text, and never fails', async () => {
   const wrong: string[] = [];

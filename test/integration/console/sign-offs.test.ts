@@ -1,11 +1,18 @@
-/** The sign-off of many days: the list, the sign-off and the result. */
-import { beforeEach, describe, expect, test } from 'vitest';
+/** The sign-off: the list of days, the sign-off of many days, and who may not sign a day off. */
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import type { ConsoleRole } from '../../../src/base/values/role.ts';
+import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
+import {
+  type ConsoleAnswer,
+  type ConsoleClient,
+  openConsole,
+} from '../../support/console-client.ts';
 import { digestOf } from '../../support/days.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { type TitleFields, titleText } from '../../support/titles.ts';
@@ -14,11 +21,22 @@ const portuguese = { 'accept-language': 'pt-BR' };
 
 const { world, console, viewer, reviewer, operator } = pagesForFile();
 
+const rosa = forFile(() => console.as('reviewer', 'rosa'));
+// So that none below is the last administrator, who keeps the role.
+beforeAll(async () => void (await console.as('admin', 'alma')));
+
 let used = 0;
 let dates: CivilDate[];
+/** The first of them. */
+let date: CivilDate;
+/** A name that no user has yet. */
+let fresh: (name: string) => string;
 beforeEach(() => {
   dates = Array.from({ length: 4 }, (_, index) => daysFrom(used + index, DAY));
+  date = day(0);
   used += dates.length;
+  const number = used;
+  fresh = (name) => `${name}-${number}`;
 });
 
 const day = (index: number) => dates[index] as CivilDate;
@@ -34,10 +52,14 @@ const pullAll = async (value = '100.10') => {
 };
 
 let rejects = 0;
-/** A title that breaks the contract, another one each time; accepted by a person. */
-async function decideAs(client: ConsoleClient, date: CivilDate) {
+/** Two titles, and one that breaks the contract, another one each time. */
+function pullReject(date: CivilDate) {
   rejects += 1;
-  await pull(date, ...two(date), `{"order":{"uid":"r${rejects}"},"acceptedDate":"${date}"}`);
+  return pull(date, ...two(date), `{"order":{"uid":"r${rejects}"},"acceptedDate":"${date}"}`);
+}
+/** The same, and a person accepts the reject. */
+async function decideAs(client: ConsoleClient, date: CivilDate) {
+  await pullReject(date);
   const { status } = await client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
   expect(status).toBe(303);
 }
@@ -97,7 +119,7 @@ describe('the list', () => {
     await pull(clean, title(clean), title(clean, { uid: 'o', value: '1.00', code: 'P-9' }));
     await pull(changed, title(changed, { code: 'P-9', account: '1112223' }));
     const shownTo = async (client: ConsoleClient, path: string) => daysIn(await client.get(path));
-    const both = await console.as('reviewer', 'alma');
+    const both = await console.as('reviewer', 'beto');
     // Nobody may sign a day with a payment on hold, so it has no box.
     expect(await shownTo(both, '/sign-offs')).toEqual([clean, decided, restated]);
     expect(await shownTo(both, '/sign-offs?show=clean')).toEqual([]);
@@ -177,11 +199,10 @@ describe('many days at once', () => {
 
   test('two persons at once: each day has one seal, and the other person gets a message', async () => {
     await pullAll();
-    const other = await console.as('reviewer', 'rosa');
     const seen = await seenBy(reviewer, dates);
     const answers = await Promise.all([
       reviewer.post('/sign-offs', { day: seen }),
-      other.post('/sign-offs', { day: seen.toReversed() }),
+      rosa.post('/sign-offs', { day: seen.toReversed() }),
     ]);
     const counts = answers.map(({ text }) => Number(/(\d+) of 4 days signed off/.exec(text)?.[1]));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(4);
@@ -208,4 +229,119 @@ describe('many days at once', () => {
     expect(await signers()).toEqual(['alba', 'alba', null, 'alba']);
     await sign(reviewer, [day(2)]);
   });
+});
+
+const dayOf = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+
+/** Signs the day off. @returns what the ledger says afterwards, and the answer */
+async function signDate(client: ConsoleClient) {
+  const digest = await digestOf(world.database, date);
+  const answer = await client.post(`/days/${date}/sign-off`, { digest });
+  const { signedOffBy } = await dayOf();
+  return { signedOffBy, text: answer.text };
+}
+
+const refusedAs = (text: string) => ({ signedOffBy: null, text: expect.stringContaining(text) });
+const OWN = refusedAs('You made a decision about');
+const WAS_OPEN = refusedAs('was open when you, an administrator before');
+
+test('the person who accepted the rejects of a day does not sign it off, and another person does', async () => {
+  const bia = await console.as('reviewer', fresh('bia'));
+  await decideAs(bia, date);
+  expect((await bia.get(`/days/${date}`)).text).toContain('Another user has to sign it off');
+  expect((await bia.get(`/days/${date}`, portuguese)).text).toContain('Outra pessoa precisa');
+  expect(await signDate(bia)).toMatchObject(OWN);
+  expect(await signDate(rosa)).toMatchObject({ signedOffBy: 'rosa' });
+});
+
+test('the person who signed a day off does not accept a reject of it afterwards', async () => {
+  await pull(date, ...two(date));
+  expect(await signDate(rosa)).toMatchObject({ signedOffBy: 'rosa' });
+  await pullReject(date);
+  expect((await rosa.get(`/days/${date}`)).text).toContain('Reopen the day before you accept');
+  const answer = await rosa.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain('reopen the day');
+  expect(await dayOf()).toMatchObject({ state: 'attention' });
+  await rosa.post(`/days/${date}/reopen`, { reason: 'a reject came' });
+  await decideAs(rosa, date);
+  expect(await signDate(rosa)).toMatchObject(OWN);
+});
+
+describe('an administrator who becomes a reviewer', () => {
+  /** A user of the roles, one after the other, in a session that began after the last change. */
+  async function becomes(name: string, ...roles: [ConsoleRole, ...ConsoleRole[]]) {
+    const [first, ...others] = roles;
+    const before = await console.as(first, name);
+    for (const role of others) {
+      await changeUser(world.database, { name, role, by: 'command line: root' });
+      expect((await before.get('/account')).location).toContain('/login');
+    }
+    return console.as(roles.at(-1) ?? first, name);
+  }
+
+  test('signs no date off that was open then, and another reviewer does', async () => {
+    await decideAs(rosa, date);
+    const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
+    const page = await alex.get(`/days/${date}`);
+    expect(page.text).toContain('The day was open when you, an administrator before');
+    expect(page.text).not.toContain(`action="/days/${date}/sign-off"`);
+    expect((await alex.get(`/days/${date}`, portuguese)).text).toContain('já estava aberto');
+    const list = await alex.get('/sign-offs?show=kept');
+    expect(list.text).toContain('The day was open when you, an administrator before');
+    expect(list.text).not.toContain(`name="day" value="${date}:`);
+    expect(await signDate(alex)).toMatchObject(WAS_OPEN);
+    const bia = await console.as('reviewer', fresh('bia'));
+    expect(await signDate(bia)).toMatchObject({ signedOffBy: fresh('bia') });
+  });
+
+  test.each<[string, ...ConsoleRole[]]>([
+    ['by way of another role', 'admin', 'viewer', 'reviewer'],
+    ['as an administrator twice', 'admin', 'reviewer', 'admin', 'reviewer'],
+  ])('%s, too', async (_, first, ...others) => {
+    await decideAs(rosa, date);
+    const alex = await becomes(fresh('alex'), first, ...others);
+    expect(await signDate(alex)).toMatchObject(WAS_OPEN);
+  });
+
+  test('signs a date off that came into the ledger later', async () => {
+    const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
+    date = daysFrom(-used, DAY);
+    await decideAs(rosa, date);
+    expect(await signDate(alex)).toMatchObject({ signedOffBy: fresh('alex') });
+  });
+
+  test('signs a date off again that was signed off then and is restated later', async () => {
+    await decideAs(rosa, date);
+    await signDate(await console.as('reviewer', fresh('bia')));
+    const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
+    await pull(date, ...two(date, { discount: '9.99' }));
+    expect(await signDate(alex)).toMatchObject({ signedOffBy: fresh('alex') });
+  });
+
+  test('does not sign a date off whose seal had ended then', async () => {
+    await decideAs(rosa, date);
+    const bia = await console.as('reviewer', fresh('bia'));
+    await signDate(bia);
+    await bia.post(`/days/${date}/reopen`, { reason: 'too early' });
+    const alex = await becomes(fresh('alex'), 'admin', 'reviewer');
+    expect(await signDate(alex)).toMatchObject(WAS_OPEN);
+  });
+
+  test('signs every date off where one person may do both', async () => {
+    const alone = await openConsole(world.database, { fourEyes: false });
+    onTestFinished(() => alone.close());
+    await decideAs(rosa, date);
+    await becomes(fresh('alex'), 'admin', 'reviewer');
+    const alex = await alone.as('reviewer', fresh('alex'));
+    expect(await signDate(alex)).toMatchObject({ signedOffBy: fresh('alex') });
+  });
+});
+
+test('a viewer who becomes a reviewer signs a date off that was open then', async () => {
+  await decideAs(rosa, date);
+  const name = fresh('vito');
+  await console.as('viewer', name);
+  await changeUser(world.database, { name, role: 'reviewer', by: 'command line: root' });
+  expect(await signDate(await console.as('reviewer', name))).toMatchObject({ signedOffBy: name });
 });

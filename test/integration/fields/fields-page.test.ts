@@ -131,28 +131,25 @@ test.for([
   ['provider', '{"bankAccount": {"subaccount": "SUB-777888"}}', '••••}}'],
   ['provider.code', null, null],
   ['reference.payment', 'REF-1', 'REF-1'],
-] as const)(
-  'what stands at %s is masked whatever the use of the field',
-  async ([path, value, masked]) => {
-    // A title of another date with undocumented members of its accounts.
-    await world.serve(daysFrom(1), [
-      titleText({ uid: 'account', date: daysFrom(1), more: ',"reference":{"payment":"REF-1"}' })
-        .replace('"accountDigit":"8"', '"accountDigit":"8","pixKey":"k@key.com"')
-        .replace('"accountDigit":"0"', '"accountDigit":"0","subaccount":"SUB-777888"'),
-    ]);
-    const name = `x_${path.toLowerCase().replaceAll('.', '_')}`;
-    const row = { name, path, role: 'identifier', reason: 'agreed' };
-    await admin.post('/fields', row);
-    const cells = async (client: typeof viewer) =>
-      (await linesFor(client))
-        .filter((line) => line['order_uid'] === 'account')
-        .map((line) => line[name]);
-    expect([await cells(reviewer), await cells(viewer)]).toEqual([[value], [masked]]);
-    const { text } = await viewer.get('/titles');
-    expect([text.includes('k@key.com'), text.includes('SUB-777888')]).toEqual([false, false]);
-    await admin.post('/fields', { ...row, role: 'ended' });
-  },
-);
+] as const)('what stands at %s is masked in any use', async ([path, value, masked]) => {
+  // A title of another date with undocumented members of its accounts.
+  await world.serve(daysFrom(1), [
+    titleText({ uid: 'account', date: daysFrom(1), more: ',"reference":{"payment":"REF-1"}' })
+      .replace('"accountDigit":"8"', '"accountDigit":"8","pixKey":"k@key.com"')
+      .replace('"accountDigit":"0"', '"accountDigit":"0","subaccount":"SUB-777888"'),
+  ]);
+  const name = `x_${path.toLowerCase().replaceAll('.', '_')}`;
+  const row = { name, path, role: 'identifier', reason: 'agreed' };
+  await admin.post('/fields', row);
+  const cells = async (client: typeof viewer) =>
+    (await linesFor(client))
+      .filter((line) => line['order_uid'] === 'account')
+      .map((line) => line[name]);
+  expect([await cells(reviewer), await cells(viewer)]).toEqual([[value], [masked]]);
+  const { text } = await viewer.get('/titles');
+  expect([text.includes('k@key.com'), text.includes('SUB-777888')]).toEqual([false, false]);
+  await admin.post('/fields', { ...row, role: 'ended' });
+});
 
 test('a changed field stands by its name in the changes of a signed day, of the title and of the file', async () => {
   const date = daysFrom(2);
@@ -190,17 +187,15 @@ test('a changed field stands by its name in the changes of a signed day, of the 
   expect(await file(viewer)).toMatch(/chave_pix,••••om,••••et,.*\s+.*duplicata,D-2,D-3,/);
 });
 
-test.each([' pa\u0307dded ÇÃO ', 'pa\u0307dded ção', 'p\u0227dded ÇA\u0303O'])(
-  'the search finds %j with blanks around it, and in either form of its accents',
-  async (search) => {
-    const date = daysFrom(3);
-    await world.serve(date, [
-      titleText({ uid: 'padded', date, more: more('  p\u0227dded ça\u0303o ', 'k') }),
-    ]);
-    const { text } = await viewer.get(`/titles?search=${encodeURIComponent(search)}`);
-    expect(text).toContain('>padded</a>');
-  },
-);
+const WRITINGS = [' pa\u0307dded ÇÃO ', 'pa\u0307dded ção', 'p\u0227dded ÇA\u0303O'];
+test.each(WRITINGS)('the search finds %j, in either form of its accents', async (search) => {
+  const date = daysFrom(3);
+  await world.serve(date, [
+    titleText({ uid: 'padded', date, more: more('  p\u0227dded ça\u0303o ', 'k') }),
+  ]);
+  const { text } = await viewer.get(`/titles?search=${encodeURIComponent(search)}`);
+  expect(text).toContain('>padded</a>');
+});
 
 test('the named field that is the document decides among payables that nothing else tells apart', async () => {
   const date = daysFrom(4);

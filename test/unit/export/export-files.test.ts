@@ -119,13 +119,11 @@ describe('a csv file', () => {
     expect(text.split('\r\n').slice(1, 3)).toEqual([';"";;;;', ';;;;;']);
   });
 
-  test.each(['12345678901234567.89', '0.1', '-5.000', `0.${'0'.repeat(40)}1`, '9'.repeat(60)])(
-    'keeps every digit of %s and takes no amount for a formula',
-    async (amount) => {
-      const [, cells] = readCsv((await csvOf([row({ original_value: amount })])).slice(1), ';');
-      expect(cells?.[3]).toBe(amount.replace('.', ','));
-    },
-  );
+  const AMOUNTS = ['12345678901234567.89', '0.1', '-5.000', `0.${'0'.repeat(40)}1`, '9'.repeat(60)];
+  test.each(AMOUNTS)('keeps every digit of %s, and takes none for a formula', async (amount) => {
+    const [, cells] = readCsv((await csvOf([row({ original_value: amount })])).slice(1), ';');
+    expect(cells?.[3]).toBe(amount.replace('.', ','));
+  });
 });
 
 describe('text in a csv file', () => {
@@ -143,12 +141,10 @@ describe('text in a csv file', () => {
     expect(await writeTexts([text])).toEqual([`'${text}`]);
   });
 
-  test.each(['a=b', 'A-12', "O'Brien", "'quoted'", 'Mariana', 'R 5', '(a)', 'E5', '$', ''])(
-    'is left alone where a spreadsheet leaves it: %j',
-    async (text) => {
-      expect(await writeTexts([text])).toEqual([text]);
-    },
-  );
+  const PLAIN = ['a=b', 'A-12', "O'Brien", "'quoted'", 'Mariana', 'R 5', '(a)', 'E5', '$', ''];
+  test.each(PLAIN)('is left alone where a spreadsheet leaves it: %j', async (text) => {
+    expect(await writeTexts([text])).toEqual([text]);
+  });
 
   test.each([
     ...['00007', '11222333000181', '12345678E00131', '1-2', '2026-03-02', '12MAR', 'dez-26'],
@@ -272,23 +268,19 @@ describe('a cell of a workbook', () => {
     expect(cell).toEqual({ type: 'text', value: text, style: 5 });
   });
 
-  test.each(['0.1', '-1234567890123.45', '100000000000000000000', '0.000000000000000000012'])(
-    'holds the amount %s as a number, digit for digit',
-    async (amount) => {
-      const cell = await writeCell('original_value', amount);
-      expect(cell).toEqual({ type: 'number', value: amount, style: 3 });
-      // Excel reads the digits as the same decimal.
-      expect(Number(Number(amount).toPrecision(15))).toBe(Number(amount));
-    },
-  );
+  const EXACT = ['0.1', '-1234567890123.45', '100000000000000000000', '0.000000000000000000012'];
+  test.each(EXACT)('holds the amount %s as a number, digit for digit', async (amount) => {
+    const cell = await writeCell('original_value', amount);
+    expect(cell).toEqual({ type: 'number', value: amount, style: 3 });
+    // Excel reads the digits as the same decimal.
+    expect(Number(Number(amount).toPrecision(15))).toBe(Number(amount));
+  });
 
-  test.each(['12345678901234567.89', '1234567890123456', '0.1000000000000001', 'NaN'])(
-    'holds the amount %s as text',
-    async (amount) => {
-      const cell = await writeCell('original_value', amount);
-      expect(cell).toEqual({ type: 'text', value: amount, style: 5 });
-    },
-  );
+  const BEYOND = ['12345678901234567.89', '1234567890123456', '0.1000000000000001', 'NaN'];
+  test.each(BEYOND)('holds the amount %s as text', async (amount) => {
+    const cell = await writeCell('original_value', amount);
+    expect(cell).toEqual({ type: 'text', value: amount, style: 5 });
+  });
 
   test.each([
     ['1900-03-01', 'number', '61'],
