@@ -21,6 +21,15 @@ const COLUMNS: readonly ExportColumn[] = [
   { name: 'extra', kind: 'json' },
 ];
 
+const CELLS = {
+  id: '7',
+  order_uid: 'A-1',
+  accepted_date: '2026-03-02',
+  original_value: '1234.50',
+  buyer_is_financial: 'true',
+  extra: '{"a": 1.50}',
+};
+
 /** A row of `COLUMNS` with all but the given cells null. */
 function row(cells: Readonly<Record<string, string>>): ExportRow {
   return COLUMNS.map(({ name }) => cells[name] ?? null);
@@ -85,15 +94,7 @@ async function writeTexts(texts: readonly string[]): Promise<string[]> {
 
 describe('a csv file', () => {
   test('is for Excel in Brazil: byte order mark, semicolons, decimal commas, dates, CRLF', async () => {
-    const cells = {
-      id: '7',
-      order_uid: 'A-1',
-      accepted_date: '2026-03-02',
-      original_value: '1234.50',
-      buyer_is_financial: 'true',
-      extra: '{"a": 1.50}',
-    };
-    expect(await csvOf([row(cells)])).toBe(
+    expect(await csvOf([row(CELLS)])).toBe(
       '\uFEFFid;order_uid;accepted_date;original_value;buyer_is_financial;extra\r\n' +
         '7;A-1;02/03/2026;1234,50;true;"{""a"": 1.50}"\r\n',
     );
@@ -182,15 +183,11 @@ const jsonlOf = async (...batches: ExportRow[][]) =>
   (await collect(writeJsonl(COLUMNS, batchesOf(...batches)))).toString('utf8');
 
 test('a line of a jsonl file is an object with every column, amounts as exact strings, json as stored', async () => {
-  const cells = {
-    id: '7',
-    order_uid: 'A-1',
-    accepted_date: '2026-03-02',
-    original_value: '12345678901234567.89',
-    buyer_is_financial: 'false',
+  const digits = {
+    ...{ original_value: '12345678901234567.89', buyer_is_financial: 'false' },
     extra: '{"rate": 0.1000000000000000000001}',
   };
-  expect(await jsonlOf([row(cells)], [row({})])).toBe(
+  expect(await jsonlOf([row({ ...CELLS, ...digits })], [row({})])).toBe(
     '{"id":7,"order_uid":"A-1","accepted_date":"2026-03-02","original_value":"12345678901234567.89",' +
       '"buyer_is_financial":false,"extra":{"rate": 0.1000000000000000000001}}\n' +
       '{"id":null,"order_uid":null,"accepted_date":null,"original_value":null,' +
@@ -222,15 +219,8 @@ async function writeCell(column: string, text: string) {
 
 describe('a workbook', () => {
   test('has typed cells under a frozen header with a filter, and leaves nulls empty', async () => {
-    const cells = {
-      id: '7',
-      order_uid: '000123',
-      accepted_date: '2026-03-02',
-      original_value: '1234.50',
-      buyer_is_financial: 'true',
-      extra: '{"a": 1.50}',
-    };
-    const [titles] = await workbookOf(row(cells), row({ id: '8' }));
+    const cells = row({ ...CELLS, order_uid: '000123' });
+    const [titles] = await workbookOf(cells, row({ id: '8' }));
     expect(titles?.name).toBe('titles');
     expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(COLUMNS.map(({ name }) => name));
     expect(titles?.rows[1]).toEqual([
