@@ -2,15 +2,18 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { describe, expect } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
+import type { ConsoleRole } from '../../src/base/values/role.ts';
 import { LANGUAGE_COOKIE } from '../../src/console/shell/page-context.ts';
+import { openConsole } from '../support/console-client.ts';
 import { forFile } from '../support/for-tests.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { findProgram } from '../support/program.ts';
+import { openPullWorld, type PullWorldOptions } from '../support/pull-world.ts';
 
-export type WindowOptions = Parameters<Browser['newContext']>[0];
+type WindowOptions = Parameters<Browser['newContext']>[0];
 
-export type TestBrowser = Awaited<ReturnType<typeof openBrowser>>;
+type TestBrowser = Awaited<ReturnType<typeof openBrowser>>;
 
 /** TEST_BROWSER, or a Chromium on the PATH. */
 function findBrowser(): string | null {
@@ -59,6 +62,27 @@ async function openBrowser(executablePath: string) {
     /** What no page shows since the last call: errors, refused scripts and styles, requests to other hosts. */
     takeProblems: () => problems.splice(0),
     close: () => browser.close(),
+  };
+}
+
+/** A pull world and its console for the tests of a file, after each of which no page may have had a problem. */
+export function browserWorldForFile(browser: TestBrowser, options: PullWorldOptions = {}) {
+  const world = forFile(() => openPullWorld(options));
+  const console = forFile(() => openConsole(world.database));
+  afterEach(() => {
+    expect(browser.takeProblems()).toEqual([]);
+  });
+  return {
+    world,
+    console,
+    /** A window in which a user of the role is signed in; the name is the role's unless told. */
+    async enter(role: ConsoleRole, name?: string, windowOptions?: WindowOptions) {
+      const { cookies } = await console.as(role, name);
+      const page = await browser.open(console.url, windowOptions);
+      const value = cookies.get('conciliation') ?? '';
+      await page.context().addCookies([{ name: 'conciliation', value, url: console.url }]);
+      return page;
+    },
   };
 }
 

@@ -7,9 +7,8 @@ import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { ANY_DAY_RULES } from '../support/check-rules.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { titleText } from '../support/titles.ts';
-import { unzip } from '../unit/export/workbook-reader.ts';
-import { countClicks, describeInBrowser, look, lookNow } from './browser.ts';
-import { browserWorldForFile } from './browser-world.ts';
+import { unzip } from '../unit/export/file-readers.ts';
+import { browserWorldForFile, countClicks, describeInBrowser, look, lookNow } from './browser.ts';
 
 const MONTH = toCivilDate('2026-03-01');
 const DAYS = 22;
@@ -18,15 +17,10 @@ const DAYS = 22;
 describeInBrowser('closing in a browser', (browser) => {
   const { world, enter } = browserWorldForFile(browser, { startDate: MONTH });
   const pull = (date: CivilDate, discount = '12.34') =>
-    world.serve(
-      date,
-      [
-        ['a', '1234.56'],
-        ['b', '0.05'],
-      ].map(([uid = '', value = '']) =>
-        titleText({ uid: `${uid} of ${date}`, date, value, discount }),
-      ),
-    );
+    world.serve(date, [
+      titleText({ uid: `a of ${date}`, date, value: '1234.56', discount }),
+      titleText({ uid: `b of ${date}`, date, value: '0.05', discount }),
+    ]);
   const pullDays = async (first: number, end: number) => {
     for (let index = first; index < end; index += 1) await pull(daysFrom(index, MONTH));
     await checkDays(world.database, ANY_DAY_RULES);
@@ -78,9 +72,8 @@ describeInBrowser('closing in a browser', (browser) => {
     await press(page.getByLabel('Note for each day (optional)'), 'x');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: '7 of 8 days signed off' }).waitFor();
-    await page
-      .getByRole('row', { name: '2026-03-26 The day has changed since the list was shown.' })
-      .waitFor();
+    const name = '2026-03-26 The day has changed since the list was shown.';
+    await page.getByRole('row', { name }).waitFor();
     expect(await unsigned()).toBe(2);
   });
 

@@ -6,30 +6,25 @@ import { beforeAll, expect, test } from 'vitest';
 import { type CivilDate, lastClosedDate } from '../../src/base/values/business-day.ts';
 import type { ConsoleRole } from '../../src/base/values/role.ts';
 import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
-import { createOidcClient } from '../../src/console/access/oidc-client.ts';
 import { deriveAlerts } from '../../src/features/alerts/alerts.sql.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
-import { startCertifiedProvider } from '../support/certified-provider.ts';
 import { ANY_DAY_RULES } from '../support/check-rules.ts';
-import { openConsole } from '../support/console-client.ts';
 import { signDay } from '../support/days.ts';
+import { openCertifiedWorld } from '../support/oidc-world.ts';
 import { giveBackPort, takePort } from '../support/own-port.ts';
 import { importPayables } from '../support/payables.ts';
 import { providerOf, writeProviders } from '../support/provider-rows.ts';
 import { daysFrom, TODAY } from '../support/pull-world.ts';
 import { codeOf, PASSWORD } from '../support/second-factor.ts';
 import { titleText } from '../support/titles.ts';
-import { describeInBrowser, look, lookNow, textOf } from './browser.ts';
-import { browserWorldForFile } from './browser-world.ts';
+import { browserWorldForFile, describeInBrowser, look, lookNow, textOf } from './browser.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
 const LAST = lastClosedDate(TIME_ZONE, new Date());
 /** Dates with a story each. */
-const [RESTATED, ATTENTION, CHANGED, HELD, OPEN] = [-4, -3, -2, -1, 0].map((days) =>
-  daysFrom(days, LAST),
-) as [CivilDate, CivilDate, CivilDate, CivilDate, CivilDate];
-const START = daysFrom(-9, LAST);
+const [START, RESTATED, ATTENTION] = [daysFrom(-9, LAST), daysFrom(-4, LAST), daysFrom(-3, LAST)];
+const [CHANGED, HELD, OPEN] = [daysFrom(-2, LAST), daysFrom(-1, LAST), LAST];
 
 const NAMES = [
   'Banco Ipê S.A.',
@@ -58,10 +53,8 @@ describeInBrowser('the console in a browser', (browser) => {
   beforeAll(async () => {
     const { database, serve } = world;
     for (let date = START; date <= HELD; date = daysFrom(1, date)) {
-      await serve(date, [
-        ...titlesOf(date, 36),
-        ...(date === START ? [otherSupplier(date, '1')] : []),
-      ]);
+      const others = date === START ? [otherSupplier(date, '1')] : [];
+      await serve(date, [...titlesOf(date, 36), ...others]);
       if (date <= RESTATED) await signDay(database, date, { by: 'helena', bookingsFrom: null });
     }
     await serve(RESTATED, titlesOf(RESTATED, 36, '12.35'));
@@ -97,17 +90,14 @@ describeInBrowser('the console in a browser', (browser) => {
 
   const idsOf = async () => {
     const { prisma } = world.database;
-    const [title, matched, pull] = await Promise.all([
-      prisma.title.findFirstOrThrow({
-        where: { orderUid: 'PO-2026-0007', acceptedDate: RESTATED },
-      }),
-      prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } }),
-      prisma.pull.findFirstOrThrow({ where: { state: 'held' } }),
-    ]);
+    const where = { orderUid: 'PO-2026-0007', acceptedDate: RESTATED };
+    const title = await prisma.title.findFirstOrThrow({ where });
+    const matched = await prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } });
+    const pull = await prisma.pull.findFirstOrThrow({ where: { state: 'held' } });
     return { ':title': title.id, ':matched': matched.titleId, ':pull': pull.id };
   };
 
-  test.each([
+  test.each<[string, string, ConsoleRole?]>([
     ['days', '/'],
     ['day', `/days/${OPEN}`],
     ['day-attention', `/days/${ATTENTION}`],
@@ -123,8 +113,8 @@ describeInBrowser('the console in a browser', (browser) => {
     ['title', '/titles/:title'],
     ['title-matched', '/titles/:matched'],
     ['breaks', '/breaks'],
-    ['proposals', '/proposals'],
-    ['matching-rules', '/matching-rules'],
+    ['proposals', '/proposals', 'reviewer'],
+    ['matching-rules', '/matching-rules', 'reviewer'],
     ['break', '/break?kind=missing_in_erp&title=:title'],
     ['balance', '/balance'],
     ['disclosure', '/disclosure?beginning=2026-01-31'],
@@ -139,21 +129,12 @@ describeInBrowser('the console in a browser', (browser) => {
     ['second-factor', '/account/second-factor'],
     ['not-found', '/nothing'],
     ['login', '/login'],
-    ['users', '/users'],
-  ])('the page %s is accessible and fits, in every look', async (name, path) => {
-    const roles: Readonly<Record<string, ConsoleRole>> = {
-      users: 'admin',
-      'matching-rules': 'reviewer',
-      proposals: 'reviewer',
-    };
-    const role = roles[name] ?? 'operator';
+    ['users', '/users', 'admin'],
+  ])('the page %s is accessible and fits, in every look', async (name, path, role = 'operator') => {
     const page = name === 'login' ? await browser.open(console.url) : await enter(role);
     const ids = Object.entries(await idsOf());
-    await look(
-      page,
-      ids.reduce((text, [key, id]) => text.replace(key, String(id)), path),
-      name,
-    );
+    const address = ids.reduce((text, [key, id]) => text.replace(key, String(id)), path);
+    await look(page, address, name);
     await page.context().close();
     // A page that does not exist is an error to the browser, and was asked for on purpose.
     const problems = browser.takeProblems();
@@ -190,9 +171,8 @@ describeInBrowser('the console in a browser', (browser) => {
   test('a page of work under way is asked for again, except while its reader fills in a form', async () => {
     const page = await enter('operator');
     // The interval ends when the test says so.
-    await page.addInitScript(
-      'window.setInterval = (run, ms) => Object.assign(window, { run, ms })',
-    );
+    const stopped = 'window.setInterval = (run, ms) => Object.assign(window, { run, ms })';
+    await page.addInitScript(stopped);
     await page.goto(`/days/${OPEN}`);
     const pull = page.getByRole('button', { name: 'Pull again' });
     await pull.click();
@@ -230,15 +210,8 @@ describeInBrowser('the console in a browser', (browser) => {
   test('a person signs in with the company account and out of it, and is told when that opens nothing', async () => {
     const port = await takePort();
     const publicUrl = new URL(`http://127.0.0.1:${port}`);
-    const provider = await startCertifiedProvider({ publicUrl });
-    const oidc = createOidcClient({
-      issuerUrl: new URL(provider.issuer),
-      clientId: provider.clientId,
-      clientSecret: provider.clientSecret,
-      publicUrl,
-      assumesVerifiedEmail: false,
-    });
-    const own = await openConsole(world.database, { port, publicUrl, oidc });
+    const oidc = await openCertifiedWorld(world.database, { port, publicUrl });
+    const { console: own, provider } = oidc;
     try {
       const email = 'ana@example.com';
       await addUser(world.database, { name: 'ana', role: 'reviewer', email, by: 'test' });
@@ -261,19 +234,16 @@ describeInBrowser('the console in a browser', (browser) => {
       await page.locator('.menu', { hasText: 'ana' }).locator('summary').click();
       await page.getByRole('button', { name: 'Sign out' }).click();
       // The page takes the notice out of its address, so the sentence is waited for and not the address.
-      await page
-        .getByText(
-          'You are signed out of this console. Your company account may still be signed in.',
-        )
-        .waitFor();
+      const notice =
+        'You are signed out of this console. Your company account may still be signed in.';
+      await page.getByText(notice).waitFor();
       expect(new URL(page.url()).pathname).toBe('/login');
       const asked = browser.takeProblems().filter((problem) => !/ 403 /.test(problem));
       expect(asked.length).toBeGreaterThan(0);
       const others = asked.filter((problem) => !problem.startsWith(`asked ${provider.issuer}/`));
       expect(others).toEqual([]);
     } finally {
-      await own.close();
-      await provider.close();
+      await oidc.close();
       giveBackPort(port);
     }
   });
@@ -285,14 +255,15 @@ describeInBrowser('the console in a browser', (browser) => {
     const label = (text: string) => page.getByLabel(text, { exact: true });
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
     await page.goto(`/link/${token}`);
-    for (const password of ['password1234', PASSWORD]) {
+    const choose = async (password: string) => {
       await label('Nova senha').fill(password);
       await label('Repita a nova senha').fill(password);
       await press('Salvar e entrar');
-      if (password === PASSWORD) break;
-      await page.getByText('Esta senha é fácil de adivinhar').waitFor();
-      await lookNow(page, 'link-refused');
-    }
+    };
+    await choose('password1234');
+    await page.getByText('Esta senha é fácil de adivinhar').waitFor();
+    await lookNow(page, 'link-refused');
+    await choose(PASSWORD);
     await page.waitForURL(`${console.url}/`);
     await page.goto('/account');
 

@@ -20,11 +20,10 @@ describeInBrowser('the demo in a browser', (browser) => {
       if (address === undefined || found === undefined) {
         throw new Error(`no password of the reviewer in: ${demo.stdout()}`);
       }
-      return { address: new URL(address), found };
+      start = new URL(address);
+      password = found;
     };
-    const user = await vi.waitFor(readUser, { timeout: PATIENCE_MS, interval: 250 });
-    start = user.address;
-    password = user.found;
+    await vi.waitFor(readUser, { timeout: PATIENCE_MS, interval: 250 });
     page = await browser.open(start.origin);
   });
   afterAll(async () => {

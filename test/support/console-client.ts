@@ -94,8 +94,6 @@ export function createClient(url: string) {
   };
 }
 
-export type ConsoleWorld = Awaited<ReturnType<typeof openConsole>>;
-
 /** The console over a database without users. */
 export async function openConsole(
   database: Database,
@@ -104,9 +102,10 @@ export async function openConsole(
     logger = silent,
     checks = [],
     port = 0,
+    registry = new Registry(),
+    checkTimeoutMs,
     ...overrides
-  }: Partial<ConsoleParts> &
-    Partial<Pick<ConsoleOptions, 'trustedProxies' | 'checks' | 'port'>> = {},
+  }: Partial<ConsoleParts> & Partial<Omit<ConsoleOptions, 'host' | 'parts'>> = {},
 ) {
   const woken: bigint[] = [];
   // The tests of a file share a database, and its limits would count the sign-ins of all of them.
@@ -116,7 +115,8 @@ export async function openConsole(
     port,
     checks,
     trustedProxies,
-    registry: new Registry(),
+    registry,
+    ...(checkTimeoutMs !== undefined && { checkTimeoutMs }),
     parts: {
       database,
       logger,

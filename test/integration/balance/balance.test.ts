@@ -20,13 +20,14 @@
  *
  * Booked for A: 100 + 200 + 300 + 600 + 700 + 1100 = 3000. The ERP's account has 1500, so 1540 - 1500 = 40.
  */
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import {
   type BalanceFilter,
   readBalance,
   stateBalances,
 } from '../../../src/features/balance/balance.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
+import { forFile } from '../../support/for-tests.ts';
 import {
   AGENT as A,
   THIRD_PARTY as B,
@@ -39,6 +40,8 @@ import {
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
+const console = forFile(() => openConsole(world.database));
+const viewer = forFile(() => console.as('viewer', 'vera'));
 const EVERYTHING: BalanceFilter = { company: null, agent: null, reason: null };
 const proofOf = (filter: Partial<BalanceFilter> = {}) =>
   readBalance(world.database.prisma, { ...EVERYTHING, ...filter }, { offset: 0, limit: 1000 });
@@ -86,10 +89,8 @@ beforeAll(async () => {
     ],
     'snapshot',
   );
-  await judged.pull(
-    DAY,
-    POSTED.filter(({ uid }) => uid !== 'withdrawn'),
-  );
+  const remaining = POSTED.filter(({ uid }) => uid !== 'withdrawn');
+  await judged.pull(DAY, remaining);
   await judged.match();
   const balance = { company: '90.021.382/0001-22', agent: A, balance: '1500' };
   await stateBalances(world.database, [{ ...balance, asOf: daysFrom(3) }], 'erp');
@@ -115,9 +116,8 @@ test('the figures are those that were worked out by hand', async () => {
 
 test('every unit of the difference has a title and a reason', async () => {
   const { page, sums, rows } = await proofOf({ agent: A });
-  expect(
-    page.map((row) => `${row.orderUid ?? row.erpKeys} ${row.difference} ${row.reason}`).toSorted(),
-  ).toEqual([
+  const lines = page.map((row) => `${row.orderUid ?? row.erpKeys} ${row.difference} ${row.reason}`);
+  expect(lines.toSorted()).toEqual([
     'alone -50 without_title',
     'failed 900 failed',
     'gone 1100 gone',
@@ -138,15 +138,11 @@ test('every unit of the difference has a title and a reason', async () => {
 });
 
 test('the page names the titles, and says what it has not compared', async () => {
-  const console = await openConsole(world.database, {});
-  onTestFinished(() => console.close());
-  const viewer = await console.as('viewer', 'vera');
   const { text } = await viewer.get('/balance');
   expect(text).toContain('The ERP has stated no balance of the account of 11444777000161:');
   expect(text).toContain('Title withdrawn, item open');
-  expect((await viewer.get('/balance?agent=11444777000161&reason=gone')).text).toContain(
-    'No difference.',
-  );
+  const { text: none } = await viewer.get('/balance?agent=11444777000161&reason=gone');
+  expect(none).toContain('No difference.');
   const { text: unknown } = await viewer.get('/balance?agent=00000000000191');
   expect(unknown).toContain('Nothing was compared');
   expect(unknown).not.toContain('No difference.');
@@ -171,15 +167,12 @@ test('what is gone is paid where the snapshots of the ERP state open payables al
 
 test('an agent with a CPF is a person: a viewer sees the last two digits', async () => {
   await judged.pull(daysFrom(4), [{ uid: 'person', value: '20', agent: '52998224725' }]);
-  const console = await openConsole(world.database, {});
-  onTestFinished(() => console.close());
   for (const path of ['/balance', '/api/balance', '/api/balance-groups', '/api/disclosure']) {
     const query = path === '/api/disclosure' ? `?end=${daysFrom(4)}` : '';
-    const { text } = await (await console.as('viewer', 'vera')).get(path + query);
+    const { text } = await viewer.get(path + query);
     expect(text, path).toContain('••••25');
     expect(text, path).not.toContain('52998224725');
   }
-  expect((await (await console.as('reviewer', 'rita')).get('/balance')).text).toContain(
-    '52998224725',
-  );
+  const reviewer = await console.as('reviewer', 'rita');
+  expect((await reviewer.get('/balance')).text).toContain('52998224725');
 });

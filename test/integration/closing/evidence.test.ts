@@ -1,11 +1,10 @@
 /** The evidence file of a month: its content, and the results of its verifier in a separate folder. */
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { verifyAuditChain } from '../../../src/base/audit/audit-chain.sql.ts';
-import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
@@ -22,14 +21,11 @@ import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
 import { titleText } from '../../support/titles.ts';
-import { unzip } from '../../unit/export/workbook-reader.ts';
+import { unzip } from '../../unit/export/file-readers.ts';
 
 const MARCH = parseMonth('2026-03') as CivilMonth;
-const [FIRST, EMPTY, LAST] = ['2026-03-29', '2026-03-30', '2026-03-31'].map(toCivilDate) as [
-  CivilDate,
-  CivilDate,
-  CivilDate,
-];
+const FIRST = toCivilDate('2026-03-29');
+const [EMPTY, LAST] = [addDays(FIRST, 1), addDays(FIRST, 2)];
 
 /** The agent of a title when it was signed, but not since. */
 const FORMER_AGENT = '61616161000107';
@@ -73,15 +69,16 @@ beforeAll(async () => {
   archive = await download();
 });
 
-async function pull(date: CivilDate, ...texts: string[]) {
-  return world.serve(date, texts);
-}
+const pull = (date: CivilDate, ...texts: string[]) => world.serve(date, texts);
 
 async function download() {
   const answer = await reviewer.post('/months/2026-03/evidence');
   expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/zip']);
   return answer.bytes;
 }
+/** The file for a reader of Portuguese. */
+const downloadPortuguese = () =>
+  reviewer.post('/months/2026-03/evidence', {}, { headers: { 'accept-language': 'pt-BR' } });
 
 const unpacked = forTest(openFolder);
 
@@ -108,70 +105,44 @@ async function listHashes() {
   const names = (await readdir(unpacked.path, { recursive: true })).filter(
     (name) => /\.\w+$/.test(name) && name !== 'SHA256SUMS',
   );
-  const lines = await Promise.all(
-    names.map(async (name) => {
-      const hash = createHash('sha256').update(await readFile(join(unpacked.path, name)));
-      return `${hash.digest('hex')}  ${name}\n`;
-    }),
-  );
-  await writeFile(join(unpacked.path, 'SHA256SUMS'), lines.join(''));
+  const lines = await outputOf('sha256sum', names, { folder: unpacked.path });
+  await writeFile(join(unpacked.path, 'SHA256SUMS'), `${lines}\n`);
 }
 
 describe('the file', () => {
   test('holds the seals, the titles of each day, the verifier and its own hashes', async () => {
     const files = unzip(archive);
     expect([...files.keys()]).toEqual([
-      'README.md',
-      'LEIA-ME.md',
-      'verify.mjs',
-      'summary.html',
-      'month.json',
-      'audit.csv',
+      ...['README.md', 'LEIA-ME.md', 'verify.mjs', 'summary.html', 'month.json', 'audit.csv'],
       ...[FIRST, EMPTY, LAST].flatMap((date) => [`titles/${date}.jsonl`, `titles/${date}.csv`]),
       'SHA256SUMS',
     ]);
     const month = JSON.parse(String(files.get('month.json')));
+    const totals = { title_count: '10', original_value_sum: '12345678901234568224.400' };
     expect(month).toMatchObject({
       madeBy: 'rita',
-      seal: {
-        month: MARCH,
-        sealedBy: 'ana',
-        reason: 'agrees',
-        digest,
-        totals: { title_count: '10', original_value_sum: '12345678901234568224.400' },
-      },
+      seal: { month: MARCH, sealedBy: 'ana', reason: 'agrees', digest, totals },
       broken: [],
       days: [{ date: FIRST, title_count: '7' }, { date: EMPTY }, { date: LAST }],
     });
-    const { rows } = await world.database.pool.query<Record<string, unknown>>(
-      'SELECT to_jsonb(sign_off) AS seal FROM conciliation.sign_off LIMIT 1',
-    );
-    expect(Object.keys(month.days[0])).toEqual(
-      expect.arrayContaining(Object.keys(rows[0]?.['seal'] as object)),
-    );
-    const lines = String(files.get(`titles/${FIRST}.jsonl`)).split('\n');
-    expect(lines).toHaveLength(8);
-    expect(String(files.get(`titles/${FIRST}.jsonl`))).toContain(
-      '"original_value":"12345678901234567890.12"',
-    );
+    const { fields } = await world.database.pool.query('SELECT * FROM conciliation.sign_off');
+    const columns = fields.map(({ name }) => name);
+    expect(Object.keys(month.days[0])).toEqual(expect.arrayContaining(columns));
+    const lines = String(files.get(`titles/${FIRST}.jsonl`));
+    expect(lines.split('\n')).toHaveLength(8);
+    expect(lines).toContain('"original_value":"12345678901234567890.12"');
     expect(String(files.get(`titles/${FIRST}.csv`))).toContain("'=1+1;");
   });
 
   test('has a summary for people, in the language of the reader, and the audit of the month', async () => {
     await recordAudit(world.database.prisma, { actor: 'eva', action: 'export', date: LAST });
     await recordAudit(world.database.prisma, { actor: 'eva', action: 'settings.change' });
-    const headers = { 'accept-language': 'pt-BR' };
-    const { bytes } = await reviewer.post('/months/2026-03/evidence', {}, { headers });
-    const files = unzip(bytes);
+    const files = unzip((await downloadPortuguese()).bytes);
     const summary = String(files.get('summary.html'));
     expect(summary).toMatch(/^<!doctype html><html lang="pt-BR">/);
     for (const part of [
-      'Fechado por ana',
-      ': agrees',
-      '12.345.678.901.234.568.224,40',
+      ...['Fechado por ana', ': agrees', '12.345.678.901.234.568.224,40', digest, 'fechou um mês'],
       '<th scope="row">31/03/2026</th>',
-      digest,
-      'fechou um mês',
     ]) {
       expect(summary).toContain(part);
     }
@@ -179,13 +150,8 @@ describe('the file', () => {
     expect(summary).not.toMatch(/href=|src=/);
     const entries = String(files.get('audit.csv')).split('\r\n').slice(1);
     const actions = entries.map((row) => row.split(';').slice(2, 5).join(' '));
-    expect(actions).toEqual(
-      expect.arrayContaining([
-        'ana day.sign_off 29/03/2026',
-        'ana month.seal ',
-        'eva export 31/03/2026',
-      ]),
-    );
+    const expected = ['ana day.sign_off 29/03/2026', 'ana month.seal ', 'eva export 31/03/2026'];
+    expect(actions).toEqual(expect.arrayContaining(expected));
     expect(String(actions)).not.toContain('settings.change');
   });
 
@@ -193,9 +159,8 @@ describe('the file', () => {
     const month = JSON.parse(String(unzip(await download()).get('month.json')));
     const entry = await lastAudit(world, { action: 'month.evidence' });
     expect(entry).toMatchObject({ actor: 'rita', details: { month: MARCH, digest } });
-    const link = await world.database.prisma.auditChain.findFirstOrThrow({
-      where: { entryId: entry?.id ?? 0n },
-    });
+    const where = { entryId: entry?.id ?? 0n };
+    const link = await world.database.prisma.auditChain.findFirstOrThrow({ where });
     expect(month.auditHead).toEqual({ position: Number(link.position), hash: link.hash });
     expect((await verifyAuditChain(world.database, month.auditHead)).fault).toBeNull();
   });
@@ -205,15 +170,11 @@ describe('the file', () => {
     expect((await viewer.post('/months/2026-03/evidence')).status).toBe(403);
     expect((await viewer.get('/months/2026-03')).text).toContain('cannot download it');
     expect((await reviewer.post('/months/2026-04/evidence')).status).toBe(400);
-    const headers = { 'accept-language': 'pt-BR' };
-    const file = await reviewer.post('/months/2026-03/evidence', {}, { headers });
-    expect(file.headers['content-disposition']).toBe(
-      'attachment; filename="evidencias-2026-03.zip"',
-    );
+    const { headers } = await downloadPortuguese();
+    expect(headers['content-disposition']).toBe('attachment; filename="evidencias-2026-03.zip"');
     const get = async (role: 'viewer' | 'reviewer', scope: 'export' | 'read') => {
       const key = await makeKey(world.database, role, [scope]);
-      const headers = { authorization: `Bearer ${key}` };
-      return console.visitor().get('/api/months/2026-03/evidence', headers);
+      return console.call(key, '/api/months/2026-03/evidence');
     };
     expect((await get('viewer', 'export')).status).toBe(403);
     expect((await get('reviewer', 'read')).status).toBe(403);
@@ -256,53 +217,50 @@ describe('the verifier', () => {
       const stated = JSON.parse(text);
       return JSON.stringify({ ...stated, ...change(stated) });
     };
-  test.each<[string, Record<string, Change>, (string | RegExp)[]]>([
+  test.each<[string, Record<string, Change>, ...(string | RegExp)[]]>([
     [
       'one altered digit of an amount',
       { [jsonl]: to('"100.10"', '"100.11"') },
-      [
-        /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/,
-        /original_value_sum: sealed/,
-      ],
+      /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/,
+      /original_value_sum: sealed/,
     ],
     [
       'an altered named field',
       { [jsonl]: to('reference=x', 'reference=y') },
-      [/the content of d \(id \d+\) does not have its recorded hash/],
+      /the content of d \(id \d+\) does not have its recorded hash/,
     ],
     [
       'an altered digit with a hash that fits it',
       { [jsonl]: to(/"content_hash":"./, '"content_hash":"f') },
-      ['does not have its recorded hash'],
+      'does not have its recorded hash',
     ],
     [
       'one removed title',
       { [lastJsonl]: to(/^.*\n/, '') },
-      [
-        'title_count: sealed 3, recomputed 2',
-        'content_digest',
-        'original_value_sum: sealed 30.03, recomputed 20.02',
-      ],
+      'title_count: sealed 3, recomputed 2',
+      'content_digest',
+      'original_value_sum: sealed 30.03, recomputed 20.02',
     ],
     [
       'an altered digit in the CSV file',
       { [lastCsv]: to('10,01', '10,02') },
-      ['✗ 2026-03-31: the CSV file does not have the titles'],
+      '✗ 2026-03-31: the CSV file does not have the titles',
     ],
     [
       'another person in the seal of a day',
       { 'month.json': to('"signed_off_by": "ana"', '"signed_off_by": "eva"') },
-      [/✗ 2026-03: digest: sealed [0-9a-f]{64}, recomputed/],
+      /✗ 2026-03: digest: sealed [0-9a-f]{64}, recomputed/,
     ],
     [
       'another digest of the month',
       { 'month.json': (text) => text.replace(/"digest": "./, otherDigit) },
-      ['✗ 2026-03: digest'],
+      '✗ 2026-03: digest',
     ],
     [
       'a day that is left out',
       { 'month.json': month(({ days }) => ({ days: days.slice(1) })) },
-      ['✗ 2026-03: digest', 'the seal of the month and the seals of the days differ in number'],
+      '✗ 2026-03: digest',
+      'the seal of the month and the seals of the days differ in number',
     ],
     [
       'columns that changed places, in the list and in the titles',
@@ -314,14 +272,14 @@ describe('the verifier', () => {
         [lastJsonl]: swapColumns,
         [lastCsv]: swap('7654321', '1234567'),
       },
-      [`✗ ${LAST}: content_columns are not those of a content hash`],
+      `✗ ${LAST}: content_columns are not those of a content hash`,
     ],
     [
       'a further field in a title',
       { [lastJsonl]: to('{', '{"approved_value":"99.00",') },
-      [`✗ ${LAST}: x (id`],
+      `✗ ${LAST}: x (id`,
     ],
-    ['a field of a title twice', { [lastJsonl]: to('{', '{"id":99,') }, [`✗ ${LAST}: x (id`]],
+    ['a field of a title twice', { [lastJsonl]: to('{', '{"id":99,') }, `✗ ${LAST}: x (id`],
     [
       'a column that is left out of the list and of the CSV files',
       {
@@ -332,7 +290,7 @@ describe('the verifier', () => {
             .map((row) => row.split(';').toSpliced(PLACE, 1).join(';'))
             .join('\r\n'),
       },
-      ['✗ the columns of the titles are not those of the program'],
+      '✗ the columns of the titles are not those of the program',
     ],
     [
       'a changed title that is said to name an erased party',
@@ -342,9 +300,9 @@ describe('the verifier', () => {
         [lastCsv]: (text) =>
           text.replace('2026-06-30', '2026-06-29').replace(/false\r\n/, 'true\r\n'),
       },
-      [`✗ ${LAST}: the content of x (id`],
+      `✗ ${LAST}: the content of x (id`,
     ],
-  ])('finds %s, although SHA256SUMS was recomputed', async (_, edits, found) => {
+  ])('finds %s, although SHA256SUMS was recomputed', async (_, edits, ...found) => {
     await unpack();
     for (const [name, change] of Object.entries(edits)) await edit(name, change);
     await listHashes();
@@ -369,10 +327,8 @@ describe('the verifier', () => {
     expect(stdout).toContain('✗ titles/2026-03-31.csv: the file is missing');
     expect(stdout).toContain('✗ titles/2026-03-28.csv: the file is not listed');
     await writeFile(join(unpacked.path, 'month.json'), '{');
-    expect(await verify()).toMatchObject({
-      exit: 1,
-      stdout: expect.stringContaining('the files cannot be read'),
-    });
+    const unreadable = { exit: 1, stdout: expect.stringContaining('the files cannot be read') };
+    expect(await verify()).toMatchObject(unreadable);
   });
 });
 
@@ -394,20 +350,15 @@ describe('a change after the seal', () => {
     await unpack(bytes);
     const { exit, stdout } = await verify();
     expect(exit).toBe(0);
-    expect(stdout).toContain(
-      '! When the file was made, the seal no longer held because of 2026-03-31.',
-    );
-    expect((await reviewer.get('/months/2026-03')).text).toContain(
-      'although the seal is no longer valid',
-    );
+    const told = '! When the file was made, the seal no longer held because of 2026-03-31.';
+    expect(stdout).toContain(told);
+    const page = await reviewer.get('/months/2026-03');
+    expect(page.text).toContain('although the seal is no longer valid');
   });
 
   test('an erased party that only the signed titles name: so do they', async () => {
-    const { rowCount } = await world.database.pool.query(
-      'SELECT FROM conciliation.title WHERE financial_agent_identification = $1',
-      [FORMER_AGENT],
-    );
-    expect(rowCount).toBe(0);
+    const where = { financialAgentIdentification: FORMER_AGENT };
+    expect(await world.database.prisma.title.count({ where })).toBe(0);
     await erase(world.database, { taxId: FORMER_AGENT });
     const bytes = await download();
     expect(bytes.includes(FORMER_AGENT)).toBe(false);

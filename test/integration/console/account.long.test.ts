@@ -1,26 +1,43 @@
-/** The page of the user's own account: the password and the sessions. */
-import { beforeEach, describe, expect, test } from 'vitest';
+/** The page of the user's own account: the password, the sessions and the second factor, and attacks on them. */
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { startService } from '../../../src/app/service.ts';
+import { readConfig } from '../../../src/base/config/config.ts';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
+import { knownAccess } from '../../../src/console/shell/route-access.ts';
+import { environmentOf } from '../../support/child-command.ts';
 import { withClient } from '../../support/client.ts';
-import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import {
+  type ConsoleAnswer,
+  type ConsoleClient,
+  createClient,
+  makeKey,
+  openConsole,
+} from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { openCertifiedWorld } from '../../support/oidc-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
+import { DAY, openPullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 import { createTestLog } from './console-world.ts';
 
+const PAGE = '/account/second-factor';
 const NEW = 'outra frase bem diferente';
-const GUESSABLE = 'This password is easy to guess';
 
 const world = forFile(openPullWorld);
 const log = createTestLog();
-const console = forFile(() =>
-  openConsole(world.database, { logger: log.logger, trustedProxies: ['127.0.0.0/8'] }),
+const options = { logger: log.logger, trustedProxies: ['127.0.0.0/8'] };
+const console = forFile(() => openConsole(world.database, options));
+/** A console that requires a second factor, over the same database. */
+const strict = forFile(() =>
+  openConsole(world.database, { ...options, requiresSecondFactor: true }),
 );
 
 let count = 0;
 let name = '';
 let from: { headers: { 'x-forwarded-for': string } };
+const addressOf = () => from.headers['x-forwarded-for'];
+/** Signed in, with a password and without a second factor. */
 let ana: ConsoleClient;
 /** A separate user and address for each test, because attempts are limited. */
 beforeEach(async () => {
@@ -32,42 +49,55 @@ beforeEach(async () => {
 });
 
 const rowOf = () => world.database.prisma.consoleUser.findUniqueOrThrow({ where: { name } });
-const change = (fields: Record<string, string>) =>
+const change = (fields: Record<string, string> = {}) =>
   ana.post(
     '/account/password',
     { password: PASSWORD, newPassword: NEW, again: NEW, ...fields },
     from,
   );
-const signIn = async (password: string) =>
-  (await console.visitor().post('/login', { name, password }, from)).status;
+const secretIn = ({ text }: ConsoleAnswer) =>
+  /name="secret" value="([A-Z2-7]{32})"/.exec(text)?.[1];
+const codesIn = ({ text }: ConsoleAnswer) =>
+  [...text.matchAll(/<li>((?:[A-Z2-7]{4} ){5}[A-Z2-7]{4})<\/li>/g)].map(([, code]) => code ?? '');
+
+const enrol = async (client: ConsoleClient, fields: Record<string, string> = {}) => {
+  const secret = secretIn(await client.get(PAGE)) ?? '';
+  const form = { secret, code: codeOf(secret), password: PASSWORD, ...fields };
+  return { secret, answer: await client.post(PAGE, form, from) };
+};
+const login = (fields: Record<string, string>, client = console.visitor()) =>
+  client.post('/login', { name, password: PASSWORD, ...fields }, from);
+const loginStatus = async (fields: Record<string, string> = {}) => (await login(fields)).status;
+const linkOf = async () => `/link/${await createLink(world.database, { name, by: 'test' })}`;
+const sessionOf = (client: ConsoleClient) => client.cookies.get('conciliation') ?? '';
+/** A browser with that cookie of a session. */
+const withCookie = (cookie: string, client = console.visitor()) => {
+  client.cookies.set('conciliation', cookie);
+  return client;
+};
+const events = () =>
+  log
+    .lines()
+    .filter(({ user }) => user === name)
+    .map(({ event }) => event);
 
 describe('a user who changes their own password', () => {
   test('keeps this session under another token, and no other session', async () => {
     const other = await console.as('viewer', name);
-    const before = ana.cookies.get('conciliation') ?? '';
-    const answer = await change({});
-    expect([answer.status, answer.location]).toEqual([303, '/account?notice=password_changed']);
-    const after = ana.cookies.get('conciliation') ?? '';
+    const before = sessionOf(ana);
+    const notice = '/account?notice=password_changed';
+    expect(await change()).toMatchObject({ status: 303, location: notice });
+    const after = sessionOf(ana);
     expect(after).toMatch(/^[\w-]{43}$/);
     expect(after).not.toBe(before);
     expect((await ana.get('/account')).status).toBe(200);
     expect((await other.get('/account')).location).toContain('/login');
-    const thief = console.visitor();
-    thief.cookies.set('conciliation', before);
-    expect((await thief.get('/account')).location).toContain('/login');
-    expect([await signIn(PASSWORD), await signIn(NEW)]).toEqual([401, 303]);
-    expect(
-      await world.database.prisma.auditEntry.count({
-        where: { actor: name, action: 'user.own_password' },
-      }),
-    ).toBe(1);
-    expect(log.lines()).toContainEqual(
-      expect.objectContaining({
-        event: 'password_changed',
-        user: name,
-        address: from.headers['x-forwarded-for'],
-      }),
-    );
+    expect((await withCookie(before).get('/account')).location).toContain('/login');
+    expect([await loginStatus(), await loginStatus({ password: NEW })]).toEqual([401, 303]);
+    const audited = { actor: name, action: 'user.own_password' };
+    expect(await world.database.prisma.auditEntry.count({ where: audited })).toBe(1);
+    const logged = { event: 'password_changed', user: name, address: addressOf() };
+    expect(log.lines()).toContainEqual(expect.objectContaining(logged));
   });
 
   test('has to know the present one', async () => {
@@ -96,23 +126,19 @@ describe('a user who changes their own password', () => {
   });
 
   test('voids unused links', async () => {
-    const token = await createLink(world.database, { name, by: 'test' });
-    expect((await change({})).status).toBe(303);
-    expect((await console.visitor().get(`/link/${token}`)).status).toBe(404);
+    const path = await linkOf();
+    expect((await change()).status).toBe(303);
+    expect((await console.visitor().get(path)).status).toBe(404);
   });
 });
 
 describe('a form whose password was right is refused', () => {
-  const PAGE = '/account/second-factor';
   const ALL = ['/account/password', PAGE, `${PAGE}/remove`];
-  const FACTOR = `UPDATE conciliation.console_user SET totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0,
-                  recovery_hashes = '{}' WHERE name = $1`;
+  const update = (set: string) => `UPDATE conciliation.console_user SET ${set} WHERE name = $1`;
+  const FACTOR = update(`totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0, recovery_hashes = '{}'`);
   const changes = [
     ['a second factor', FACTOR],
-    [
-      'another password',
-      `UPDATE conciliation.console_user SET password_hash = 'replaced' WHERE name = $1`,
-    ],
+    ['another password', update(`password_hash = 'replaced'`)],
     [
       'the end of the session',
       `WITH owner AS (SELECT id FROM conciliation.console_user WHERE name = $1 FOR UPDATE)
@@ -123,27 +149,17 @@ describe('a form whose password was right is refused', () => {
   test.each(ALL.flatMap((path) => changes.map(([what, sql]) => [path, what, sql] as const)))(
     '%s, after %s was committed',
     async (path, _, sql) => {
-      const needsFactor = path.endsWith('remove');
-      const present =
-        needsFactor && sql !== FACTOR ? (await setFactor(world.database, name)).secret : null;
-      const offered = /name="secret" value="([A-Z2-7]{32})"/.exec((await ana.get(PAGE)).text)?.[1];
+      const needsFactor = path.endsWith('remove') && sql !== FACTOR;
+      const present = needsFactor ? (await setFactor(world.database, name)).secret : null;
+      const offered = secretIn(await ana.get(PAGE));
       const secret = present ?? (path === PAGE ? offered : undefined);
-      const fields = {
-        password: PASSWORD,
-        newPassword: NEW,
-        again: NEW,
-        ...(secret !== undefined && { secret, code: codeOf(secret) }),
-      };
+      const proof = secret !== undefined && { secret, code: codeOf(secret) };
+      const fields = { password: PASSWORD, newPassword: NEW, again: NEW, ...proof };
       const csrf = await ana.csrf();
       await withClient(world.databaseUrl, async (client) => {
-        const credentials = async () => {
-          const { rows } = await client.query(
-            `SELECT password_hash, totp_secret, recovery_hashes FROM conciliation.console_user
-           WHERE name = $1`,
-            [name],
-          );
-          return rows;
-        };
+        const CREDENTIALS = `SELECT password_hash, totp_secret, recovery_hashes
+                             FROM conciliation.console_user WHERE name = $1`;
+        const credentials = async () => (await client.query(CREDENTIALS, [name])).rows;
         await client.query('BEGIN');
         await client.query(sql, [name]);
         const committed = await credentials();
@@ -171,15 +187,13 @@ describe('a password that is easy to guess is refused', () => {
     const { passwordHash } = await rowOf();
     const answer = await change({ newPassword: text, again: text });
     expect(answer.status).toBe(400);
-    expect(answer.text).toContain(GUESSABLE);
+    expect(answer.text).toContain('This password is easy to guess');
     expect((await rowOf()).passwordHash).toBe(passwordHash);
   });
 
   test('also when it is made of the name and the e-mail address', async () => {
-    await world.database.prisma.consoleUser.update({
-      where: { name },
-      data: { email: `xavantina.zuleika.${count}@quixeramobim.example` },
-    });
+    const email = `xavantina.zuleika.${count}@quixeramobim.example`;
+    await world.database.prisma.consoleUser.update({ where: { name }, data: { email } });
     for (const text of ['xavantina1234', 'zuleika-xavantina', 'quixeramobim2026']) {
       const answer = await change({ newPassword: text, again: text });
       expect([text, answer.status]).toEqual([text, 400]);
@@ -189,14 +203,255 @@ describe('a password that is easy to guess is refused', () => {
 
 test('users see their own sessions and end the others', async () => {
   const browser = console.visitor();
-  await browser.post('/login', { name, password: PASSWORD }, from);
+  await login({}, browser);
   const page = await ana.get('/account');
   expect(page.text.match(/<tr>/g)).toHaveLength(1 + 2);
-  expect(page.text).toContain(from.headers['x-forwarded-for']);
+  expect(page.text).toContain(addressOf());
   expect(page.text.match(/this session/g)).toHaveLength(1);
   const other = await console.as('viewer', 'another-user');
   expect((await ana.post('/account/sessions/end')).location).toBe('/account?notice=sessions_ended');
   expect((await browser.get('/account')).location).toContain('/login');
   expect((await ana.get('/account')).text).not.toContain('End the other sessions');
   expect((await other.get('/account')).status).toBe(200);
+});
+
+describe('a user who sets up a second factor', () => {
+  test('confirms it with a code and the password, gets recovery codes once, and a new token', async () => {
+    const other = await console.as('viewer', name);
+    const before = sessionOf(ana);
+    const page = await ana.get(PAGE);
+    const secret = secretIn(page) ?? '';
+    expect(page.text).toContain(`otpauth://totp/Conciliation:${name}?`);
+    expect(page.text).toMatch(/<img class="qr" src="data:image\/svg\+xml,[^"]{1000,}" alt="[^"]+"/);
+    expect((await rowOf()).totpSecret).toBeNull();
+    const { answer } = await enrol(ana);
+    expect(answer.status).toBe(200);
+    const codes = codesIn(answer);
+    expect(codes).toHaveLength(10);
+    const row = await rowOf();
+    expect(row.totpSecret).toMatch(/^[A-Z2-7]{32}$/);
+    expect(row.totpSecret).not.toBe(secret);
+    for (const code of codes) expect(JSON.stringify(row.recoveryHashes)).not.toContain(code);
+    expect(sessionOf(ana)).not.toBe(before);
+    expect((await ana.get('/account')).text).toContain('Recovery codes left: 10');
+    expect((await ana.get(PAGE)).location).toBe('/account');
+    expect((await other.get('/account')).location).toContain('/login');
+    expect(events()).toContain('second_factor_set');
+    const entry = await lastAudit(world, { actor: name, action: 'user.second_factor' });
+    expect(entry?.details).toEqual({ secondFactor: 'set', session: expect.any(String) });
+  });
+
+  test('without the password or without a right code has none', async () => {
+    const wrongPassword = await enrol(ana, { password: 'wrong' });
+    expect(wrongPassword.answer.status).toBe(401);
+    // The person need not scan the picture again.
+    expect(secretIn(wrongPassword.answer)).toBe(wrongPassword.secret);
+    const wrongCode = await enrol(ana, { code: '000000' });
+    expect(wrongCode.answer.status).toBe(400);
+    expect(secretIn(wrongCode.answer)).toBe(wrongCode.secret);
+    expect((await rowOf()).totpSecret).toBeNull();
+  });
+
+  test('does not confirm a secret that a thief of the cookie has seen or made up', async () => {
+    const thief = withCookie(sessionOf(ana));
+    const seen = secretIn(await thief.get(PAGE)) ?? '';
+    const own = secretIn(await ana.get(PAGE)) ?? '';
+    expect(own).not.toBe(seen);
+    // Nor does the answer to a form with another secret show the user's.
+    const probe = await thief.post(PAGE, { secret: seen, code: '1', password: 'wrong' }, from);
+    expect(probe.text).not.toContain(own);
+    for (const secret of [seen, 'A'.repeat(32)]) {
+      const { answer } = await enrol(ana, { secret, code: codeOf(secret) });
+      expect(answer).toMatchObject({ status: 303, location: PAGE });
+    }
+    expect((await rowOf()).totpSecret).toBeNull();
+  });
+
+  test('does not replace the present one', async () => {
+    const { secret } = await setFactor(world.database, name);
+    const { answer } = await enrol(ana, { secret: 'A'.repeat(32), code: codeOf('A'.repeat(32)) });
+    expect(answer.location).toBe('/account');
+    expect((await rowOf()).totpSecret).toBe(secret);
+  });
+});
+
+let secret = '';
+let recoveryCodes: string[] = [];
+const giveFactor = async () => {
+  ({ secret, recoveryCodes } = await setFactor(world.database, name));
+};
+
+describe('signing in with a second factor', () => {
+  beforeEach(giveFactor);
+
+  test('needs the password and the code, and the answer does not say which was wrong', async () => {
+    const answers: ConsoleAnswer[] = [];
+    for (const fields of [
+      { password: 'wrong', code: '' },
+      { password: 'wrong', code: codeOf(secret) },
+      { code: '' },
+    ]) {
+      const client = console.visitor();
+      answers.push(await login(fields, client));
+      expect(client.cookies.has('conciliation')).toBe(false);
+    }
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    const texts = answers.map(({ text }) => text.replaceAll(/value="[\w-]{43}"/g, ''));
+    expect(new Set(texts).size).toBe(1);
+    const client = console.visitor();
+    expect((await login({ code: codeOf(secret) }, client)).location).toBe('/');
+    expect((await client.get('/account')).status).toBe(200);
+  });
+
+  test('takes a code once, and no older one after it', async () => {
+    const [older, code] = [codeOf(secret), codeOf(secret, 1)];
+    expect(await loginStatus({ code })).toBe(303);
+    expect(await loginStatus({ code })).toBe(401);
+    expect(await loginStatus({ code: older })).toBe(401);
+  });
+
+  test('takes a code once, also from two consoles at the same time', async () => {
+    const code = codeOf(secret);
+    const clients = [console, strict, console, strict].map((one) => one.visitor());
+    const tokens = await Promise.all(clients.map((client) => client.csrf('/login')));
+    const form = { name, password: PASSWORD, code };
+    const answers = await Promise.all(
+      clients.map((client, index) =>
+        client.post('/login', form, { csrf: tokens[index] ?? '', ...from }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  });
+
+  test('takes each recovery code once, and says so in the logs', async () => {
+    const [first = '', second = ''] = recoveryCodes;
+    expect(await loginStatus({ code: first.toLowerCase() })).toBe(303);
+    expect(await loginStatus({ code: first })).toBe(401);
+    const both = await Promise.all([loginStatus({ code: second }), loginStatus({ code: second })]);
+    expect(both.sort()).toEqual([303, 401]);
+    expect(events().filter((event) => event === 'recovery_code_used')).toHaveLength(2);
+    const where = { actor: name, action: 'user.recovery_code' };
+    const orderBy = { id: 'asc' } as const;
+    const audit = await world.database.prisma.auditEntry.findMany({ where, orderBy });
+    expect(audit.map(({ details }) => details)).toEqual([{ left: 9 }, { left: 8 }]);
+  });
+
+  test('is not left out by a link', async () => {
+    const client = console.visitor();
+    const answer = await client.post(await linkOf(), { password: NEW, again: NEW }, from);
+    expect(answer.location).toBe('/login?notice=password_saved');
+    expect(client.cookies.has('conciliation')).toBe(false);
+    expect(await loginStatus({ password: NEW })).toBe(401);
+    expect(await loginStatus({ password: NEW, code: codeOf(secret) })).toBe(303);
+  });
+});
+
+describe('a user with a second factor', () => {
+  beforeEach(giveFactor);
+
+  test('removes it with password and code only', async () => {
+    const path = `${PAGE}/remove`;
+    for (const fields of [{ password: PASSWORD }, { password: 'wrong', code: codeOf(secret) }]) {
+      expect((await ana.post(path, fields, from)).status).toBe(401);
+    }
+    expect((await rowOf()).totpSecret).toBe(secret);
+    const fields = { password: PASSWORD, code: codeOf(secret) };
+    expect((await ana.post(path, fields, from)).location).toBe('/account?notice=factor_removed');
+    expect(await rowOf()).toMatchObject({ totpSecret: null, totpStep: null, recoveryHashes: [] });
+    expect(await loginStatus({ code: '' })).toBe(303);
+    expect(events()).toContain('second_factor_removed');
+  });
+
+  test('a user who lost it is let in by an administrator', async () => {
+    const path = `/users/${name}/reset-second-factor`;
+    const alma = await console.as('admin', 'alma');
+    expect((await alma.get('/users')).text).toContain(path);
+    expect((await alma.post(path)).location).toBe('/users?notice=factor_reset');
+    expect((await rowOf()).totpSecret).toBeNull();
+    expect((await ana.get('/account')).location).toContain('/login');
+    expect(await loginStatus({ password: 'wrong' })).toBe(401);
+    expect(await loginStatus()).toBe(303);
+    const entry = await lastAudit(world, { actor: 'alma', action: 'user.second_factor' });
+    expect(entry?.details).toEqual({ user: name, secondFactor: 'reset' });
+    expect(events()).toContain('second_factor_reset');
+    expect((await alma.post(path)).text).toContain('That user has no second factor.');
+    // A stolen session of an administrator does not remove the administrator's own.
+    await setFactor(world.database, 'alma');
+    const own = await alma.post('/users/alma/reset-second-factor');
+    expect(own.status).toBe(400);
+    expect(own.text).toContain('You remove your own second factor');
+  });
+});
+
+describe('where a second factor is required', () => {
+  const pathOf = (route: string) =>
+    route
+      .split(' ')[1]
+      ?.replace(':date', '2026-03-02')
+      .replace(/:(id|name|token)/, '1')
+      .replace(':file', 'x') ?? '';
+
+  test('a user without one can set one up and sign out, and nothing else', async () => {
+    const client = strict.visitor();
+    expect((await login({}, client)).location).toBe('/');
+    const csrf = await client.csrf(PAGE);
+    const allowed: string[] = [];
+    for (const [route, { who }] of Object.entries(knownAccess())) {
+      if (typeof who === 'string' || route === 'POST /logout') continue;
+      const [method] = route.split(' ');
+      const answer =
+        method === 'GET'
+          ? await client.get(pathOf(route))
+          : await client.post(pathOf(route), {}, { csrf, ...from });
+      if (answer.location === PAGE) continue;
+      if (answer.status === 403 && pathOf(route).startsWith('/api/')) {
+        expect(answer.json()).toMatchObject({ code: 'SECOND_FACTOR_REQUIRED' });
+        continue;
+      }
+      allowed.push(route);
+    }
+    expect(allowed).toEqual([`GET ${PAGE}`, `POST ${PAGE}`]);
+    const page = await client.get(PAGE);
+    expect(page.text).toContain('This console requires a second factor');
+    expect(page.text).not.toContain('href="/alerts"');
+    const secret = secretIn(page) ?? '';
+    const form = { secret, code: codeOf(secret), password: PASSWORD };
+    expect(codesIn(await client.post(PAGE, form, { csrf, ...from }))).toHaveLength(10);
+    expect((await client.get('/alerts')).status).toBe(200);
+  });
+
+  test('a session from before, and one of a link, are bound too', async () => {
+    const before = withCookie(sessionOf(ana), strict.visitor());
+    expect((await before.get('/alerts')).location).toBe(PAGE);
+    const client = strict.visitor();
+    const chosen = await client.post(await linkOf(), { password: NEW, again: NEW }, from);
+    expect(chosen.location).toBe('/');
+    expect((await client.get('/alerts')).location).toBe(PAGE);
+  });
+
+  test('company accounts are exempt', async () => {
+    const oidc = await openCertifiedWorld(world.database);
+    onTestFinished(() => oidc.close());
+    const other = await oidc.open({}, { requiresSecondFactor: true });
+    onTestFinished(() => other.close());
+    const { account } = await oidc.newPerson();
+    const { client } = await oidc.signIn(account, other.visitor());
+    expect((await client.get('/alerts')).status).toBe(200);
+    expect((await client.get('/account')).text).toContain('Company account');
+  });
+
+  test('keys are exempt', async () => {
+    const key = await makeKey(world.database, 'viewer', ['read']);
+    expect((await strict.call(key, '/api/status')).status).toBe(200);
+  });
+
+  test('the service does so with CONSOLE_SECOND_FACTOR=required', async () => {
+    const settings = { START_DATE: DAY, CONSOLE_PORT: '0', CONSOLE_SECOND_FACTOR: 'required' };
+    const config = readConfig({ ...environmentOf(world), ...settings }, { platform: true });
+    const { logger } = log;
+    const service = await startService({ config, logger, roles: new Set(['console']) });
+    onTestFinished(() => service.stop(0));
+    const client = withCookie(sessionOf(ana), createClient(service.consoleUrl ?? ''));
+    expect((await client.get('/alerts')).location).toBe(PAGE);
+  });
 });

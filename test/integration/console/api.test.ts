@@ -1,19 +1,32 @@
+/** The API: its document, a client that is generated from the document, keys, payables, and the sizes of bodies. */
+import { execFile } from 'node:child_process';
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { beforeAll, describe, expect, test } from 'vitest';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   KEY_ROLES,
   KEY_SCOPES,
   type KeyRole,
   type KeyScope,
 } from '../../../src/base/values/role.ts';
+import { TAX_ID_EXPECTATION } from '../../../src/base/values/tax-id.ts';
 import { revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { knownAccess } from '../../../src/console/shell/route-access.ts';
+import { setConsumer } from '../../../src/features/bookings/consumers.ts';
+import { PAYABLE_FIELDS } from '../../../src/features/matching/payables/payable.ts';
 import { makeKey } from '../../support/console-client.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+
+const REDOCLY = 'node_modules/@redocly/cli/bin/cli.js';
+const TSC = join(process.cwd(), 'node_modules/typescript/bin/tsc');
 
 interface Operation {
   readonly responses: Record<string, { content?: Record<string, { schema: object }> }>;
@@ -28,10 +41,13 @@ const plan = () => {
   plannerRuns += 1;
 };
 const { world, console, viewer, operator } = pagesForFile({ plan });
+let documentText: string;
 let document: OpenApi;
+const folder = forFile(openFolder);
 const HELD = daysFrom(2);
 beforeAll(async () => {
-  document = (await viewer.get('/api/openapi.json')).json() as OpenApi;
+  documentText = (await viewer.get('/api/openapi.json')).text;
+  document = JSON.parse(documentText);
   await world.serve(DAY, [titleText({ uid: 'a', more: ',"x":1' }), titleText({ uid: 'b' })]);
   await world.serve(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
   await world.serve(HELD, [titleText({ uid: 'c', date: HELD })]);
@@ -42,6 +58,10 @@ beforeAll(async () => {
 });
 
 const newKey = (role: KeyRole, ...scopes: KeyScope[]) => makeKey(world.database, role, scopes);
+
+/** Why a request is refused. */
+const messageOf = async (key: string, path: string, body?: object) =>
+  (await console.call(key, path, body)).json().message;
 
 const PAYABLE = { erpKey: '1', supplierExternalId: 'P-1', openValue: '10.10' };
 const BALANCE = {
@@ -129,11 +149,10 @@ test('the answers match the document', async () => {
 
 test('a refusal names the parameter that no operation has, and the values that a parameter takes', async () => {
   const key = await newKey('operator', 'read');
-  const messageOf = async (url: string) => (await console.call(key, url)).json().message;
-  expect(await messageOf(`/api/titles?data=${DAY}`)).toBe(
+  expect(await messageOf(key, `/api/titles?data=${DAY}`)).toBe(
     'querystring must NOT have additional properties: data',
   );
-  expect(await messageOf('/api/providers?state=x')).toMatch(/allowed values: .*pending/);
+  expect(await messageOf(key, '/api/providers?state=x')).toMatch(/allowed values: .*pending/);
 });
 
 test('no answer reveals identifiers', async () => {
@@ -169,15 +188,13 @@ describe('a key', () => {
 
   test('is told the scope or the role that an action needs', async () => {
     const reader = await newKey('viewer', 'read');
-    const scope = await console.call(reader, `/api/export?from=${DAY}&to=${DAY}&format=csv`);
-    expect(scope.json()).toMatchObject({
-      message: 'the key has no permission; expected the scope export',
-    });
+    expect(await messageOf(reader, `/api/export?from=${DAY}&to=${DAY}&format=csv`)).toBe(
+      'the key has no permission; expected the scope export',
+    );
     const viewer = await newKey('viewer', 'pull');
-    const role = await console.call(viewer, `/api/days/${DAY}/pull`, {});
-    expect(role.json()).toMatchObject({
-      message: 'the role viewer has no permission; expected operator or admin',
-    });
+    expect(await messageOf(viewer, `/api/days/${DAY}/pull`, {})).toBe(
+      'the role viewer has no permission; expected operator or admin',
+    );
   });
 
   test('is told the parameter that a request lacks', async () => {
@@ -220,4 +237,203 @@ test('a session uses the API too, and requires its token for every action', asyn
   expect((await operator.post(path, {}, { csrf: null })).status).toBe(403);
   const headers = { 'x-csrf-token': await operator.csrf() };
   expect((await operator.post(path, {}, { csrf: null, headers })).status).toBe(202);
+});
+
+/** Runs the linter without telemetry and without the search for updates. */
+async function lint(file: string, text: string) {
+  await writeFile(file, text);
+  const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [REDOCLY, 'lint', file, '--extends', 'recommended', '--format', 'json'],
+    { env: { ...process.env, ...quiet } },
+    // With problems, the status is 1, and the output is the same.
+  ).catch((failed: { stdout: string }) => failed);
+  return JSON.parse(stdout) as { totals: Record<string, number>; problems: unknown[] };
+}
+
+test('the recommended rules for OpenAPI documents find nothing', async () => {
+  const file = join(folder.path, 'openapi.json');
+  const { totals, problems } = await lint(file, documentText);
+  expect(problems).toEqual([]);
+  expect(totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
+  // The rules do find what is missing.
+  const without = await lint(file, documentText.replaceAll('"operationId"', '"x-operation"'));
+  expect(without.totals['warnings']).toBeGreaterThan(20);
+});
+
+/** Asks with the types that were generated from the document, and prints the answers. */
+const CLIENT = `
+import createApiClient from 'openapi-fetch';
+import type { paths } from './api-types.ts';
+
+const [baseUrl = '', key = '', date = ''] = process.argv.slice(2);
+const api = createApiClient<paths>({ baseUrl, headers: { authorization: 'Bearer ' + key } });
+
+const { data: day } = await api.GET('/api/days/{date}', { params: { path: { date } } });
+const titles: number | null | undefined = day?.titles;
+const reversed = await api.POST('/api/backfills', { body: { from: date, to: '2020-01-01' } });
+const code: string | undefined = reversed.error?.code;
+const started = await api.POST('/api/backfills', { body: { from: date, to: date } });
+// @ts-expect-error The compiler refuses a range without its end.
+const refused = await api.POST('/api/backfills', { body: { from: date } });
+// @ts-expect-error The compiler refuses a path that the document does not have.
+const missing = await api.GET('/api/day');
+// @ts-expect-error The compiler refuses a field that a day does not have.
+void day?.weather;
+const statuses = [reversed, started, refused, missing].map(({ response }) => response.status);
+console.log(JSON.stringify({ day, titles, code, started: started.data, statuses }));
+`;
+
+test('a client with types that are generated from the document asks for a backfill', async () => {
+  const key = await newKey('operator', 'read', 'pull');
+  const node = async (...args: readonly string[]) =>
+    // With an error of the compiler, the status is 1, and standard output names the error.
+    promisify(execFile)(process.execPath, args, { cwd: folder.path }).catch((failed) => failed);
+  await symlink(join(process.cwd(), 'node_modules'), join(folder.path, 'node_modules'));
+  const types = astToString(await openapiTS(documentText, { alphabetize: true }));
+  await writeFile(join(folder.path, 'api-types.ts'), types);
+  await writeFile(join(folder.path, 'client.mts'), CLIENT);
+  const options = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', '--types', 'node'];
+  const modules = ['--module', 'nodenext', '--target', 'es2023'];
+  const rewritten = ['--rewriteRelativeImportExtensions', '--noEmitOnError'];
+  const compiled = await node(TSC, ...options, ...modules, ...rewritten, 'client.mts');
+  expect(compiled.stdout).toBe('');
+
+  const { stdout } = await node('client.mjs', console.url, key, DAY);
+  expect(JSON.parse(stdout)).toMatchObject({
+    day: { date: DAY, state: 'reconciled', titles: 2, signedOffBy: null },
+    titles: 2,
+    code: 'INPUT_INVALID',
+    started: { from: DAY, to: DAY },
+    statuses: [400, 201, 400, 404],
+  });
+});
+
+describe('an ERP sends', () => {
+  let key: string;
+  beforeAll(async () => {
+    key = await newKey('operator', 'payables', 'read', 'export');
+    const { id } = await world.database.prisma.apiKey.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    const consumer = { name: 'erp', databaseRole: null, apiKeyId: Number(id), buyers: [] };
+    await setConsumer(world.database, consumer, 'test');
+  });
+  beforeEach(async () => {
+    await world.database.prisma.$executeRaw`
+      TRUNCATE conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import CASCADE`;
+  });
+
+  const call = async (path: string, body?: object | string) => {
+    const answer = await console.call(key, `/api${path}`, body);
+    return { status: answer.status, body: answer.json() };
+  };
+  const payable = (erpKey: string, openValue = '10.10') => ({ ...PAYABLE, erpKey, openValue });
+  const begin = async () => {
+    const { body } = await call('/erp-payables/imports', { kind: 'snapshot' });
+    const path = `/erp-payables/imports/${body['importId']}`;
+    return {
+      add: (...payables: object[]) => call(`${path}/payables`, { payables }),
+      end: (count: number) => call(`${path}/end`, { count }),
+    };
+  };
+
+  test('a snapshot of several requests, which closes what it lacks once it has ended', async () => {
+    await call('/erp-payables', { payables: [payable('a'), payable('gone')] });
+    const snapshot = await begin();
+    const batch = [payable('a'), payable('b')];
+    expect((await snapshot.add(...batch)).body).toMatchObject({ inserted: 1, unchanged: 1 });
+    // The answer was lost, and the ERP sends the batch again.
+    const again = { inserted: 0, changed: 0, rejected: 0 };
+    expect((await snapshot.add(...batch)).body).toMatchObject(again);
+    await snapshot.add(payable('c', '0.01'));
+    const read = async () => (await call('/erp-payables')).body.payables;
+    expect(await read()).toMatchObject({ open: 4, openValue: '30.31' });
+    expect((await snapshot.end(3)).body).toMatchObject({ isComplete: true, closed: 1 });
+    const payables = await read();
+    expect(payables).toMatchObject({ open: 3, openValue: '20.21', incompleteAt: null });
+    expect(payables['snapshotAt']).not.toBeNull();
+  });
+
+  test('a delta during a snapshot, which does not close it', async () => {
+    const snapshot = await begin();
+    await snapshot.add(payable('a'));
+    await call('/erp-payables', { payables: [payable('new')] });
+    expect((await snapshot.end(1)).body).toMatchObject({ closed: 0 });
+  });
+
+  test('a payable with a fault, which is rejected alone, and its values are not in the answer', async () => {
+    const { status, body } = await call('/erp-payables', {
+      payables: [payable('a'), { ...payable('b'), supplierTaxId: '52998224726' }, { erpKey: 'c' }],
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ inserted: 1, rejected: 2 });
+    expect(body['rejects']).toEqual([
+      { at: 2, field: 'supplierTaxId', expected: TAX_ID_EXPECTATION },
+      { at: 3, field: 'openValue', expected: expect.stringContaining('missing') },
+      { at: 3, field: 'supplierExternalId', expected: expect.stringContaining('missing') },
+    ]);
+    expect(JSON.stringify(body)).not.toContain('52998224726');
+  });
+
+  test('no payables to an import that has ended or does not exist', async () => {
+    const snapshot = await begin();
+    await snapshot.end(0);
+    const ended = { status: 400, body: { message: 'id: the import has ended' } };
+    expect(await snapshot.add(payable('a'))).toMatchObject(ended);
+    const batch = { payables: [payable('a')] };
+    expect((await call('/erp-payables/imports/99/payables', batch)).status).toBe(400);
+    expect((await call('/erp-payables', { payables: [] })).status).toBe(400);
+  });
+
+  /** JSON in ASCII, as many ERPs write it: each character beyond ASCII has six bytes. */
+  const ascii = (value: unknown) =>
+    JSON.stringify(value).replace(
+      /[\u0080-\uffff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+  const TOO_MANY = { status: 400, body: { message: expect.stringContaining('1000') } };
+
+  test('1,000 receipts with the longest texts, and one more is refused with the number', async () => {
+    const send = (count: number, text: string) => {
+      const receipts = Array.from({ length: count }, (_, index) => ({
+        idempotencyKey: `${index}`.padEnd(200, text),
+        key: `${DAY}:${'f'.repeat(32)}:999999999:999999999`,
+        contentHash: 'f'.repeat(32),
+        ...(index % 2 === 0
+          ? { status: 'posted', document: text.repeat(200) }
+          : { status: 'failed', reason: text.repeat(2_000), isFinal: true }),
+      }));
+      return call('/bookings/receipts', ascii({ receipts }));
+    };
+    expect(await send(1_000, 'é')).toEqual({ status: 200, body: { stored: 1_000 } });
+    expect(await send(1_001, 'x')).toMatchObject(TOO_MANY);
+  });
+
+  test('1,000 payables with the longest texts, and one more is refused with the number', async () => {
+    const taxId = '52998224725';
+    const amount = '1'.repeat(18);
+    const bookingKey = `2026-03-02:${'0'.repeat(32)}:1:1`;
+    const longest: Readonly<Record<string, string>> = {
+      ...{ supplierTaxId: taxId, payee: taxId, paidTo: taxId },
+      ...{ openValue: amount, totalValue: amount, currency: 'BRL', status: 'open' },
+      ...{ dueDate: '2026-06-30', issueDate: '2026-05-30', settledOn: '2026-06-30' },
+      ...{ settledAs: 'assignment', settledBy: bookingKey, bookingKey },
+    };
+    const fields = PAYABLE_FIELDS.map((name) => [name, longest[name] ?? '😀'.repeat(255)]);
+    const payables = Array.from({ length: 1_000 }, (_, index) => ({
+      ...Object.fromEntries(fields),
+      erpKey: `${index}`.padEnd(255, 'é'),
+    }));
+    const taken = { status: 200, body: { inserted: 1_000, rejected: 0 } };
+    expect(await call('/erp-payables', ascii({ payables }))).toMatchObject(taken);
+    const more = { payables: Array(1_001).fill({}) };
+    expect(await call('/erp-payables', more)).toMatchObject(TOO_MANY);
+  });
+
+  test('a body above the limit of its route, and the answer names the limit', async () => {
+    const message = 'the body has more than 65536 bytes, the limit of this route';
+    const body = { code: 'BODY_TOO_LARGE', message };
+    const answer = await call('/erp-payables/imports', ' '.repeat(65_537));
+    expect(answer).toEqual({ status: 413, body });
+  });
 });

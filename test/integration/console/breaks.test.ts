@@ -1,10 +1,8 @@
 /** The pages of breaks: reservations of a sign-off, and the decisions of a person. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import type { ConsoleAnswer } from '../../support/console-client.ts';
-import { hiddenIn } from '../../support/console-client.ts';
+import { type ConsoleAnswer, hiddenIn } from '../../support/console-client.ts';
 import { findAlterations } from '../../support/days.ts';
-import { clearMatching } from '../../support/matching-world.ts';
+import { clearMatching, currentTitleId, match } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -13,9 +11,8 @@ import { titleText } from '../../support/titles.ts';
 const portuguese = { 'accept-language': 'pt-BR' };
 const reason = { code: 'agreed', reason: 'agreed with the supplier' };
 
-const pages = pagesForFile();
+const { world, viewer, reviewer } = pagesForFile();
 beforeAll(async () => {
-  const { world } = pages;
   await world.serve(DAY, [
     titleText({ uid: 'matched', value: '1234.50' }),
     titleText({ uid: 'value', value: '20', dueDate: '2026-07-15' }),
@@ -28,23 +25,20 @@ const PAYABLES = [
   { erpKey: 'k2', openValue: '20.01', dueDate: '2026-07-15', document: '=NF-2' },
 ];
 beforeEach(async () => {
-  const { database } = pages.world;
-  await clearMatching(database);
-  await importPayables(database, PAYABLES, 'snapshot');
-  await runMatching(database, { by: 'test' });
+  await clearMatching(world.database);
+  await importPayables(world.database, PAYABLES, 'snapshot');
+  await match(world.database);
 });
 
-const titleId = async (orderUid: string) =>
-  (await pages.world.database.prisma.title.findFirstOrThrow({ where: { orderUid } })).id;
+const titleId = async (orderUid: string) => String(await currentTitleId(world.database, orderUid));
 const breakPath = async (kind: string, orderUid: string, payable: string | null) =>
   `/break?${new URLSearchParams({
     kind,
-    title: String(await titleId(orderUid)),
+    title: await titleId(orderUid),
     ...(payable !== null && { payable }),
   })}`;
 
 test('the sign-off shows the breaks of a day as reservations, with number and value', async () => {
-  const { reviewer } = pages;
   for (const path of ['/sign-offs', `/days/${DAY}`]) {
     const { text } = await reviewer.get(path);
     expect(text).toContain('Value differs: 1 (20.00)');
@@ -54,58 +48,52 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
 });
 
 test('a person matches, undoes the match, and resolves the break with a reason', async () => {
-  const title = String(await titleId('value'));
+  const title = await titleId('value');
   const pair = `title=${title}&payable=k2`;
-  expect((await pages.reviewer.get('/proposals')).text).toContain(
+  expect((await reviewer.get('/proposals')).text).toContain(
     `name="pair" required value="${pair.replace('&', '&amp;')}"`,
   );
-  const other = await pages.reviewer.post('/break/match', { pair: `${title} k2`, ...reason });
+  const other = await reviewer.post('/break/match', { pair: `${title} k2`, ...reason });
   expect(other.status).toBe(400);
-  const made = await pages.reviewer.post('/break/match', { pair, ...reason });
+  const made = await reviewer.post('/break/match', { pair, ...reason });
   expect(made.location).toBe('/proposals?notice=matched');
-  expect(await lastAudit(pages.world)).toMatchObject({
-    actor: 'rita',
-    action: 'match.make',
-    reason: reason.reason,
-  });
-  expect((await pages.viewer.get('/breaks')).text).not.toContain('>k2<');
-  const page = (await pages.reviewer.get(`/titles/${title}`)).text;
+  const audited = { actor: 'rita', action: 'match.make', reason: reason.reason };
+  expect(await lastAudit(world)).toMatchObject(audited);
+  expect((await viewer.get('/breaks')).text).not.toContain('>k2<');
+  const page = (await reviewer.get(`/titles/${title}`)).text;
   expect(page).toContain('by a person');
   const [, matchId = ''] = /\/matches\/(\d+)\/undo/.exec(page) ?? [];
-  expect((await pages.reviewer.post(`/matches/${matchId}/undo`)).status).toBe(400);
-  const undone = await pages.reviewer.post(`/matches/${matchId}/undo`, reason);
+  expect((await reviewer.post(`/matches/${matchId}/undo`)).status).toBe(400);
+  const undone = await reviewer.post(`/matches/${matchId}/undo`, reason);
   expect(undone.location).toBe(`/titles/${title}?notice=match_undone`);
-  expect((await pages.viewer.get(`/titles/${title}`)).text).toMatch(
+  expect((await viewer.get(`/titles/${title}`)).text).toMatch(
     /Ended by rita, .*agreed with the supplier/,
   );
   const path = await breakPath('value_differs', 'value', 'k2');
-  const digest = hiddenIn((await pages.reviewer.get(path)).text, 'digest');
+  const digest = hiddenIn((await reviewer.get(path)).text, 'digest');
   const fields = { kind: 'value_differs', title, payable: 'k2', digest, ...reason };
   // The query of an address is no part of a form.
   const { reason: _, ...unexplained } = fields;
-  const asked = await pages.reviewer.post('/breaks/resolve?reason=forged', unexplained);
+  const asked = await reviewer.post('/breaks/resolve?reason=forged', unexplained);
   expect(asked.status).toBe(400);
-  const stale = { ...fields, digest: '00000000000000000000000000000000' };
-  expect((await pages.reviewer.post('/breaks/resolve', stale)).text).toContain(
-    'have changed since you looked at them',
-  );
-  expect((await pages.reviewer.post('/breaks/resolve', fields)).location).toBe(
-    '/breaks?notice=break_resolved',
-  );
-  expect((await pages.viewer.get(path)).status).toBe(404);
-  expect((await pages.viewer.get('/breaks?state=resolved', portuguese)).text).toMatch(
+  const stale = { ...fields, digest: '0'.repeat(32) };
+  const refused = await reviewer.post('/breaks/resolve', stale);
+  expect(refused.text).toContain('have changed since you looked at them');
+  const resolved = await reviewer.post('/breaks/resolve', fields);
+  expect(resolved.location).toBe('/breaks?notice=break_resolved');
+  expect((await viewer.get(path)).status).toBe(404);
+  expect((await viewer.get('/breaks?state=resolved', portuguese)).text).toMatch(
     /Valor diferente<\/th>.*rita.*acertada com a outra parte: agreed with the supplier/s,
   );
 });
 
 test('one form resolves the breaks of a kind, as the person has seen them, and another opens them again', async () => {
-  const { world, viewer, reviewer } = pages;
   const path = '/breaks?kind=value_differs';
   const listed = async () => (await viewer.get(`/api${path}`)).json();
   const state = async (openValue: string) => {
     const payable = { erpKey: 'k3', openValue, dueDate: '2026-08-15' };
     await importPayables(world.database, [payable]);
-    await runMatching(world.database, { by: 'test' });
+    await match(world.database);
   };
   /** The form of the list in this state, as the reviewer has seen it. */
   const formOf = async (deed: 'resolve' | 'reopen', told: string) => {
@@ -155,64 +143,58 @@ test('the task of the start page leads to the breaks that the task counts', asyn
     ...PAYABLES,
     { erpKey: 'k3', openValue: '0', totalValue: '40', status: 'paid', dueDate: '2026-08-15' },
   ];
-  await importPayables(pages.world.database, payables, 'snapshot');
-  await runMatching(pages.world.database, { by: 'test' });
-  const { text: home } = await pages.reviewer.get('/');
+  await importPayables(world.database, payables, 'snapshot');
+  await match(world.database);
+  const { text: home } = await reviewer.get('/');
   expect(home).toContain('href="/breaks?urgency=urgent"');
   expect(home).toContain('href="/breaks?urgency=other"');
-  const kindsOf = async (urgency: string) =>
-    [
-      ...(await pages.reviewer.get(`/breaks?urgency=${urgency}`)).text.matchAll(
-        /\/break\?kind=(\w+)/g,
-      ),
-    ].map(([, kind]) => kind);
+  const kindsOf = async (urgency: string) => {
+    const { text } = await reviewer.get(`/breaks?urgency=${urgency}`);
+    return [...text.matchAll(/\/break\?kind=(\w+)/g)].map(([, kind]) => kind);
+  };
   expect(await kindsOf('urgent')).toEqual(['paid_to_supplier']);
   expect(await kindsOf('other')).toEqual(['value_differs']);
 });
 
 test('one form confirms the proposals of a kind, and another one by one', async () => {
   const path = '/proposals?kind=value';
-  expect((await pages.viewer.get(path)).text).not.toContain('action="/proposals/confirm"');
-  const { text } = await pages.reviewer.get(path);
+  expect((await viewer.get(path)).text).not.toContain('action="/proposals/confirm"');
+  const { text } = await reviewer.get(path);
   expect(text).toContain('Match the titles of this list: 1, 20.00');
   expect(text).toContain('action="/break/match"');
   const fields = { kind: 'value', digest: hiddenIn(text, 'digest'), ...reason };
-  expect((await pages.reviewer.post('/proposals/confirm', { ...fields, digest: 'x' })).status).toBe(
-    400,
-  );
-  expect((await pages.reviewer.post('/proposals/confirm', fields)).location).toBe(
-    '/proposals?notice=matched',
-  );
-  expect((await pages.reviewer.get(path, portuguese)).text).toContain('Nenhuma sugestão.');
+  const stale = await reviewer.post('/proposals/confirm', { ...fields, digest: 'x' });
+  expect(stale.status).toBe(400);
+  const made = await reviewer.post('/proposals/confirm', fields);
+  expect(made.location).toBe('/proposals?notice=matched');
+  expect((await reviewer.get(path, portuguese)).text).toContain('Nenhuma sugestão.');
 });
 
 test('tolerances are tried before a reviewer sets them', async () => {
-  const { text } = await pages.reviewer.get('/matching-rules?dueDays=5&valueTolerance=0');
+  const { text } = await reviewer.get('/matching-rules?dueDays=5&valueTolerance=0');
   expect(text).toContain('1 title would become ambiguous');
   expect(text).toContain('becomes ambiguous');
   const rules = { dueDays: '5', valueTolerance: '0' };
-  expect((await pages.reviewer.post('/matching-rules', rules)).status).toBe(400);
-  const set = await pages.reviewer.post('/matching-rules', { ...rules, ...reason });
+  expect((await reviewer.post('/matching-rules', rules)).status).toBe(400);
+  const set = await reviewer.post('/matching-rules', { ...rules, ...reason });
   expect(set.location).toBe('/matching-rules?notice=confirmed');
-  expect((await pages.reviewer.get('/proposals')).text).toContain('There is no proposal.');
+  expect((await reviewer.get('/proposals')).text).toContain('There is no proposal.');
 });
 
 test('a break of a title whose id is from after a restore has its page, and a person resolves it', async () => {
-  const { world, reviewer } = pages;
   await world.database.prisma.$executeRaw`
     SELECT setval('conciliation.title_id_seq', ${28_750_566_589_692n}::bigint)`;
   const second = daysFrom(1, DAY);
   await world.serve(second, [titleText({ uid: 'restored', value: '70', date: second })]);
-  await runMatching(world.database, { by: 'test' });
+  await match(world.database);
   const path = await breakPath('missing_in_erp', 'restored', null);
   const page = await reviewer.get(path);
   expect(page.status).toBe(200);
-  const title = String(await titleId('restored'));
+  const title = await titleId('restored');
   expect(page.text).toContain(`/proposals?title=${title}`);
   expect((await reviewer.get(`/proposals?title=${title}`)).text).not.toContain('Not applied');
   const digest = hiddenIn(page.text, 'digest');
   const fields = { kind: 'missing_in_erp', title, digest, ...reason };
-  expect((await reviewer.post('/breaks/resolve', fields)).location).toBe(
-    '/breaks?notice=break_resolved',
-  );
+  const resolved = await reviewer.post('/breaks/resolve', fields);
+  expect(resolved.location).toBe('/breaks?notice=break_resolved');
 });

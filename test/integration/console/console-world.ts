@@ -1,11 +1,4 @@
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
-import { onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/base/database/database.ts';
-import { createLogger, type Logger } from '../../../src/base/runtime/logger.ts';
-import type { ReadinessCheck } from '../../../src/console/shell/readiness.ts';
-import { type ConsoleOptions, createConsole } from '../../../src/console/shell/server.ts';
-import { createClient } from '../../support/console-client.ts';
+import { createLogger } from '../../../src/base/runtime/logger.ts';
 
 export type TestLog = ReturnType<typeof createTestLog>;
 
@@ -18,34 +11,3 @@ export function createTestLog() {
     lines: () => written.map((line): Record<string, unknown> => JSON.parse(line)),
   };
 }
-
-/** A console on a free port of loopback until the end of the test, with nothing behind it unless told. */
-export async function startConsole({
-  logger = pino({ level: 'silent' }),
-  ...options
-}: Partial<Omit<ConsoleOptions, 'parts'>> & { readonly logger?: Logger } = {}) {
-  const databaseUrl = 'postgresql://127.0.0.1:1/none';
-  const console = createConsole({
-    host: '127.0.0.1',
-    port: 0,
-    checks: [],
-    registry: new Registry(),
-    parts: {
-      ...{ database: openDatabase({ databaseUrl, applicationName: 'none', logger }), logger },
-      ...{ features: [], version: 'test', timeZone: 'America/Sao_Paulo', publicUrl: null },
-      ...{ fourEyes: true, requiresSecondFactor: false, oidc: null },
-      ...{ wake: async () => {}, plan: () => {} },
-    },
-    ...options,
-  });
-  const { url } = await console.start();
-  onTestFinished(() => console.close());
-  const client = createClient(url);
-  return {
-    url,
-    get: (path: string) => client.get(path, { accept: '*/*' }),
-    close: () => console.close(),
-  };
-}
-
-export const passing = (name: string): ReadinessCheck => ({ name, run: async () => null });

@@ -4,32 +4,25 @@ import { planPulls } from '../../../src/core/planner/planner.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
-import { titleText, titleTexts } from '../../support/titles.ts';
+import { titlesOf, titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
 const nextDay = freshDays();
 
-test.each(FEATURES)(
-  'without the feature $name the engine plans, merges and merges again',
-  async (left) => {
-    const features = FEATURES.filter((feature) => feature !== left);
-    const date = nextDay();
-    expect(
-      await world.serve(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })], {
-        features,
-        checksPlausibility: true,
-      }),
-    ).toMatchObject({ state: 'merged', inserted: 2 });
-    world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a', value: '7.00' })]);
-    const limits = { features, withdrawalLimitPercent: 100, checksPlausibility: true };
-    expect(await world.pull(date, limits)).toMatchObject({ state: 'merged', withdrawn: 2 });
-    const now = new Date();
-    const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
-    const schedule = { slotAt: now, policy, startDate: null, now };
-    await planPulls({ database: world.database, features }, schedule, 1);
-  },
-);
+test.each(FEATURES)('without $name the engine plans, merges and merges again', async (left) => {
+  const features = FEATURES.filter((feature) => feature !== left);
+  const date = nextDay();
+  const parts = { features, withdrawalLimitPercent: 100, checksPlausibility: true };
+  const loaded = await world.serve(date, titlesOf(['a', 'b'], { date }), parts);
+  expect(loaded).toMatchObject({ state: 'merged', inserted: 2 });
+  const restated = await world.serve(date, [titleText({ date, uid: 'a', value: '7.00' })], parts);
+  expect(restated).toMatchObject({ state: 'merged', withdrawn: 2 });
+  const now = new Date();
+  const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
+  const schedule = { slotAt: now, policy, startDate: null, now };
+  await planPulls({ database: world.database, features }, schedule, 1);
+});
 
 test.each([
   { features: FEATURES, state: 'held' },
@@ -41,24 +34,17 @@ test.each([
   expect(await world.serve(date, [...texts, ...texts], parts)).toMatchObject({ state });
 });
 
-test.each(FEATURES)(
-  'without the feature $name the pages of the other features work',
-  async (left) => {
-    const features = FEATURES.filter((feature) => feature !== left);
-    const console = await openConsole(world.database, { features });
-    onTestFinished(() => console.close());
-    const client = await console.as('reviewer');
-    const pages = console.routes.filter((route) =>
-      /^GET \/(?!login|logout|link)[^:]*$/.test(route),
-    );
-    const answers = await Promise.all(
-      pages.map(async (route) => {
-        const { status } = await client.get(route.slice(4));
-        return `${route}: ${status}`;
-      }),
-    );
-    expect(pages.length).toBeGreaterThan(10);
-    expect(answers.filter((answer) => /: 5\d\d$/.test(answer))).toEqual([]);
-    expect(console.routes.some((route) => route.endsWith('/openapi.json'))).toBe(true);
-  },
-);
+test.each(FEATURES)('without $name the pages of the other features work', async (left) => {
+  const features = FEATURES.filter((feature) => feature !== left);
+  const console = await openConsole(world.database, { features });
+  onTestFinished(() => console.close());
+  const client = await console.as('reviewer');
+  const isPage = /^GET \/(?!login|logout|link)[^:]*$/;
+  const pages = console.routes.filter((route) => isPage.test(route));
+  const answers = await Promise.all(
+    pages.map(async (route) => ({ route, status: (await client.get(route.slice(4))).status })),
+  );
+  expect(pages.length).toBeGreaterThan(10);
+  expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+  expect(console.routes.some((route) => route.endsWith('/openapi.json'))).toBe(true);
+});

@@ -16,7 +16,7 @@ import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { daysFrom, openPullWorld } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { type TitleFields, titleText } from '../../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
 const CLOSED = lastClosedDate(TIME_ZONE, new Date());
@@ -26,7 +26,11 @@ const brazilian = (date: string) => date.split('-').reverse().join('/');
 const world = forFile(() => openPullWorld({ startDate: FIRST }));
 const console = forFile(() => openConsole(world.database));
 
-const pull = (date = FIRST, ...texts: string[]) => world.serve(date, texts);
+/** Two titles of a date; what the first one has. */
+const titlesFor = (date: typeof FIRST, first: TitleFields = {}) => [
+  titleText({ date, uid: `first-${date}`, ...first }),
+  titleText({ date, uid: 'second' }),
+];
 const sign = (date: typeof FIRST) => signDay(world.database, date, { bookingsFrom: null });
 
 const bare = (html = '') => html.replace(/<[^>]+>/g, '').replaceAll('&#39;', "'");
@@ -34,21 +38,16 @@ const bare = (html = '') => html.replace(/<[^>]+>/g, '').replaceAll('&#39;', "'"
 /** Reads the headline of the pages and of the API, and expects the same words. */
 async function headline() {
   const viewer = await console.as('viewer', 'vera');
-  const { status, text } = await viewer.get('/api/status').then(({ status, text }) => ({
-    status,
-    text,
-  }));
-  expect(status).toBe(200);
-  const api = JSON.parse(text).headline;
+  const answer = await viewer.get('/api/status');
+  expect(answer.status).toBe(200);
+  const api = answer.json().headline;
   for (const language of ['en', 'pt-BR']) {
     const page = (await viewer.get('/', { 'accept-language': language })).text;
     expect(bare(/<h1>(.*?)<\/h1>/s.exec(page)?.[1])).toBe(api[language].title);
-    const tasks = [
-      ...page.matchAll(/<li class="task [^"]*">.*?<p>(.*?)<\/p><span[^>]*>(.*?)<\/span>/gs),
-    ];
+    const task = /<li class="task [^"]*">.*?<p>(.*?)<\/p><span[^>]*>(.*?)<\/span>/gs;
     // The page links each date; the other sources list the dates.
-    const lines = tasks.map(([, task = '', value = '']) =>
-      [bare(task.replace(/ <a.*/s, '')), ...(value === '' ? [] : [value])].join(' · '),
+    const lines = [...page.matchAll(task)].map(([, words = '', value = '']) =>
+      [bare(words.replace(/ <a.*/s, '')), value].filter((part) => part !== '').join(' · '),
     );
     const listed = api[language].lines as string[];
     if (lines.length === 0) expect(page).toContain(`<p class="quiet">${listed[0]}</p>`);
@@ -79,14 +78,12 @@ test('an empty ledger is not in order', async () => {
 
 test('nothing is open when every closed date is reconciled and signed off', async () => {
   for (const date of [FIRST, SECOND, THIRD, CLOSED]) {
-    await pull(date, titleText({ date, uid: `first-${date}` }), titleText({ date, uid: 'second' }));
+    await world.serve(date, titlesFor(date));
   }
   const sum = 'R$ 2,001.00';
-  expect(await headline()).toMatchObject({
-    en: {
-      title: `Yesterday, ${CLOSED}: 2 titles, ${sum}, complete, not signed off yet.`,
-      lines: ['4 days to sign off · R$ 8,004.00'],
-    },
+  expect((await headline()).en).toMatchObject({
+    title: `Yesterday, ${CLOSED}: 2 titles, ${sum}, complete, not signed off yet.`,
+    lines: ['4 days to sign off · R$ 8,004.00'],
   });
   for (const date of [FIRST, SECOND, THIRD, CLOSED]) await sign(date);
   const { en, pt } = await headline();
@@ -115,26 +112,13 @@ test('a break with the payables of the ERP is no state in order', async () => {
 
 test('each open item has a line, and the command ends with 3', async () => {
   // A held day in the reconciled range, a rejected title, and a day that differs from its sign-off.
-  await pull(FIRST);
-  await pull(
-    SECOND,
-    titleText({ date: SECOND, uid: `first-${SECOND}` }),
-    titleText({ date: SECOND, uid: 'second' }),
-    '{"order":{}}',
-  );
-  const restated = await runCommandWith(
-    THIRD,
-    titleText({ date: THIRD, uid: `first-${THIRD}`, discount: '12.35' }),
-    titleText({ date: THIRD, uid: 'second' }),
-  );
+  await world.serve(FIRST, []);
+  await world.serve(SECOND, [...titlesFor(SECOND), '{"order":{}}']);
+  const restated = await runCommandWith(THIRD, ...titlesFor(THIRD, { discount: '12.35' }));
   expect(restated.exit).toBe(3);
   expect(restated.stdout).toContain('the difference from the sign-off');
   // Another account of the same provider; `pull` says so too.
-  const changed = await runCommandWith(
-    CLOSED,
-    titleText({ date: CLOSED, uid: `first-${CLOSED}` }).replaceAll('7654321', '9999977'),
-    titleText({ date: CLOSED, uid: 'second' }),
-  );
+  const changed = await runCommandWith(CLOSED, ...titlesFor(CLOSED, { account: '9999977' }));
   expect(changed.exit).toBe(3);
   expect(changed.stdout).toMatch(/\d changed bank account\(s\)/);
   await writeProviders(world.database, [providerOf(1)]);
@@ -177,10 +161,8 @@ test('a lock of the ERP on its table delays the headline by a quarter of a secon
   try {
     await erp.query('BEGIN');
     await erp.query('LOCK TABLE conciliation.provider IN ACCESS EXCLUSIVE MODE');
-    const items = await readOpenItems(world.database, {
-      now: new Date(),
-      policy: { timeZone: TIME_ZONE },
-    });
+    const at = { now: new Date(), policy: { timeZone: TIME_ZONE } };
+    const items = await readOpenItems(world.database, at);
     expect(headlineOf(items, 'en').lines.at(-1)).toContain('locked by another session');
     expect(needsPerson(items)).toBe(true);
   } finally {

@@ -1,95 +1,228 @@
-/** What every declared list does, on the list of findings: filter, tabs, numbered pages, files and the API. */
+/** What every declared list does, on the list of findings; the files of titles; what changed since the sign-off. */
 import { beforeAll, expect, test } from 'vitest';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { signDay } from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
-import { readWorkbook } from '../../unit/export/workbook-reader.ts';
+import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
+import { readCsv, readWorkbook } from '../../unit/export/file-readers.ts';
 
-const NEXT = daysFrom(1);
+/** After the dates that are restated below. */
+const FIRST = daysFrom(50);
+const [NEXT, OTHER] = [daysFrom(51), daysFrom(52)];
 const TITLES = 60;
 const portuguese = { 'accept-language': 'pt-BR' };
 
-const pages = pagesForFile();
-
+const { world, viewer, reviewer } = pagesForFile();
 beforeAll(async () => {
-  const { world } = pages;
-  for (const date of [DAY, NEXT]) {
-    const count = date === DAY ? TITLES : 1;
-    await world.serve(
-      date,
-      Array.from({ length: count }, (_, index) =>
-        titleText({ uid: `=${date}-${index}`, date, value: index === 0 ? '-1234.5' : '0.00' }),
-      ),
-    );
+  for (const date of [FIRST, NEXT]) {
+    const negative = titleText({ uid: `=${date}`, date, value: '-1234.5' });
+    const others = titleTexts(date === FIRST ? TITLES - 1 : 0, { date, value: '0.00' });
+    await world.serve(date, [negative, ...others]);
   }
   await checkDays(world.database, DEFAULT_RULES);
+  await world.serve(OTHER, [
+    titleText({ uid: 'a', date: OTHER, more: ',"secretField":"CANARY-EXTRA"' }),
+  ]);
+  await signDay(world.database, OTHER, { bookingsFrom: null });
 });
 
 test('the page shows a part, says of how many, and links to the next one with the same filter', async () => {
-  const { text } = await pages.viewer.get(`/findings?check=value_not_positive&date=${DAY}`);
+  const { text } = await viewer.get(`/findings?check=value_not_positive&date=${FIRST}`);
   expect(text).toContain('1 to 50 of 60');
-  const next = `/findings?date=${DAY}&amp;check=value_not_positive&amp;page=2`;
+  const next = `/findings?date=${FIRST}&amp;check=value_not_positive&amp;page=2`;
   expect(text).toContain(`<a rel="next" href="${next}">`);
-  const second = await pages.viewer.get(next.replaceAll('&amp;', '&'));
+  const second = await viewer.get(next.replaceAll('&amp;', '&'));
   expect(second.text).toContain('51 to 60 of 60');
   expect(second.text.match(/<th scope="row"><a href="\/titles\/\d+">/g)).toHaveLength(10);
-  const beyond = await pages.viewer.get(next.replaceAll('&amp;', '&').replace('page=2', 'page=99'));
+  const beyond = await viewer.get(next.replaceAll('&amp;', '&').replace('page=2', 'page=99'));
   expect(beyond.text).toContain('51 to 60 of 60');
 });
 
 test('a tab keeps the other conditions, and the default one is not in the address', async () => {
-  const { text } = await pages.viewer.get(`/findings?state=resolved&date=${DAY}`);
-  expect(text).toContain(`<a href="/findings?date=${DAY}">Open</a>`);
-  expect(text).toContain(`<a href="/findings?state=all&amp;date=${DAY}">`);
+  const { text } = await viewer.get(`/findings?state=resolved&date=${FIRST}`);
+  expect(text).toContain(`<a href="/findings?date=${FIRST}">Open</a>`);
+  expect(text).toContain(`<a href="/findings?state=all&amp;date=${FIRST}">`);
   expect(text).toContain('No finding.');
 });
 
 test('a parameter that cannot be read is named, and the list is shown without it', async () => {
-  const { status, text } = await pages.viewer.get('/findings?date=2026-02-30&check=none');
+  const { status, text } = await viewer.get('/findings?date=2026-02-30&check=none');
   expect(status).toBe(200);
   expect(text).toContain('Not applied, because the value could not be read: Date, Check.');
   expect(text).toContain('1 to 50 of 61');
 });
 
 test('a file has all selected rows, in the notation of its language, and leaves an entry in the audit log', async () => {
-  const fields = { format: 'csv', check: 'value_not_positive', date: DAY };
-  const english = await pages.viewer.post('/findings/file', fields);
-  expect(english.headers['content-disposition']).toMatch(
-    /filename="findings-\d{4}-\d\d-\d\d\.csv"/,
-  );
+  const fields = { format: 'csv', check: 'value_not_positive', date: FIRST };
+  const english = await viewer.post('/findings/file', fields);
+  const name = /filename="findings-\d{4}-\d\d-\d\d\.csv"/;
+  expect(english.headers['content-disposition']).toMatch(name);
   const lines = english.text.trimEnd().split('\r\n');
   expect(lines).toHaveLength(TITLES + 1);
   expect(lines[0]).toBe(
     '\uFEFFaccepted_date,order_uid,provider_external_id,original_value,check,compared,state,reason',
   );
-  expect(lines.find((line) => line.includes('-1234.5'))).toContain(`'=${DAY}-0`);
-  expect(await lastAudit(pages.world)).toMatchObject({
-    actor: 'vera',
-    action: 'list.export',
+  expect(lines.find((line) => line.includes('-1234.5'))).toContain(`'=${FIRST}`);
+  expect(await lastAudit(world)).toMatchObject({
+    ...{ actor: 'vera', action: 'list.export' },
     details: { list: 'findings', format: 'csv', rows: TITLES },
   });
-  const { text } = await pages.viewer.post('/findings/file', fields, { headers: portuguese });
+  const { text } = await viewer.post('/findings/file', fields, { headers: portuguese });
   expect(text).toContain('-1234,5');
   expect(text.split('\r\n')[0]).toContain(';');
 });
 
 test('a workbook has the same rows on one sheet', async () => {
-  const { bytes } = await pages.viewer.post('/findings/file', { format: 'xlsx', state: 'all' });
+  const { bytes } = await viewer.post('/findings/file', { format: 'xlsx', state: 'all' });
   const sheets = readWorkbook(bytes);
   expect(sheets.map(({ name }) => name)).toEqual(['findings']);
   expect(sheets[0]?.rows).toHaveLength(TITLES + 2);
 });
 
 test('an unknown format is refused', async () => {
-  const { status, text } = await pages.viewer.post('/findings/file', { format: 'pdf' });
+  const { status, text } = await viewer.post('/findings/file', { format: 'pdf' });
   expect(status).toBe(400);
   expect(text).not.toContain('content-disposition');
 });
 
 test('the API has the same filter and rows, and refuses a parameter that cannot be read', async () => {
-  const answer = (await pages.viewer.get('/api/findings?state=all&offset=60&limit=5')).json();
-  expect(answer).toMatchObject({ total: TITLES + 1, rows: [{ date: DAY, state: 'open' }] });
-  expect((await pages.viewer.get('/api/findings?date=2026-02-30')).status).toBe(400);
+  const answer = (await viewer.get('/api/findings?state=all&offset=60&limit=5')).json();
+  expect(answer).toMatchObject({ total: TITLES + 1, rows: [{ date: FIRST, state: 'open' }] });
+  expect((await viewer.get('/api/findings?date=2026-02-30')).status).toBe(400);
+});
+
+const take = (format: string, client = reviewer, headers: Record<string, string> = portuguese) =>
+  client.post('/titles/file', { from: OTHER, to: OTHER, status: 'current', format }, { headers });
+
+test('a file of titles for a Portuguese reader has Portuguese headings, words and name; JSON has the names of the columns', async () => {
+  const csv = await take('csv');
+  const name = `attachment; filename="titulos-${OTHER}-${OTHER}.csv"`;
+  expect(csv.headers['content-disposition']).toBe(name);
+  const [head = '', line = ''] = csv.text.slice(1).split('\r\n');
+  expect(head).toMatch(/^Número do título;Situação;Pedido;Ocorrência;/);
+  expect(head).toContain(';Valor original;');
+  expect(head).not.toContain('_');
+  expect(line).toMatch(/^\d+;vigente;a;1;/);
+  expect(line).toContain(';1000,50;');
+  // Days as in Brazil, flags in words, local time, and identifiers that Excel does not turn into numbers.
+  const cells = readCsv(csv.text.slice(1), ';')[1] ?? [];
+  const [year, month, day] = OTHER.split('-');
+  const cell = (heading: string) => cells[head.split(';').indexOf(heading)];
+  expect(cell('Aceite')).toBe(`${day}/${month}/${year}`);
+  expect(cell('Comprador')).toMatch(/^="\d{11,14}"$/);
+  expect(cells).toContain('não');
+  expect(cells).not.toContain('false');
+  expect(cells.at(-3)).toMatch(/^="\d\d\/\d\d\/\d{4},? \d\d:\d\d"$/);
+  const [titles, totals] = readWorkbook((await take('xlsx')).bytes);
+  expect([titles?.name, totals?.name]).toEqual(['títulos', 'totais']);
+  // A workbook has a sheet of totals instead of the last four columns.
+  expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(head.split(';').slice(0, -4));
+  const jsonl = await take('jsonl');
+  expect(JSON.parse(jsonl.text)).toMatchObject({ order_uid: 'a', status: 'current' });
+  const english = await take('csv', reviewer, {});
+  expect(english.text.slice(1)).toMatch(/^id,status,order_uid,/);
+});
+
+test('a file of titles has identifiers for roles that may see them, and is noted', async () => {
+  const secrets = /52998224725|11222333000181|7654321|90021382000122|CANARY-EXTRA/g;
+  expect(new Set((await take('jsonl')).text.match(secrets)).size).toBe(5);
+  expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'export' });
+  expect((await take('jsonl', viewer)).text).not.toMatch(secrets);
+  expect((await take('exe')).status).toBe(400);
+});
+
+const DAYS = 12;
+beforeAll(async () => {
+  const { database } = world;
+  for (let index = 0; index < DAYS + 2; index += 1) {
+    const date = daysFrom(index, DAY);
+    const title = (uid: string, more = {}) => titleText({ uid, date, value: '100.10', ...more });
+    const commission = (text: string) => title('d', { value: '1' }).replace('"0.5%"', `"${text}"`);
+    const pull = async (...texts: string[]) => {
+      await world.serve(date, texts);
+      // The account that changes below is not the subject here.
+      await decideOpenChanges(database);
+    };
+    const rest = titleTexts(8, { uid: 'r', date, value: '100.10' });
+    await pull(title('a'), title('b'), title('c'), commission('0.17'), ...rest);
+    // The last but one stays as it was signed, and the last one is not signed.
+    if (index <= DAYS)
+      await signDay(database, date, { by: index < 3 ? 'rita' : 'helena', bookingsFrom: null });
+    if (index === DAYS) continue;
+    await pull(
+      // A discount of one cent more, one title withdrawn, one new, a commission and an account restated.
+      title('a', { discount: '12.35' }),
+      title('b', { account: '9999977' }),
+      commission('0.18'),
+      title('n', { value: '5.00' }),
+      ...rest,
+    );
+  }
+});
+
+/** The cells of the row of a date, or of the sums. */
+const rowOf = (text: string, head: string) => {
+  const start = text.indexOf(`>${head}</`);
+  return text
+    .slice(start + 1, text.indexOf('</tr>', start))
+    .split(/<\/t[dh]>/)
+    .map((cell) => cell.replace(/<[^>]+>/g, '').trim())
+    .filter((cell) => cell !== '');
+};
+
+test('one click from the start page leads to all days, with their sums', async () => {
+  const home = await viewer.get('/');
+  expect(home.text).toMatch(
+    /12 days changed after the sign-off.*?<a class="button" href="\/restated">/s,
+  );
+  const { text, status } = await viewer.get('/restated');
+  expect(status).toBe(200);
+  expect(text).toContain('1 to 10 of 12');
+  // Each day was 11 times 100.10 and 1.00; now 100.10 less and 5.00 more.
+  expect(rowOf(text, 'Sum')).toEqual(['Sum', '13,225.20', '12,084.00', '−1,141.20']);
+  const day = rowOf(text, '2026-03-02');
+  expect(day.slice(0, 2)).toEqual(['2026-03-02', 'rita']);
+  expect(day.slice(3)).toEqual([
+    ...['12 → 12', '1,102.10', '1,007.00', '−95.10'],
+    'Changed: 3; Withdrawn: 1; New: 1',
+    'Platform commission, platformDiscountedValue, Provider’s account',
+  ]);
+  const [sums] = await world.database.prisma.$queryRaw<[{ sealed: string; present: string }]>`
+    SELECT sum(seal.original_value_sum)::text AS sealed, sum(day.original_value_sum)::text AS present
+    FROM conciliation.day JOIN conciliation.sign_off seal USING (date)
+    WHERE restated_after_sign_off`;
+  expect(sums).toEqual({ sealed: '13225.20', present: '12084.00' });
+});
+
+test('the changed fields are exported whole, in the language of the reader', async () => {
+  const take = async (fields: Record<string, string>, client = reviewer, headers = {}) => {
+    const answer = await client.post('/restated', fields, { headers });
+    const [head = '', ...lines] = answer.text.slice(1).trim().split('\r\n');
+    return { ...answer, head, lines };
+  };
+  const fields = await take({}, reviewer, { 'accept-language': 'pt-BR' });
+  expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'restated.export' });
+  expect(fields.headers['content-disposition']).toContain(`alterados-campos-${TODAY}.csv`);
+  expect(fields.head).toBe(
+    'Data;Número do título;Pedido;Ocorrência;Mudança;Valor original;Campo;Antes;Depois;Valor antes;Valor depois;Busca',
+  );
+  // For each day the discount, the account, the commission, the withdrawn and the new title.
+  expect(fields.lines).toHaveLength(12 * 5);
+  const first = fields.lines.filter((line) => line.startsWith('02/03/2026;'));
+  for (const change of [
+    /;a;1;alterado;100,10;platformDiscountedValue;;;12,34;12,35;/,
+    /;Comissão da plataforma;"=""0,17""";"=""0,18""";;;/,
+    /;Conta do fornecedor;"=""7654321""";"=""9999977""";;;/,
+  ]) {
+    expect(first.filter((line) => change.test(line))).toHaveLength(1);
+  }
+
+  expect((await take({ by: 'rita' })).lines).toHaveLength(3 * 5);
+  const masked = await take({}, viewer);
+  expect(masked.lines).toHaveLength(12 * 5);
+  expect(masked.text).toContain('provider_account,••••21,••••77');
+  expect(masked.text).not.toContain('9999977');
 });

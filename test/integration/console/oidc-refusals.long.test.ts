@@ -3,7 +3,13 @@ import { changeUser, readUsers } from '../../../src/console/access/console-users
 import { PER_ADDRESS } from '../../../src/console/access/sign-in-check.sql.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
-import { auditOf, expectNobody, openCertifiedWorld, PUBLIC_URL } from '../../support/oidc-world.ts';
+import {
+  type Account,
+  auditOf,
+  expectNobody,
+  openCertifiedWorld,
+  PUBLIC_URL,
+} from '../../support/oidc-world.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 
 const world = forFile(openPullWorld);
@@ -35,22 +41,20 @@ test('an account without a user is not signed in; no user is created', async () 
 test.each([{ email_verified: false }, {}])(
   'an account without a verified address is not signed in: %o',
   async (claim) => {
-    const { account } = await oidc.newPerson();
-    const { sub, email = '' } = account;
-    const { client, answer } = await oidc.signIn({ sub, email, ...claim });
+    const { email_verified: _, ...account } = (await oidc.newPerson()).account;
+    const { client, answer } = await oidc.signIn({ ...account, ...claim });
     await refused(answer, client, 'no verified e-mail address', 403);
   },
 );
 
 test('a disabled user is not signed in, linked or not', async () => {
-  const { name, account } = await oidc.newPerson();
-  const tied = await oidc.newPerson();
+  const [untied, tied] = [await oidc.newPerson(), await oidc.newPerson()];
   await oidc.signIn(tied.account);
-  for (const person of [{ name, account }, tied]) {
-    await changeUser(world.database, { name: person.name, isDisabled: true, by: 'test' });
-    const { client, answer } = await oidc.signIn(person.account);
+  for (const { name, account } of [untied, tied]) {
+    await changeUser(world.database, { name, isDisabled: true, by: 'test' });
+    const { client, answer } = await oidc.signIn(account);
     await refused(answer, client, 'is disabled', 403);
-    expect((await auditOf(world.database, person.name)).at(-1)).toEqual([
+    expect((await auditOf(world.database, name)).at(-1)).toEqual([
       'session.refused_account',
       { reason: 'disabled', address: '127.0.0.1' },
     ]);
@@ -64,6 +68,10 @@ test('a user who refuses at the provider is not signed in', async () => {
 
 const FAILED = 'did not work, or took too long';
 
+/** Where the provider sends the browser of a person. */
+const answerTo = async (client: ConsoleClient, account: Account) =>
+  new URL(await oidc.ask(await oidc.leave(client), account), PUBLIC_URL);
+
 test.each([
   ['another state', (back: URL) => back.searchParams.set('state', 'made-up')],
   ['no state', (back: URL) => back.searchParams.delete('state')],
@@ -74,10 +82,9 @@ test.each([
 ])('an answer with %s signs no user in', async (_, change) => {
   const { account } = await oidc.newPerson();
   const client = oidc.console.visitor();
-  const back = new URL(await oidc.ask(await oidc.leave(client), account), PUBLIC_URL);
+  const back = await answerTo(client, account);
   change(back);
-  const answer = await client.get(back.pathname + back.search);
-  await refused(answer, client, FAILED, 401);
+  await refused(await client.get(back.pathname + back.search), client, FAILED, 401);
 });
 
 test('an answer to another browser signs no user in, and stays valid for its owner', async () => {
@@ -101,7 +108,7 @@ test('a used answer signs no user in', async () => {
   await refused(await replay.get(back), replay, FAILED);
   // With a matching state the console asks the provider, which refuses the code.
   const code = new URL(back, PUBLIC_URL).searchParams.get('code') ?? '';
-  const again = new URL(await oidc.ask(await oidc.leave(replay), account), PUBLIC_URL);
+  const again = await answerTo(replay, account);
   again.searchParams.set('code', code);
   await refused(await replay.get(again.pathname + again.search), replay, FAILED);
   expect(oidc.provider.refusals).toEqual([expect.stringMatching(/^invalid_grant: /)]);
@@ -127,12 +134,8 @@ test.each([
 test('a code of another request, with another verifier, signs no user in', async () => {
   const { account } = await oidc.newPerson();
   const client = oidc.console.visitor();
-  const [victim, own] = [
-    await oidc.ask(await oidc.leave(client), account),
-    await oidc.ask(await oidc.leave(client), account),
-  ];
-  const mixed = new URL(own, PUBLIC_URL);
-  mixed.searchParams.set('code', new URL(victim, PUBLIC_URL).searchParams.get('code') ?? '');
+  const [victim, mixed] = [await answerTo(client, account), await answerTo(client, account)];
+  mixed.searchParams.set('code', victim.searchParams.get('code') ?? '');
   await refused(await client.get(mixed.pathname + mixed.search), client, FAILED);
   expect(oidc.provider.refusals).toEqual([
     'invalid_grant: code_verifier does not match code_challenge',
@@ -149,13 +152,14 @@ test('a client with too many tries has to wait', async () => {
   expect((await client.get('/login/oidc')).status).toBe(429);
 });
 
+const CROSS_SITE = { 'sec-fetch-site': 'cross-site' };
+
 test.each([
   { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' },
   { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' },
 ])('a page of another site does not use up the tries: %j', async (headers) => {
   const client = oidc.console.visitor();
-  const site = { 'sec-fetch-site': 'cross-site' };
-  const { status } = await client.get('/login/oidc', { ...headers, ...site });
+  const { status } = await client.get('/login/oidc', { ...CROSS_SITE, ...headers });
   expect(status).toBe(401);
   expect(await world.database.prisma.signInLimit.count()).toBe(0);
 });
@@ -164,12 +168,8 @@ test('an unknown answer does not use up the tries, and a link of another site si
   const client = oidc.console.visitor();
   expect((await client.get('/login/oidc/callback?state=x')).status).toBe(401);
   expect(await world.database.prisma.signInLimit.count()).toBe(0);
-  const headers = {
-    'sec-fetch-site': 'cross-site',
-    'sec-fetch-mode': 'navigate',
-    'sec-fetch-dest': 'document',
-  };
-  expect((await client.get('/login/oidc', headers)).status).toBe(303);
+  const headers = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+  expect((await client.get('/login/oidc', { ...CROSS_SITE, ...headers })).status).toBe(303);
 });
 
 test.each([

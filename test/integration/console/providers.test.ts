@@ -1,16 +1,16 @@
 /** Finance finds one supplier: whether it was sent, what was answered, its titles and its accounts. */
 import { beforeAll, expect, test } from 'vitest';
+import type { Prisma } from '../../../src/generated/prisma/client.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { titleText } from '../../support/titles.ts';
+import { titleText, titleTexts } from '../../support/titles.ts';
 
 const SENT_AT = new Date('2026-03-05T15:04:00Z');
-const TAKEN_AT = new Date('2026-03-05T15:05:00Z');
 
-const pages = pagesForFile();
+const { world, viewer, reviewer, operator } = pagesForFile();
 beforeAll(async () => {
-  const { database } = pages.world;
+  const { database } = world;
   await writeProviders(database, [
     ...Array.from({ length: 120 }, (_, index) => providerOf(index)),
     providerOf(500, { externalId: 'P-1', name: 'Aço São José Ltda' }),
@@ -26,25 +26,16 @@ beforeAll(async () => {
       { externalIds: ['F000002'], createdAt: SENT_AT },
     ],
   });
-  await database.prisma.provider.update({
-    where: { externalId: 'P-1' },
-    data: { syncState: 'synced', syncedAt: TAKEN_AT },
-  });
-  await database.prisma.provider.update({
-    where: { externalId: 'REFUSED' },
-    data: { syncState: 'rejected', lastError: 'CANARY-REFUSAL' },
-  });
+  const outcome = (externalId: string, data: Prisma.ProviderUpdateInput) =>
+    database.prisma.provider.update({ where: { externalId }, data });
+  await outcome('P-1', { syncState: 'synced', syncedAt: new Date('2026-03-05T15:05:00Z') });
+  await outcome('REFUSED', { syncState: 'rejected', lastError: 'CANARY-REFUSAL' });
   // Thirty titles of P-1, the last one with another account of the provider and of the agent.
   for (const index of [0, 1]) {
     const date = daysFrom(index, DAY);
-    const texts = Array.from({ length: 15 }, (_, number) =>
-      titleText({ uid: `t${index}-${number}`, date, value: '10.01' }),
-    );
-    if (index === 1) {
-      const accounts = { account: '9999977', agentAccount: '8888866', name: 'Agente Araújo' };
-      texts[14] = titleText({ uid: 't1-14', date, value: '10.01', ...accounts });
-    }
-    await pages.world.serve(date, texts);
+    const accounts = { account: '9999977', agentAccount: '8888866', name: 'Agente Araújo' };
+    const last = titleText({ uid: 'last', date, value: '10.01', ...(index === 1 && accounts) });
+    await world.serve(date, [...titleTexts(14, { date, value: '10.01' }), last]);
   }
 });
 
@@ -54,8 +45,8 @@ const codes = (text: string) =>
   );
 /** Fills the search form in and follows where it leads. */
 async function search(q: string, state = '') {
-  const answer = await pages.viewer.post('/providers', { q, state });
-  return answer.location === null ? answer : pages.viewer.get(answer.location);
+  const answer = await viewer.post('/providers', { q, state });
+  return answer.location === null ? answer : viewer.get(answer.location);
 }
 
 test('a provider is found by code, name without case or accents, and whole tax identifier', async () => {
@@ -64,7 +55,7 @@ test('a provider is found by code, name without case or accents, and whole tax i
   const taxId = cpfOf(500);
   const masked = taxId.replace(/(\d{3})(\d{3})(\d{3})(\d{2})/, '$1.$2.$3-$4');
   for (const written of [taxId, masked]) {
-    const answer = await pages.viewer.post('/providers', { q: written, state: '' });
+    const answer = await viewer.post('/providers', { q: written, state: '' });
     // Not a redirect: the identifier is in no address.
     expect([answer.status, answer.location]).toEqual([200, null]);
     expect(codes(answer.text)).toEqual(['P-1']);
@@ -78,61 +69,54 @@ test('a provider is found by code, name without case or accents, and whole tax i
 });
 
 test('the page of a provider has the request, the answer, the number of titles and accounts, masked', async () => {
-  const { text } = await pages.viewer.get('/provider?id=P-1');
+  const { text } = await viewer.get('/provider?id=P-1');
   expect(text).toContain('The platform has this provider as the ERP states it.');
   expect(text).toContain('<a href="/titles?providerId=P-1">30 titles · 300.30</a>');
   const changes = '/account-changes?state=all&amp;providerKey=P-1';
   expect(text).toContain(`<a href="${changes}">Bank accounts that changed</a>: 1`);
-  const changed = await pages.viewer.get(changes.replace('&amp;', '&'));
+  const changed = await viewer.get(changes.replace('&amp;', '&'));
   expect(changed.text).toContain('1 to 1 of 1');
-  const list = await pages.viewer.get('/titles?providerId=P-1');
+  const list = await viewer.get('/titles?providerId=P-1');
   expect(list.text).toMatch(/<tfoot>.*>300\.30<.*1 to 30 of 30/s);
   expect(text).toContain('href="/days/2026-03-03"');
   for (const secret of [cpfOf(500), '7654321', '9999977', '91234-5678', 'canary@example.com']) {
     expect(text, secret).not.toContain(secret);
   }
-  const shown = await pages.reviewer.post('/provider?id=P-1');
+  const shown = await reviewer.post('/provider?id=P-1');
   for (const value of [cpfOf(500), '7654321-0', '9999977-0', 'canary@example.com']) {
     expect(shown.text, value).toContain(value);
   }
-  const entry = await lastAudit(pages.world);
+  const entry = await lastAudit(world);
   expect(entry).toMatchObject({ actor: 'rita', action: 'provider.reveal' });
   // The log is never erased, so it has a fingerprint and not the key.
   expect(JSON.stringify(entry?.details)).not.toContain('P-1');
   const { provider: fingerprint } = Object(entry?.details) as { provider: string };
   expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
   expect(text).toContain(fingerprint);
-  expect((await pages.viewer.get('/audit')).text).toContain(fingerprint);
+  expect((await viewer.get('/audit')).text).toContain(fingerprint);
 });
 
 test('the refusal of the platform is shown on the record alone', async () => {
-  const { text } = await pages.viewer.get('/provider?id=REFUSED');
+  const { text } = await viewer.get('/provider?id=REFUSED');
   expect(text).toContain('The platform refused it.');
   expect(text).not.toContain('CANARY-REFUSAL');
-  expect((await pages.operator.post('/provider?id=REFUSED')).text).toContain('CANARY-REFUSAL');
+  expect((await operator.post('/provider?id=REFUSED')).text).toContain('CANARY-REFUSAL');
 });
 
 test('a code may hold any character, and an unknown one has no page', async () => {
   const { text } = await search('a/b?c&d');
   expect(codes(text)).toEqual(['a/b?c&d']);
   const href = /href="(\/provider\?id=[^"]+)"/.exec(text)?.[1] ?? '';
-  const page = await pages.viewer.get(href);
+  const page = await viewer.get(href);
   expect(page.status).toBe(200);
   expect(page.text).toContain('&lt;b>Hostile&lt;/b>');
-  for (const id of [
-    '',
-    '?id=',
-    '?id=unknown',
-    '?id=a&id=b',
-    '?id=%00',
-    `?id=${'x'.repeat(2000)}`,
-  ]) {
-    expect((await pages.viewer.get(`/provider${id}`)).status, id.slice(0, 20)).toBe(404);
+  const unknown = ['', '?id=', '?id=unknown', '?id=a&id=b', '?id=%00', `?id=${'x'.repeat(2000)}`];
+  for (const id of unknown) {
+    expect((await viewer.get(`/provider${id}`)).status, id.slice(0, 20)).toBe(404);
   }
 });
 
 test('the API has the suppliers and the changes of accounts, masked', async () => {
-  const { viewer } = pages;
   expect((await viewer.get('/api/providers?q=aco%20sao&limit=5')).json()).toMatchObject({
     total: 1,
     rows: [{ externalId: 'P-1', httpStatus: 200, isUnderWay: false }],
@@ -151,15 +135,15 @@ test('the API has the suppliers and the changes of accounts, masked', async () =
 });
 
 test('changed accounts have the names of their parties, and identifiers on the record alone', async () => {
-  const open = await pages.viewer.get('/account-changes');
+  const open = await viewer.get('/account-changes');
   expect(open.text).toContain('Agente Araújo');
   expect(open.text).toContain('Aço São José Ltda');
   expect(open.text).toContain('1 to 2 of 2');
   for (const secret of ['11222333000181', '9999977', '8888866']) {
     expect(open.text, secret).not.toContain(secret);
   }
-  const shown = await pages.reviewer.post('/account-changes');
+  const shown = await reviewer.post('/account-changes');
   expect(shown.text).toContain('11222333000181');
   expect(shown.text).toContain('9999977-0');
-  expect(await lastAudit(pages.world)).toMatchObject({ action: 'account_change.reveal' });
+  expect(await lastAudit(world)).toMatchObject({ action: 'account_change.reveal' });
 });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { match, payablesOf } from '../../support/matching-world.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
+import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -37,30 +38,18 @@ beforeAll(async () => {
       ...(index === 0 ? [BIG] : []),
     ]);
   }
-  await world.database.prisma.provider.create({
-    data: {
-      externalId: 'P-1',
-      type: 'COMPANY',
-      identificationNumber: '90021382000122',
-      name: 'Aço São José Ltda',
-    },
-  });
+  const supplier = { externalId: 'P-1', type: 'COMPANY', name: 'Aço São José Ltda' };
+  await writeProviders(world.database, [
+    providerOf(1, { ...supplier, identificationNumber: '90021382000122' }),
+  ]);
 });
 
-test.each(['e2|000771', 'NF-000771'])(
-  'the box finds the title whose payable the ERP calls %j',
-  async (written) => {
-    await importPayables(
-      world.database,
-      payablesOf('E2|000771 10 order=PO-2026-0009 doc=NF-000771').map((payable) => ({
-        ...payable,
-        dueDate: DUE,
-      })),
-    );
-    await match(world.database);
-    expect((await submit({ search: written })).uids).toEqual(['PO-2026-0009']);
-  },
-);
+test.each(['e2|000771', 'NF-000771'])('the box finds a title by payable %j', async (written) => {
+  const payable = `E2|000771 10 order=PO-2026-0009 doc=NF-000771 due=${DUE}`;
+  await importPayables(world.database, payablesOf(payable));
+  await match(world.database);
+  expect((await submit({ search: written })).uids).toEqual(['PO-2026-0009']);
+});
 
 const uids = (text: string) =>
   [...text.matchAll(/href="\/titles\/\d+">([^<]+)</g)].map((match) => match[1]);
@@ -84,14 +73,11 @@ test.each([
   ['R$ 1.234,56', ['BIG']],
   ['1 234,56', ['BIG']],
   ['falcao', ['PO-2026-0003']],
-])(
-  'one box finds %j as people write it, at an address that can be kept',
-  async (written, found) => {
-    const answer = await submit({ search: written, from: '' });
-    expect(answer.uids).toEqual(found);
-    expect(answer.location).toBe(`/titles?${new URLSearchParams({ search: written.trim() })}`);
-  },
-);
+])('one box finds %j as people write it, at an address to keep', async (written, found) => {
+  const answer = await submit({ search: written, from: '' });
+  expect(answer.uids).toEqual(found);
+  expect(answer.location).toBe(`/titles?${new URLSearchParams({ search: written.trim() })}`);
+});
 
 test.each([
   ['98.765.432/0001-98', 'PO-2026-0005'],

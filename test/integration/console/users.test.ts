@@ -1,4 +1,7 @@
+/** Users and their keys, and the limits of sign-ins: their numbers, and that the tries of all processes count together. */
+import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Database } from '../../../src/base/database/database.ts';
 import { KEY_ROLES, PROGRAM_AUTHORS } from '../../../src/base/values/role.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import {
@@ -6,7 +9,13 @@ import {
   changeUser,
   findLoginUser,
 } from '../../../src/console/access/console-users.sql.ts';
-import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { countTry, forgetTries, PER_USER } from '../../../src/console/access/sign-in-check.sql.ts';
+import {
+  type ConsoleAnswer,
+  type ConsoleClient,
+  openConsole,
+} from '../../support/console-client.ts';
+import { openAnother } from '../../support/database.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
@@ -16,6 +25,7 @@ const world = forFile(openPullWorld);
 const console = forFile(() => openConsole(world.database));
 let admin: ConsoleClient;
 beforeEach(async () => {
+  await world.database.prisma.signInLimit.deleteMany();
   await world.database.prisma.consoleUser.updateMany({ data: { role: 'viewer' } });
   await addUser(world.database, { name: 'alma', role: 'admin', by: 'test' }).catch(() =>
     changeUser(world.database, { name: 'alma', role: 'admin', isDisabled: false, by: 'test' }),
@@ -23,12 +33,14 @@ beforeEach(async () => {
   admin = await console.as('admin', 'alma');
 });
 
+const keyIn = ({ text }: ConsoleAnswer) => /conciliation_[\w-]{43}/.exec(text)?.[0] ?? '';
+const linkIn = ({ text }: ConsoleAnswer) => />(\/link\/[\w-]{43})</.exec(text)?.[1] ?? '';
+
 test('a user is added, chooses a password by the link, and is signed in', async () => {
   const added = await admin.post('/users', { name: 'Bia', role: 'operator' });
   expect(added.status).toBe(201);
-  const path = />(\/link\/[\w-]{43})</.exec(added.text)?.[1] ?? '';
   const bia = console.visitor();
-  const chosen = await bia.post(path, { password: PASSWORD, again: PASSWORD });
+  const chosen = await bia.post(linkIn(added), { password: PASSWORD, again: PASSWORD });
   expect(chosen.status).toBe(303);
   expect((await bia.get('/backfills')).text).toContain('bia');
   expect((await admin.get('/users')).text).not.toContain('/link/');
@@ -44,15 +56,13 @@ test('a link never has the host that the request names', async () => {
   const csrf = await admin.csrf();
   const answer = await admin.post('/users/lia/link', {}, { csrf, headers: hostile });
   expect(answer.status).toBe(201);
-  expect(answer.text).toMatch(/>\/link\/[\w-]{43}</);
+  expect(linkIn(answer)).not.toBe('');
   expect(answer.text).not.toContain('evil.example');
   expect(answer.text).toContain('CONSOLE_PUBLIC_URL is not set');
 
   const publicUrl = new URL('http://conciliation.example.com');
-  const configured = await openConsole(world.database, {
-    publicUrl,
-    trustedProxies: ['127.0.0.1'],
-  });
+  const trustedProxies = ['127.0.0.1'];
+  const configured = await openConsole(world.database, { publicUrl, trustedProxies });
   onTestFinished(() => configured.close());
   const alma = await configured.as('admin', 'alma');
   const link = await alma.post('/users/lia/link', {}, { headers: hostile });
@@ -64,12 +74,10 @@ test('another role and being disabled end the sessions at once, and a new link r
   const caio = await console.as('viewer', 'caio');
   expect((await caio.get('/')).status).toBe(200);
   // The field is that of another form.
-  const forged = { role: 'reviewer', isDisabled: 'true' };
-  const changed = await admin.post('/users/caio/role', forged);
+  const changed = await admin.post('/users/caio/role', { role: 'reviewer', isDisabled: 'true' });
   expect(changed.location).toBe('/users?notice=user_changed');
   expect((await caio.get('/')).status).toBe(303);
-  const link = await admin.post('/users/caio/link');
-  const path = /(\/link\/[\w-]{43})</.exec(link.text)?.[1] ?? '';
+  const path = linkIn(await admin.post('/users/caio/link'));
   expect((await console.visitor().get(path)).status).toBe(200);
   const again = await console.as('reviewer', 'caio');
   expect((await admin.post('/users/caio/disable')).status).toBe(303);
@@ -101,6 +109,8 @@ test('an e-mail address is one person’s, and must be one', async () => {
   expect((await admin.get('/users')).text).not.toContain('duda@example.com');
 });
 
+const KEY = { name: 'x', role: 'viewer', scopes: 'read', days: '30' };
+
 test('an action that is not possible is refused in the language of the reader', async () => {
   const portuguese = { headers: { 'accept-language': 'pt-BR' } };
   const cases = [
@@ -114,16 +124,8 @@ test('an action that is not possible is refused in the language of the reader', 
     ['/users/alma/link', {}, 'Somente outro administrador, ou “conciliation user”'],
     ['/users/alma/email', { email: 'x@example.com' }, 'Somente outro administrador, ou “concil'],
     ['/keys', { name: 'x', role: 'viewer', days: '30' }, 'Uma chave precisa de um nome'],
-    [
-      '/keys',
-      { name: 'x', role: 'admin', scopes: 'read', days: '30' },
-      'Não foi possível ler o formulário',
-    ],
-    [
-      '/keys',
-      { name: 'x', role: 'viewer', scopes: 'read', days: '367' },
-      'Não foi possível ler o formulário',
-    ],
+    ['/keys', { ...KEY, role: 'admin' }, 'Não foi possível ler o formulário'],
+    ['/keys', { ...KEY, days: '367' }, 'Não foi possível ler o formulário'],
     ['/keys/999999/revoke', {}, 'Essa chave não existe'],
   ] as const;
   for (const [path, fields, sentence] of cases) {
@@ -140,15 +142,17 @@ test.each(PROGRAM_AUTHORS)('a user has no name under which the program acts: %s'
 });
 
 test('the last administrator keeps the role, also when two remove each other at the same time', async () => {
-  await expect(
-    changeUser(world.database, { name: 'alma', role: 'viewer', by: 'command line: root' }),
-  ).rejects.toThrow('last administrator');
-  await expect(
-    changeUser(world.database, { name: 'alma', isDisabled: true, by: 'command line: root' }),
-  ).rejects.toThrow('last administrator');
+  for (const change of [{ role: 'viewer' }, { isDisabled: true }] as const) {
+    const refused = changeUser(world.database, {
+      name: 'alma',
+      by: 'command line: root',
+      ...change,
+    });
+    await expect(refused).rejects.toThrow('last administrator');
+  }
   const other = await console.as('admin', 'aldo');
   await changeUser(world.database, { name: 'aldo', role: 'admin', by: 'test' });
-  const aldo = await console.as('admin', 'aldo');
+  let aldo = await console.as('admin', 'aldo');
   expect((await other.get('/users')).status).toBe(303);
   for (let round = 0; round < 5; round += 1) {
     const answers = await Promise.all([
@@ -156,24 +160,18 @@ test('the last administrator keeps the role, also when two remove each other at 
       aldo.post('/users/alma/disable'),
     ]);
     expect(answers.filter(({ location }) => location?.startsWith('/users'))).toHaveLength(1);
-    const left = await world.database.prisma.consoleUser.count({
-      where: { role: 'admin', disabledAt: null },
-    });
-    expect(left).toBe(1);
+    const left = { role: 'admin', disabledAt: null };
+    expect(await world.database.prisma.consoleUser.count({ where: left })).toBe(1);
     await world.database.prisma.consoleUser.updateMany({ data: { disabledAt: null } });
     admin = await console.as('admin', 'alma');
-    aldo.cookies.set(
-      'conciliation',
-      (await console.as('admin', 'aldo')).cookies.get('conciliation') ?? '',
-    );
+    aldo = await console.as('admin', 'aldo');
   }
 });
 
 test('a key is shown once, works within its scopes, and stops when it is revoked', async () => {
-  const fields = { name: 'ERP <b>import</b>', role: 'viewer', scopes: 'read', days: '30' };
-  const made = await admin.post('/keys', fields);
+  const made = await admin.post('/keys', { ...KEY, name: 'ERP <b>import</b>' });
   expect(made.status).toBe(201);
-  const key = /conciliation_[\w-]{43}/.exec(made.text)?.[0] ?? '';
+  const key = keyIn(made);
   const ask = async (path = '/api/status') => (await console.call(key, path)).status;
   expect(await ask()).toBe(200);
   expect(await ask('/api/export?from=2026-03-01&to=2026-03-02&format=csv')).toBe(403);
@@ -196,14 +194,13 @@ describe('a key of an administrator', () => {
     const owner = await console.as('admin', name);
     const ask = new Map<string, () => Promise<number>>();
     for (const role of KEY_ROLES) {
-      const made = await owner.post('/keys', { name: role, role, scopes: 'read', days: '9' });
-      const key = /conciliation_[\w-]{43}/.exec(made.text)?.[0] ?? '';
+      const key = keyIn(await owner.post('/keys', { ...KEY, role }));
       ask.set(role, async () => (await console.call(key, '/api/status')).status);
     }
-    const statuses = async () =>
-      Object.fromEntries(
-        await Promise.all([...ask].map(async ([role, status]) => [role, await status()])),
-      );
+    const statuses = async () => {
+      const asked = [...ask].map(async ([role, status]) => [role, await status()]);
+      return Object.fromEntries(await Promise.all(asked));
+    };
     expect(await statuses()).toEqual({ viewer: 200, reviewer: 200, operator: 200 });
     return { name, statuses };
   }
@@ -216,11 +213,12 @@ describe('a key of an administrator', () => {
     const { name, statuses } = await keyOwner();
     expect((await admin.get('/users')).text).toContain(`Belongs to ${name}`);
     await admin.post(`/users/${name}/disable`);
-    expect(await statuses()).toEqual({ viewer: 401, reviewer: 401, operator: 401 });
+    const none = { viewer: 401, reviewer: 401, operator: 401 };
+    expect(await statuses()).toEqual(none);
     const entries = await revocations(name);
     expect(entries.map(({ actor }) => actor)).toEqual(['alma', 'alma', 'alma']);
     await admin.post(`/users/${name}/enable`);
-    expect(await statuses()).toEqual({ viewer: 401, reviewer: 401, operator: 401 });
+    expect(await statuses()).toEqual(none);
   });
 
   test.each([
@@ -252,9 +250,82 @@ describe('a key of an administrator', () => {
       ...['a', 'b', 'c'].map((text) => createApiKey(world.database, { ...key, name: text })),
     ]);
     expect(outcomes[0]?.status).toBe('fulfilled');
-    const active = await world.database.prisma.apiKey.count({
-      where: { user: { name }, revokedAt: null },
-    });
-    expect(active).toBe(0);
+    const active = { user: { name }, revokedAt: null };
+    expect(await world.database.prisma.apiKey.count({ where: active })).toBe(0);
   });
+});
+
+/** As if so many seconds had passed. */
+const pass = (seconds: number) => world.database.prisma.$executeRaw`
+  UPDATE conciliation.sign_in_limit SET forgotten_at = forgotten_at - make_interval(secs => ${seconds}::int)`;
+
+const rowOf = (key: string) => {
+  const keyHash = createHash('sha256').update(key).digest();
+  return world.database.prisma.signInLimit.findUniqueOrThrow({ where: { keyHash } });
+};
+
+/** Tries so many times, and returns how many of the tries were allowed. */
+async function allowed(key: string, tries: number): Promise<number> {
+  let count = 0;
+  for (let number = 0; number < tries; number += 1) {
+    if ((await countTry(world.database, key, PER_USER)) === 0) count += 1;
+  }
+  return count;
+}
+
+test('one user at one address has ten tries in ten minutes, and a refused try does not count', async () => {
+  expect(await allowed('ana 192.0.2.1', 10)).toBe(10);
+  const before = await rowOf('ana 192.0.2.1');
+  for (let tries = 0; tries < 5; tries += 1) {
+    const wait = await countTry(world.database, 'ana 192.0.2.1', PER_USER);
+    expect(wait).toBeGreaterThan(300);
+    expect(wait).toBeLessThanOrEqual(600);
+  }
+  expect(await rowOf('ana 192.0.2.1')).toEqual(before);
+  expect(await allowed('ana 198.51.100.7', 1)).toBe(1);
+  expect(await allowed('bia 192.0.2.1', 1)).toBe(1);
+});
+
+test('tries are forgotten after a success, and after ten minutes', async () => {
+  await allowed('ana', 8);
+  await forgetTries(world.database, 'ana');
+  expect(await allowed('ana', 12)).toBe(10);
+  await pass(601);
+  expect(await allowed('ana', 12)).toBe(10);
+});
+
+test('a limit within a time counts from the first try and starts again after that time', async () => {
+  const limit = { max: 3, seconds: 600 };
+  const tries = () =>
+    Promise.all(Array.from({ length: 5 }, () => countTry(world.database, 'address', limit)));
+  expect((await tries()).filter((seconds) => seconds === 0)).toHaveLength(3);
+  await pass(300);
+  const refused = await tries();
+  expect(Math.min(...refused)).toBeGreaterThan(200);
+  expect(Math.max(...refused)).toBeLessThanOrEqual(300);
+  await pass(300);
+  expect((await tries()).filter((seconds) => seconds === 0)).toHaveLength(3);
+});
+
+test('tries of several processes at once are not more than tries of one', async () => {
+  const processes = [world.database, openAnother(world.databaseUrl)];
+  const counted = await Promise.all(
+    Array(20)
+      .fill(processes)
+      .flat()
+      .map((database: Database) => countTry(database, 'ana', PER_USER)),
+  );
+  expect(counted.filter((seconds) => seconds === 0)).toHaveLength(PER_USER.max);
+  expect((await rowOf('ana')).tries).toBe(PER_USER.max);
+});
+
+test('the database keeps no name and no address, and few rows whose time has passed', async () => {
+  for (let name = 0; name < 30; name += 1) await allowed(`name-${name}`, 1);
+  await pass(601);
+  for (let name = 30; name < 34; name += 1) await allowed(`name-${name}`, 1);
+  const { rows } = await world.database.pool.query<{ row: string }>(
+    'SELECT sign_in_limit::text AS row FROM conciliation.sign_in_limit',
+  );
+  expect(rows).toHaveLength(4);
+  expect(rows.map(({ row }) => row).join()).not.toContain(Buffer.from('name-').toString('hex'));
 });

@@ -87,11 +87,8 @@ const changing = (more: (uid: string) => Partial<StatedPayable>) => [
 ];
 const COMPARABLE = [
   other('c1', {
-    issueDate: '2026-03-01',
-    dueDate: '2026-04-15',
-    openValue: '0',
-    status: 'paid',
-    settledOn: '2026-04-15',
+    ...{ issueDate: '2026-03-01', dueDate: '2026-04-15', settledOn: '2026-04-15' },
+    ...{ openValue: '0', status: 'paid' },
   }),
   other('c2', { issueDate: '2026-03-31', dueDate: '2026-05-31' }),
   other('c3', { issueDate: '', dueDate: '2026-12-01' }),
@@ -127,21 +124,13 @@ beforeAll(async () => {
   await judged.state([
     ...changing((uid) => ({ openValue: '0', ...changes[uid] })),
     {
-      erpKey: 'item',
-      openValue: '0',
-      bookingKey: key,
-      supplierExternalId: '',
-      supplierTaxId: A,
-      issueDate: POSTED_ON,
-      status: 'paid',
-      settledOn: '2026-05-20',
+      ...{ erpKey: 'item', openValue: '0', bookingKey: key, issueDate: POSTED_ON },
+      ...{ supplierExternalId: '', supplierTaxId: A, status: 'paid', settledOn: '2026-05-20' },
     },
     ...COMPARABLE,
   ]);
-  await judged.pull(
-    DAY,
-    TITLES.filter(({ uid }) => uid !== 'withdrawn'),
-  );
+  const remaining = TITLES.filter(({ uid }) => uid !== 'withdrawn');
+  await judged.pull(DAY, remaining);
   await judged.match();
   // What the ERP stated earlier. 2 June begins at 03:00 UTC.
   await prisma.$executeRaw`
@@ -188,9 +177,8 @@ test('a date without liabilities has the figures over all', async () => {
 });
 
 test('the page and its file have the figures of the ends of the last month and of the year before', async () => {
-  const console = await openConsole(world.database, {
-    now: () => new Date('2026-06-10T12:00:00Z'),
-  });
+  const now = () => new Date('2026-06-10T12:00:00Z');
+  const console = await openConsole(world.database, { now });
   onTestFinished(() => console.close());
   const client = await console.as('viewer', 'vera');
   const { text } = await client.get('/disclosure');
@@ -202,12 +190,10 @@ test('the page and its file have the figures of the ends of the last month and o
   expect(text).toContain('88 later dates until the end of the period are not complete.');
   const form = { beginning: BEGINNING, end: END, format: 'csv' };
   const file = (await client.post('/disclosure/file', form)).text.split('\r\n');
-  expect(file).toContain(
-    `2026-05-31,${BUYER},Accepted anticipations,${A},3,1201.20,not known,91,150,1`,
-  );
+  const figures = `2026-05-31,${BUYER},Accepted anticipations,${A},3,1201.20,not known,91,150,1`;
+  expect(file).toContain(figures);
   const workbook = await client.post('/disclosure/file', { ...form, format: 'xlsx' });
-  expect(workbook.headers['content-disposition']).toContain(
-    'supplier-finance-note-2026-06-10.xlsx',
-  );
+  const name = 'supplier-finance-note-2026-06-10.xlsx';
+  expect(workbook.headers['content-disposition']).toContain(name);
   expect(workbook.bytes.subarray(0, 2).toString()).toBe('PK');
 });

@@ -29,15 +29,11 @@ const keys: string[] = [];
 const closed = new Map<CivilDate, CivilDate>();
 
 beforeAll(async () => {
-  const uids = ['a', 'b', 'c', 'd'];
-  await judged.pull(
-    DAY,
-    uids.map((uid) => ({ uid, value: '100' })),
-  );
+  await judged.pull(DAY, 'a 100, b 100, c 100, d 100');
   await judged.match();
   await judged.release(DAY);
   await judged.answer(DAY, 'posted');
-  for (const uid of uids) keys.push(await judged.keyOf(uid, DAY));
+  for (const uid of ['a', 'b', 'c', 'd']) keys.push(await judged.keyOf(uid, DAY));
   for (const row of await world.database.prisma.closedDay.findMany())
     closed.set(row.date, row.businessDay);
 });
@@ -140,14 +136,8 @@ async function compute(tx: Transaction, dates: readonly CivilDate[]): Promise<st
     const last = latest([...stated, ...complete]) ?? new Date(0);
     return latest([businessDay(due) ?? NEVER, addDays(dayOf(last), 1)]) ?? NEVER;
   };
-  const found: {
-    kind: string;
-    group: string;
-    from: CivilDate;
-    until: CivilDate;
-    cents: number;
-    terms: number[];
-  }[] = [];
+  type Liability = Record<'kind' | 'group', string> & Record<'from' | 'until', CivilDate>;
+  const found: (Liability & { cents: number; terms: number[] })[] = [];
   for (const title of titles) {
     const { anticipatedDueDate: due, financialAgentIdentification: agent } = title;
     const booking = `${title.acceptedDate}:${title.identityHash.replaceAll('-', '')}:`;
@@ -193,28 +183,18 @@ async function compute(tx: Transaction, dates: readonly CivilDate[]): Promise<st
       issueDate && due ? [daysBetween(issueDate, due)] : [],
     );
     const group = `${title.buyerIdentification ?? ''} ${agent}`;
+    const from = title.acceptedDate ?? NEVER;
     found.push({
       kind: 'anticipated',
       group,
-      from: title.acceptedDate ?? NEVER,
+      from,
       until,
       cents: cents(title.originalValue),
       terms,
     });
   }
   for (const payable of payables) {
-    const {
-      status,
-      settledAs,
-      settledBy,
-      bookingKey,
-      currency,
-      closedAt,
-      dueDate,
-      issueDate,
-      settledOn,
-      erpKey,
-    } = payable;
+    const { status, settledAs, settledBy, bookingKey, closedAt, dueDate, issueDate } = payable;
     const isOfAgent = [payable.payee, payable.supplierTaxId].some(
       (party) => party !== null && agents.has(party),
     );
@@ -223,27 +203,21 @@ async function compute(tx: Transaction, dates: readonly CivilDate[]): Promise<st
       settledBy !== null ||
       settledAs === 'assignment' ||
       payable.wasAssigned ||
-      matches.some((match) => match.erpKey === erpKey);
+      matches.some((match) => match.erpKey === payable.erpKey);
     const isCredit = Number(payable.openValue) < 0 || Number(payable.totalValue ?? 0) < 0;
-    if (status === 'cancelled' || currency === 'USD' || isCredit || isOfAgent || isInProgramme)
-      continue;
+    const isOther = status === 'cancelled' || payable.currency === 'USD' || isCredit;
+    if (isOther || isOfAgent || isInProgramme) continue;
     const isOpen =
       status === 'open' && closedAt === null && settledAs === null && Number(payable.openValue) > 0;
     const until = isOpen
       ? stillOpen(dueDate, [payable.statedAt])
-      : (settledOn ?? least(businessDay(dueDate), dayOf(payable.changedAt)));
+      : (payable.settledOn ?? least(businessDay(dueDate), dayOf(payable.changedAt)));
     const only = buyers.size === 1 ? [...buyers][0] : undefined;
     const company =
       payable.company?.length === 14 ? payable.company : (only ?? payable.company ?? '');
     const terms = issueDate && dueDate ? [daysBetween(issueDate, dueDate)] : [];
-    found.push({
-      kind: 'comparable',
-      group: `${company} null`,
-      from: issueDate ?? dayOf(payable.createdAt),
-      until,
-      cents: 0,
-      terms,
-    });
+    const from = issueDate ?? dayOf(payable.createdAt);
+    found.push({ kind: 'comparable', group: `${company} null`, from, until, cents: 0, terms });
   }
   return dates
     .flatMap((date) =>

@@ -8,6 +8,7 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
 import { readPromotedOf } from '../../../src/features/sweep/sweeps.sql.ts';
+import type { Prisma } from '../../../src/generated/prisma/client.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { findAlterations, signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
@@ -26,13 +27,17 @@ const texts = (date: CivilDate, first = 'D-1', second = 'D-2', more = '') => [
   titleText({ date, uid: 'one', value: '1000.00', more: duplicata(first, more) }),
   titleText({ date, uid: 'two', value: '250.50', more: duplicata(second, more) }),
 ];
-const promote = (
-  name: string,
-  path: string,
-  role: Parameters<typeof promoteField>[1]['role'] = 'identifier',
-) => promoteField(world.database, { name, path, role }, { by: 'adm', reason: 'agreed' });
+type Role = Parameters<typeof promoteField>[1]['role'];
+const promote = (name: string, path: string, role: Role = 'identifier') =>
+  promoteField(world.database, { name, path, role }, { by: 'adm', reason: 'agreed' });
 const dayOf = (date: CivilDate) =>
   world.database.prisma.day.findUniqueOrThrow({ where: { date: new Date(date) } });
+const titleOf = (orderUid: string) =>
+  world.database.prisma.title.findFirst({ where: { orderUid } });
+const linesOf = (date: CivilDate) =>
+  world.database.prisma.bookingLine.findMany({ where: { date }, orderBy: { orderUid: 'asc' } });
+const changesOf = (where: Prisma.AccountChangeWhereInput) =>
+  world.database.prisma.accountChange.count({ where });
 
 let sealed: Awaited<ReturnType<typeof dayOf>>;
 beforeAll(async () => {
@@ -88,7 +93,9 @@ test('a changed value restates a date that is pulled for the first time afterwar
 test('numbers are compared as numbers, and other values as their text', async () => {
   await promote('series', 'duplicata.series');
   const date = nextDay();
-  const of = (series: string) => [titleText({ date, more: `,"duplicata":{"series":${series}}` })];
+  const of = (series: string, on = date) => [
+    titleText({ date: on, more: `,"duplicata":{"series":${series}}` }),
+  ];
   await world.serve(date, of('1.50'));
   const changes = [];
   for (const series of ['15e-1', '1.5', '"1.5"', '1.51', 'true', 'null', '{"b":1,"a":[2.0]}']) {
@@ -99,11 +106,8 @@ test('numbers are compared as numbers, and other values as their text', async ()
   expect(changes).toEqual([0, 0, 0, 1, 1, 1, 1]);
   await promote('series', 'duplicata.series', null);
   const later = nextDay();
-  await world.serve(later, [titleText({ date: later, more: ',"duplicata":{"series":1}' })]);
-  const report = await world.serve(later, [
-    titleText({ date: later, more: ',"duplicata":{"series":2}' }),
-  ]);
-  expect(report).toMatchObject({ changed: 0 });
+  await world.serve(later, of('1', later));
+  expect(await world.serve(later, of('2', later))).toMatchObject({ changed: 0 });
 });
 
 test('a field that is named while the first response arrives is content of the second attempt', async () => {
@@ -133,9 +137,7 @@ test('a changed account of a named field is a change with a hold, and its first 
     const date = nextDay();
     days.push(date);
     await world.serve(date, of(date, key));
-    changesOn.push(
-      await world.database.prisma.accountChange.count({ where: { acceptedDate: new Date(date) } }),
-    );
+    changesOn.push(await changesOf({ acceptedDate: date }));
   }
   expect(changesOn).toEqual([0, 0, 1, 0]);
   const change = await world.database.prisma.accountChange.findFirstOrThrow();
@@ -149,7 +151,7 @@ test('a changed account of a named field is a change with a hold, and its first 
   const [, , replaced = first] = days;
   expect(await world.serve(replaced, of(replaced, 'a@b.com'))).toMatchObject({ changed: 1 });
   expect(await findAlterations(world.database, replaced)).toEqual([]);
-  expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(1);
+  expect(await changesOf({ state: 'open' })).toBe(1);
 });
 
 test('a second named account, one that is missing and another name of a field are no change', async () => {
@@ -159,7 +161,7 @@ test('a second named account, one that is missing and another name of a field ar
     await world.serve(date, [
       titleText({ ...fields, more: `,"payout":${JSON.stringify(payout)}` }),
     ]);
-    return world.database.prisma.accountChange.count({ where: { partyKey: 'P-two' } });
+    return changesOf({ partyKey: 'P-two' });
   };
   await promote('first', 'payout.first', 'provider_account');
   await serve({ first: 'x' });
@@ -210,19 +212,16 @@ test('a sweep compares each date with its own fields', async () => {
   await world.serve(old, texts(old));
   await promote('series', 'duplicata.series');
   await world.serve(young, texts(young));
-  const { differences } = await sweep(world, BEFORE);
-  const dates = differences.map(({ date }) => date);
-  expect(dates.filter((date) => date === BEFORE || date === old || date === young)).toEqual([]);
-  world.sandbox.setDayTexts(
-    young,
-    texts(young).map((text) => text.replace('1.50', '1.51')),
-  );
-  world.sandbox.setDayTexts(
-    old,
-    texts(old).map((text) => text.replace('1.50', '1.51')),
-  );
-  const again = (await sweep(world, BEFORE)).differences.map(({ date }) => date);
-  expect(again.filter((date) => date === old || date === young)).toEqual([young]);
+  const differing = async (...of: CivilDate[]) => {
+    const { differences } = await sweep(world, BEFORE);
+    return differences.map(({ date }) => date).filter((date) => of.includes(date));
+  };
+  expect(await differing(BEFORE, old, young)).toEqual([]);
+  for (const date of [old, young]) {
+    const changed = texts(date).map((text) => text.replace('1.50', '1.51'));
+    world.sandbox.setDayTexts(date, changed);
+  }
+  expect(await differing(old, young)).toEqual([young]);
 });
 
 test('an erasure takes the values away, and what remains is no alteration', async () => {
@@ -235,30 +234,23 @@ test('an erasure takes the values away, and what remains is no alteration', asyn
   ]);
   await signDay(world.database, date);
   await erase(world.database, { taxId: '52998224725' });
-  const lines = await world.database.prisma.bookingLine.findMany({
-    where: { date: new Date(date) },
-  });
-  expect(lines.map(({ promoted }) => promoted)).toEqual([null, null]);
+  expect((await linesOf(date)).map(({ promoted }) => promoted)).toEqual([null, null]);
   expect(await findAlterations(world.database, date)).toEqual([]);
   // A title of another party that names an erased one.
   const later = nextDay();
   await erase(world.database, { taxId: '11144477735' });
   const third = { date: later, code: 'P-third', taxId: '39053344705', uid: 'names it' };
   await world.serve(later, [titleText({ ...third, more: erased })]);
-  expect(
-    await world.database.prisma.title.findFirst({ where: { orderUid: 'names it' } }),
-  ).toMatchObject({ extra: null });
+  expect(await titleOf('names it')).toMatchObject({ extra: null });
   expect(await findAlterations(world.database, later)).toEqual([]);
 });
 
 test('an erasure replaces the fields of lines of other parties that name the erased one', async () => {
   const taxId = '24681357928';
   const date = nextDay();
+  const third = { date, code: 'P-third', taxId: '39053344705', agent: '90400888000142' };
   const of = (uid: string, id: string) =>
-    titleText({
-      ...{ date, uid, code: 'P-third', taxId: '39053344705', agent: '90400888000142' },
-      more: duplicata(id),
-    })
+    titleText({ ...third, uid, more: duplicata(id) })
       // The agent's Pix key.
       .replace('"accountDigit":"8"', `"accountDigit":"8","pixKey":"${taxId}"`);
   await world.serve(date, [
@@ -269,10 +261,7 @@ test('an erasure replaces the fields of lines of other parties that name the era
   await decideOpenChanges(world.database);
   await signDay(world.database, date, { bookingsFrom: date });
   const { pseudonym } = await erase(world.database, { taxId });
-  const lines = await world.database.prisma.bookingLine.findMany({
-    where: { date: new Date(date) },
-    orderBy: { orderUid: 'asc' },
-  });
+  const lines = await linesOf(date);
   expect(lines.map(({ promoted, paymentDestination }) => [promoted, paymentDestination])).toEqual([
     [{ duplicata: pseudonym, title: pseudonym, series: '1.5' }, { pixKey: pseudonym }],
     [null, null],
@@ -289,16 +278,15 @@ test('an erasure replaces the fields of lines of other parties that name the era
 
 test('a later title of another party loses only the fields that name an erased one', async () => {
   const later = nextDay();
-  const changes = await world.database.prisma.accountChange.count();
+  const changes = await changesOf({});
   await world.serve(later, [
     titleText({
       ...{ date: later, uid: 'keeps', code: 'P-third', taxId: '39053344705' },
       more: ',"duplicata":{"id":"D-7"},"note":"contact 24681357928"',
     }),
   ]);
-  expect(
-    await world.database.prisma.title.findFirst({ where: { orderUid: 'keeps' } }),
-  ).toMatchObject({ extra: { duplicata: { id: 'D-7' } }, erasedAt: null });
-  expect(await world.database.prisma.accountChange.count()).toBe(changes);
+  const kept = { extra: { duplicata: { id: 'D-7' } }, erasedAt: null };
+  expect(await titleOf('keeps')).toMatchObject(kept);
+  expect(await changesOf({})).toBe(changes);
   expect(await findAlterations(world.database, later)).toEqual([]);
 });

@@ -33,6 +33,12 @@ export function tableRowsOf(document: string): string[][] {
     );
 }
 
+/** The text below a heading, with the sections within. */
+export function sectionOf(document: string, heading: string): string {
+  const [, marks = '', text = ''] = new RegExp(`^(#+) ${heading}\n(.*)`, 'ms').exec(document) ?? [];
+  return text.split(new RegExp(`^#{2,${marks.length}} `, 'm'))[0] ?? '';
+}
+
 /** The texts that stand between backticks. */
 export function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);

@@ -1,9 +1,27 @@
+/** docs/operating.md, docs/console.md and docs/matching.md beside the code. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { CHECK_CODES, CHECKS } from '../../../src/base/values/checks.ts';
+import { HOLD_REASONS } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { ALERT_KINDS, ALERTS } from '../../../src/features/alerts/alerts.sql.ts';
-import { codeIn, ROOT, readDocument, tableRowsOf } from './documents.ts';
+import {
+  DEFAULT_RULES,
+  OLD_DAYS,
+  RULE_VERSION,
+  RULES,
+} from '../../../src/features/matching/candidates.sql.ts';
+import { BREAK_KINDS } from '../../../src/features/matching/judgement.sql.ts';
+import { SUM_CANDIDATES, SUM_ITEMS } from '../../../src/features/matching/sums.sql.ts';
+import {
+  codeIn,
+  documentedVariables,
+  ROOT,
+  readDocument,
+  sectionOf,
+  tableRowsOf,
+} from './documents.ts';
 
 interface Rule {
   readonly alert: string;
@@ -17,9 +35,8 @@ const rules: Rule[] = parse(
 ).groups.flatMap((group: { rules: Rule[] }) => group.rules);
 
 const runbook = readDocument('docs/operating.md');
-const partOf = (heading: string) => runbook.split(`\n## ${heading}\n`)[1]?.split(/^## /m)[0] ?? '';
-const ofProgram = partOf('Alerts of the program');
-const ofPrometheus = partOf('Alerts of Prometheus');
+const ofProgram = sectionOf(runbook, 'Alerts of the program');
+const ofPrometheus = sectionOf(runbook, 'Alerts of Prometheus');
 const sectionsOf = (part: string) => [...part.matchAll(/^### (.+)$/gm)].map(([, name]) => name);
 
 test('the runbook has a section for each kind of alert, in their order, and no other', () => {
@@ -48,7 +65,9 @@ test('each Prometheus rule links to its section, and an alert of the program to 
 });
 
 test('the table of alerts has the kinds with the severity of the Prometheus rules', () => {
-  const rows = tableRowsOf(partOf('Alerts')).filter(([cell = '']) => cell.includes('](#'));
+  const rows = tableRowsOf(sectionOf(runbook, 'Alerts')).filter(([cell = '']) =>
+    cell.includes('](#'),
+  );
   const critical = rules.find(
     ({ labels, expr }) => labels.severity === 'critical' && expr.includes('kind=~'),
   );
@@ -75,4 +94,47 @@ test('each command of the runbook exists', () => {
   );
   expect(named).not.toEqual([]);
   expect(named.filter((command) => !commands.includes(command))).toEqual([]);
+});
+
+/** The rows of the table of a section, without the marks of code. */
+const rowsOf = (document: string, heading: string) =>
+  tableRowsOf(sectionOf(document, heading)).map((cells) =>
+    cells.map((cell) => cell.replaceAll('`', '')),
+  );
+const codesOf = (document: string, heading: string) =>
+  rowsOf(document, heading).map(([code]) => code);
+
+const pages = readDocument('docs/console.md');
+
+test('docs/console.md has each check of the titles with its version and severity', () => {
+  const documented = rowsOf(pages, 'Checks of the titles').map((cells) => cells.slice(0, 3));
+  expect(documented).toEqual(
+    CHECK_CODES.map((code) => [code, String(CHECKS[code].version), CHECKS[code].severity]),
+  );
+});
+
+test('docs/console.md has each reason for a held response', () => {
+  expect(codesOf(pages, 'Checks of the response')).toEqual([...HOLD_REASONS]);
+});
+
+test('docs/console.md names variables that docs/configuration.md describes', () => {
+  const named = [...pages.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=\w+)?`/g)].map(([, name]) => name);
+  expect(named.length).toBeGreaterThan(5);
+  expect(documentedVariables()).toEqual(expect.arrayContaining(named));
+});
+
+const matching = readDocument('docs/matching.md');
+
+test('docs/matching.md has the rules and the kinds of breaks in their order', () => {
+  expect(codesOf(matching, 'Rules')).toEqual([...RULES, 'person']);
+  expect(codesOf(matching, 'Breaks')).toEqual([...BREAK_KINDS]);
+});
+
+test('docs/matching.md has the limits of the rules', () => {
+  expect(matching).toContain(`current version of the rules is ${RULE_VERSION}.`);
+  const { dueDays, valueTolerance } = DEFAULT_RULES;
+  expect(matching).toContain(`${dueDays} days and ${valueTolerance} count`);
+  expect(matching).toContain(`at least ${OLD_DAYS} days old`);
+  expect(matching).toContain(`one title and 2 to ${SUM_ITEMS} payables`);
+  expect(matching).toContain(`at most ${SUM_CANDIDATES} candidates`);
 });

@@ -4,10 +4,20 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import { type Argument, type CallExpression, parseSync, Visitor } from 'oxc-parser';
 import { expect, test } from 'vitest';
 import type { AuditAction } from '../../../src/base/audit/audit.ts';
-import { MESSAGES, namesIn, type TextKey, textOf } from '../../../src/base/texts/texts.ts';
+import {
+  MESSAGES,
+  namesIn,
+  reasonsText,
+  type TextKey,
+  textOf,
+} from '../../../src/base/texts/texts.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 const KEYS = [...MESSAGES.en.keys()];
+const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('generated'))
+  .map((file) => ({ file, source: readFileSync(join(SRC, file), 'utf8') }));
+const programOf = (file: string, source: string) => parseSync(file, source).program;
 
 /** The names of the arguments of a message, in order. */
 function argumentsOf(message: string, language: string): string[] {
@@ -65,8 +75,7 @@ function readCall({ callee, arguments: [first, second] }: CallExpression, at: st
   }
 }
 
-for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' })) {
-  if (!/\.tsx?$/.test(file) || file.startsWith('generated')) continue;
+for (const { file, source } of sources) {
   new Visitor({
     Literal(node) {
       for (const key of keysOf(node)) used.add(key);
@@ -76,7 +85,7 @@ for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' })) {
       if (body.type === 'TemplateLiteral') for (const key of keysOf(body)) used.add(key);
     },
     CallExpression: (node) => readCall(node, `${file}:${node.start}`),
-  }).visit(parseSync(file, readFileSync(join(SRC, file), 'utf8')).program);
+  }).visit(programOf(file, source));
 }
 
 test('both languages have the same keys in the same order', () => {
@@ -132,4 +141,133 @@ test('every audited action has a message', () => {
   // The compiler checks it, because pages look the message up by a name from outside.
   const actionKey = (action: AuditAction): TextKey => `audit.actions.${action}`;
   expect(used.has(actionKey('export'))).toBe(true);
+});
+
+/** The attributes of elements that people see or hear. */
+const SHOWN = ['alt', 'aria-label', 'placeholder', 'title'];
+
+interface Node {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/** The texts that a part of a page shows and that are literals, not messages. */
+function literalsIn(node: unknown, isShown = false): string[] {
+  if (Array.isArray(node)) return node.flatMap((child) => literalsIn(child, isShown));
+  if (typeof node !== 'object' || node === null || !('type' in node)) return [];
+  const part = node as Node;
+  switch (part.type) {
+    case 'JSXText':
+      return [String(part['value'])];
+    case 'Literal':
+      return isShown ? [String(part['value'])] : [];
+    case 'TemplateElement':
+      return isShown ? [(part['value'] as { cooked: string }).cooked] : [];
+    case 'JSXAttribute':
+      return literalsIn(part['value'], SHOWN.includes((part['name'] as { name: string }).name));
+    case 'JSXElement':
+      return [
+        ...literalsIn((part['openingElement'] as Node)['attributes']),
+        ...literalsIn(part['children'], true),
+      ];
+    case 'ConditionalExpression':
+      return [
+        ...literalsIn(part['test']),
+        ...literalsIn([part['consequent'], part['alternate']], isShown),
+      ];
+    case 'JSXExpressionContainer':
+    case 'TemplateLiteral':
+      return Object.values(part).flatMap((child) => literalsIn(child, isShown));
+    default:
+      return Object.values(part).flatMap((child) => literalsIn(child));
+  }
+}
+
+test('no page has text beside the messages', () => {
+  const pages = sources.filter(({ file }) => file.endsWith('.tsx'));
+  expect(pages.length).toBeGreaterThan(30);
+  const found = pages.flatMap(({ file, source }) =>
+    literalsIn(programOf(file, source).body)
+      .filter((text) => /\p{L}{2}/u.test(text))
+      .map((text) => `${file}: ${text}`),
+  );
+  // The choice of languages has each one's own name.
+  const names = ['EN', 'English', 'PT', 'Português (Brasil)'];
+  expect(found.sort()).toEqual(names.map((name) => `console/shell/layout.tsx: ${name}`));
+});
+
+test('text beside the messages is found', () => {
+  const page = '<p title="One">Two {isOpen ? `Three` : <b id="x">{text("y")}</b>}</p>';
+  const found = literalsIn(programOf('page.tsx', page).body);
+  expect(found.map((text) => text.trim())).toEqual(['One', 'Two', 'Three']);
+});
+
+test('each sentence is in both languages, and few are the same', () => {
+  const same = [...MESSAGES.en].filter(([key, text]) => MESSAGES['pt-BR'].get(key) === text);
+  expect(same.map(([, text]) => text).sort()).toMatchInlineSnapshot(`
+    [
+      "Corpus Christi",
+      "E-mail",
+      "ERP",
+      "Tiradentes",
+      "buyerDiscountedValue",
+      "financialDiscountedValue",
+      "manual",
+      "platformDiscountedValue",
+      "total",
+      "{bytes} bytes",
+      "{titles} · {value}",
+      "{who}, {at}",
+    ]
+  `);
+});
+
+test.each([
+  [
+    'originalValue: expected a number, got a string',
+    'originalValue: esperado um número, recebido um texto',
+  ],
+  ['order.uid: missing', 'order.uid: ausente'],
+  ['(title): expected an object, got null', '(título): esperado um objeto, recebido null'],
+  [
+    'acceptedDate: 2026-03-02 is outside the requested window',
+    'acceptedDate: 02/03/2026 está fora do intervalo pedido',
+  ],
+  [
+    'name: expected text that is not blank; phones[0].number: expected at most 20 characters',
+    'name: esperado um texto não vazio; phones[0].number: esperados no máximo 20 caracteres',
+  ],
+  ['the title is 9 bytes long, expected at most 8', 'o título tem 9 bytes; esperados no máximo 8'],
+  ['something else', 'something else'],
+])('the reason %s', (english, expected) => {
+  expect(reasonsText(textOf('pt-BR'), english)).toBe(expected);
+  expect(reasonsText(textOf('en'), english)).toBe(english);
+});
+
+/** The folders whose errors pages show. The API and the command line answer in English. */
+const SHOWN_ERRORS =
+  /^(console|core\/ledger|core\/merge\/decisions\.sql\.ts|features\/(accounts|backfills|review))/;
+/** The command line and the worker only. */
+const ENGLISH_ONLY =
+  /^(console\/api\/|features\/review\/index\.ts|core\/ledger\/pull-ledger\.sql\.ts)/;
+
+test('every error that a page can show has a sentence in both languages', () => {
+  const known = new Set(namesIn('faults'));
+  const missing: string[] = [];
+  let count = 0;
+  for (const { file, source } of sources) {
+    if (!SHOWN_ERRORS.test(file) || ENGLISH_ONLY.test(file)) continue;
+    // The compiler knows their sentences.
+    count += source.split('refusal(').length - 1;
+    for (const [, call = ''] of source.matchAll(/new InputError\(([\s\S]*?)\);/g)) {
+      count += 1;
+      const fault = /fault: '(\w+)'/.exec(call)?.[1];
+      // Faults of a function with a separate test: of a sign-off, of a range.
+      if (/context: \{ fault(, date)? \}|context: fault\.context|fault: row === null/.test(call))
+        continue;
+      if (fault === undefined || !known.has(fault)) missing.push(`${file}: ${call.trim()}`);
+    }
+  }
+  expect(missing).toEqual([]);
+  expect(count).toBeGreaterThan(15);
 });
