@@ -1,33 +1,32 @@
 /** What the ERP states in several snapshots, with a run after each, has the result of one snapshot. */
 import { describe, expect, test } from 'vitest';
 import { matchByPerson } from '../../../src/features/matching/match-decisions.sql.ts';
-import { AGENT, orderWorldOfFile, SUPPLIER, THIRD_PARTY } from '../../support/judged-world.ts';
-import { addBooking, clearMatching, currentTitleId } from '../../support/matching-world.ts';
-import { daysFrom } from '../../support/pull-world.ts';
+import {
+  AGENT,
+  type JudgedStep,
+  orderWorldOfFile,
+  SUPPLIER,
+  THIRD_PARTY,
+} from '../../support/judged-world.ts';
+import {
+  addBooking,
+  clearMatching,
+  currentTitleId,
+  listMatches,
+} from '../../support/matching-world.ts';
 
-const { world, judged, own, pull, breaks, waiting, matches, ...stating } = orderWorldOfFile();
-const state = (...rows: readonly string[]) => stating.state(rows.join(', '));
+const { world, judged, own, play } = orderWorldOfFile();
+const matches = async () =>
+  (await listMatches(world.database)).map((text) => text.replace(own.uid, 'a'));
 const PAID = `paid to=${SUPPLIER}`;
-const result = async () => {
-  await judged.match();
-  // Titles of one merge are numbered in any order.
-  return {
-    matches: await matches(),
-    breaks: (await breaks()).toSorted(),
-    waiting: await waiting(),
-  };
-};
 /** What stands after each of the snapshots. */
 const last = (history: readonly string[]) => [
   ...new Map(history.map((row) => [row.split(' ')[0], row])).values(),
 ];
 const matchByRita = async (reason: string) => {
   const titleId = await currentTitleId(world.database, own.uid);
-  await matchByPerson(
-    world.database,
-    { titleId, erpKeys: ['k1'] },
-    { by: 'rita', code: 'other', reason },
-  );
+  const decision = { by: 'rita', code: 'other', reason } as const;
+  await matchByPerson(world.database, { titleId, erpKeys: ['k1'] }, decision);
 };
 
 const ORDER = 'k2 1000 order=#';
@@ -52,26 +51,25 @@ test.each(Object.entries(judgedAsOne))(
   async (_, words) => {
     const [stated = '', found = ''] = words.split(' -> ');
     const history = stated.split(', ');
-    await pull();
-    await state(...last(history));
-    const once = await result();
     const isMatch = found.includes('=');
-    expect(once.matches).toEqual(isMatch ? [found] : []);
-    expect(once.breaks).toEqual(isMatch ? [] : [found]);
+    const breaks = isMatch ? '' : found;
+    await play(
+      { pull: '# 1000', state: last(history).join(', ') },
+      { matches: isMatch ? found : '', breaks },
+    );
+    const once = await judged.waiting(own.date);
     for (const steps of [history, last(history).reverse()]) {
       await clearMatching(world.database);
-      for (const row of steps) {
-        await state(row);
-        await judged.match();
-      }
+      await play(...steps.map((state) => ({ state, match: true as const })));
       expect(await judged.match()).toMatchObject({ matched: 0, reopened: 0 });
-      const several = await result();
+      await play({ breaks });
+      expect(await judged.waiting(own.date)).toEqual(once);
       // The match of a payable that is paid later stays, and is judged.
       const paid = last(history).flatMap((row) =>
         row.includes(' paid ') ? [row.slice(0, 2)] : [],
       );
-      const matches = several.matches.filter((text) => !paid.some((key) => text.includes(key)));
-      expect({ ...several, matches }).toEqual(once);
+      const others = (await matches()).filter((text) => !paid.some((key) => text.includes(key)));
+      expect(others).toEqual(isMatch ? [found] : []);
     }
   },
 );
@@ -79,69 +77,47 @@ test.each(Object.entries(judgedAsOne))(
 test('a match that the rules make again is neither ended nor written', async () => {
   // On a due date without the titles of other tests, which are more than the candidates of a sum.
   const due = 'due=2098-01-31';
-  await pull(`# 1000, sum 500 ${due}`);
-  await state('k1 1000', `s1 200 order=sum ${due}`, `s2 300 order=sum ${due}`);
-  await judged.match();
+  const sum = `s1 200 order=sum ${due}, s2 300 order=sum ${due}`;
+  await play({ pull: `# 1000, sum 500 ${due}`, state: `k1 1000, ${sum}`, match: true });
   const rows = () =>
     world.database.prisma.$queryRaw`SELECT xmin::text, * FROM conciliation.title_match ORDER BY id`;
   const before = await rows();
   expect(before).toHaveLength(3);
-  await state('k9 7');
+  await play({ state: 'k9 7' });
   expect(await judged.match()).toMatchObject({ matched: 0, reopened: 0 });
   expect(await rows()).toEqual(before);
 });
 
-test('a title of another order that comes later takes the payable of a match not away', async () => {
-  await pull();
-  await state('k1 1000');
-  await judged.match();
-  await pull('# 1000, b 1000');
-  const found = { breaks: ['anticipated_twice! b k1'], waiting: ['b'] };
-  expect(await result()).toEqual({ matches: ['a=k1 exact'], ...found });
-});
+test('a title of another order that comes later takes the payable of a match not away', () =>
+  play(
+    { pull: '# 1000', state: 'k1 1000', match: true },
+    { pull: '# 1000, b 1000', matches: 'a=k1 exact' },
+    { breaks: 'anticipated_twice! b k1', waits: 'b' },
+  ));
 
-test.each([
-  ['of one date', 0],
-  ['of two dates', 1],
-])(
-  'more titles than payables that fit them, of other orders and %s: all of them wait',
-  async (_, days) => {
-    const second = daysFrom(days, own.date);
-    const b = `b 1000 agent=${THIRD_PARTY}`;
-    await pull(days === 0 ? `# 1000, ${b}` : '# 1000');
-    if (days > 0) await pull(b, second);
-    await state('k1 1000');
-    const both = days === 0 ? ['a', 'b'] : ['a'];
-    expect(await result()).toEqual({
-      matches: [],
-      breaks: both.map((order) => `anticipated_twice! ${order} k1`),
-      waiting: both,
-    });
-    expect(await waiting(second)).toEqual(days === 0 ? ['a', 'b'] : ['b']);
-    await judged.resolve('anticipated_twice', 'k1', second);
+const RIVAL = `b 1000 agent=${THIRD_PARTY}`;
+const ONE: JudgedStep = { matches: 'a=k1 exact', breaks: '', waits: '' };
+test('more titles than payables that fit them, of other orders and of one date: all of them wait', () =>
+  play(
+    { pull: `# 1000, ${RIVAL}`, state: 'k1 1000', matches: '' },
+    { breaks: 'anticipated_twice! a k1, anticipated_twice! b k1', waits: 'a, b' },
+    { resolve: ['anticipated_twice', 'k1'] },
     // A second payable, or a title less: they are in doubt, or matched.
-    await state('k2 1000');
-    const { breaks, ...doubted } = await result();
-    expect(doubted).toEqual({ matches: [], waiting: [] });
-    expect(breaks[0]).toEqual('in_doubt a k1');
-    await state('k2 5');
-    if (days === 0) await pull();
-    else await judged.pull(second, 'rest 9999');
-    expect(await result()).toEqual({ matches: ['a=k1 exact'], breaks: [], waiting: [] });
-  },
-);
+    { state: 'k2 1000', matches: '', breaks: 'in_doubt a k1, in_doubt b k1', waits: '' },
+    { state: 'k2 5', pull: '# 1000', ...ONE },
+  ));
+test('more titles than payables that fit them, of other orders and of two dates: all of them wait', () =>
+  play(
+    { pull: '# 1000' },
+    { on: 1, pull: RIVAL },
+    { state: 'k1 1000', matches: '', breaks: 'anticipated_twice! a k1', waits: 'a' },
+    { on: 1, waits: 'b', resolve: ['anticipated_twice', 'k1'] },
+    { state: 'k2 1000', matches: '', breaks: 'in_doubt a k1', waits: '' },
+    { on: 1, state: 'k2 5', pull: '' },
+    ONE,
+  ));
 
 describe.each(['released', 'posted', 'person'] as const)('a match that is %s stays', (how) => {
-  const settle = async (first: string) => {
-    await pull();
-    await state(`k1 1000 ${first}`.trim());
-    if (how === 'person') await matchByRita('seen');
-    await judged.match();
-    if (how === 'person') return;
-    await judged.release(own.date);
-    if (how === 'posted') await judged.answer(own.date, 'posted');
-  };
-
   test.each([
     ['of the order, paid', '', `${ORDER} ${PAID}`, 'paid_to_supplier'],
     ['of the order, with another value, paid', '', `k2 1090 order=# ${PAID}`, 'paid_to_supplier'],
@@ -160,40 +136,35 @@ describe.each(['released', 'posted', 'person'] as const)('a match that is %s sta
     ['the same document, cancelled', 'doc=N', 'k2 1000 doc=N cancelled', null],
     ['equal, open', '', 'k2 1000', null],
   ] as const)('and a later payable is judged: %s', async (_, first, later, found) => {
-    await settle(first);
-    await state(later);
+    await play({ pull: '# 1000', state: `k1 1000 ${first}`.trim() });
+    if (how === 'person') await matchByRita('seen');
+    await play({ match: true });
+    if (how !== 'person') await play({ release: true });
+    if (how === 'posted') await play({ answer: 'posted' });
     // The release judges the payables as they are, before any run.
-    const waits = found === null ? [] : ['a'];
-    expect(await waiting()).toEqual(waits);
-    expect(await result()).toMatchObject({
-      matches: [expect.stringContaining('a=k1')],
-      breaks: found === null ? [] : [`${found}! a k2`],
-      waiting: waits,
-    });
-    if (found === null) return;
-    await judged.resolve(found, 'k2', own.date);
-    expect(await waiting()).toEqual([]);
+    const waits = found === null ? '' : 'a';
+    await play(
+      { state: later, waits },
+      { breaks: found === null ? '' : `${found}! a k2`, waits },
+      ...(found === null ? [] : [{ resolve: [found, 'k2'] as const, waits: '' }]),
+    );
+    expect(await matches()).toEqual([expect.stringContaining('a=k1')]);
   });
 });
 
 test('the payable that a person has left aside is judged once it changes', async () => {
-  await pull();
-  await state('k1 1000', `k2 1000 ${PAID}`);
-  await judged.match();
+  await play({ pull: '# 1000', state: `k1 1000, k2 1000 ${PAID}`, match: true });
   await matchByRita('another delivery');
-  expect((await result()).breaks).toEqual([]);
-  await state(`k2 1000 paid to=${AGENT}`);
-  expect((await result()).breaks).toEqual(['already_assigned a k2']);
+  await play(
+    { breaks: '' },
+    { state: `k2 1000 paid to=${AGENT}`, breaks: 'already_assigned a k2' },
+  );
 });
 
 test('the payable of a booking of another order is no rival of a match', async () => {
-  await pull();
-  await state('k1 1000');
-  await judged.match();
+  await play({ pull: '# 1000', state: 'k1 1000', match: true });
   await addBooking(world.database, 'z', 'k2');
-  await state(`k2 1000 ${PAID}`);
-  expect(await waiting()).toEqual([]);
-  expect(await result()).toEqual({ matches: ['a=k1 exact'], breaks: [], waiting: [] });
+  await play({ state: `k2 1000 ${PAID}`, waits: '' }, ONE);
 });
 
 describe.each([
@@ -207,26 +178,24 @@ describe.each([
     ['paid to the supplier', PAID, 'paid_to_supplier! a k1'],
     ['cancelled', 'cancelled', 'cancelled_in_erp a k1'],
     ['assigned', 'paid as=assignment', 'already_assigned a k1'],
-  ])('and the next snapshot states it as %s', async (__, more, found) => {
-    await pull();
-    await state('k1 1000');
-    await judged.match();
-    await state(changed);
-    expect((await result()).matches).toEqual([]);
-    await state(`${changed} ${more}`);
-    expect(await waiting()).toEqual(['a']);
-    expect(await result()).toEqual({ matches: [], breaks: [found], waiting: ['a'] });
-  });
+  ])('and the next snapshot states it as %s', (__, more, breaks) =>
+    play(
+      { pull: '# 1000', state: 'k1 1000', match: true },
+      { state: changed, matches: '' },
+      { state: `${changed} ${more}`, waits: 'a' },
+      { matches: '', breaks, waits: 'a' },
+    ),
+  );
 });
 
 test('a payable that a person has taken from the title says nothing of the title any more', async () => {
-  await pull();
-  await state('k1 1000');
-  await judged.match();
+  await play({ pull: '# 1000', state: 'k1 1000', match: true });
   await world.database.prisma.titleMatch.updateMany({
     where: { erpKey: 'k1' },
     data: { endedAt: new Date(), endedBy: 'rita', endReason: 'another delivery' },
   });
-  await state(`k1 1000.01 ${PAID}`);
-  expect(await result()).toEqual({ matches: [], breaks: ['missing_in_erp a -'], waiting: [] });
+  await play(
+    { state: `k1 1000.01 ${PAID}` },
+    { matches: '', breaks: 'missing_in_erp a -', waits: '' },
+  );
 });
