@@ -1,12 +1,102 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
+import { cpfOf } from '../../support/provider-rows.ts';
 import { DAY, openPullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const folder = forFile(openFolder);
 const world = forFile(openPullWorld);
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly found: string;
+  readonly nextStep: string | null;
+}
+
+/** The checks by their names. */
+async function doctor(environment: Readonly<Record<string, string>> = {}) {
+  const ran = await runCommand(['doctor', '--json'], { ...environmentOf(world), ...environment });
+  const { checks } = JSON.parse(ran.stdout) as { checks: Check[] };
+  const faults = Object.fromEntries(checks.flatMap((each) => (each.ok ? [] : [[each.name, each]])));
+  return { exit: ran.exit, names: checks.map(({ name }) => name), faults };
+}
+
+test('all is in order, and nothing is written', async () => {
+  const names = ['database', 'rights', 'clock', 'queue', 'platform'];
+  expect(await doctor()).toEqual({ exit: 0, names, faults: {} });
+  expect(await world.database.prisma.pull.count()).toBe(0);
+  const text = await runCommand(['doctor'], environmentOf(world));
+  expect(text.stdout).toMatch(/^database +ok +PostgreSQL \d+/m);
+  expect(text.stdout).toMatch(/^platform +ok +accepts the token, answered 200/m);
+});
+
+test.each([
+  ['DATABASE_URL', 'postgresql://nobody@127.0.0.1:9/none', 'database', /./, 'server'],
+  ['PLATFORM_TOKEN', 'another', 'platform', /401/, 'token'],
+  ['PLATFORM_BASE_URL', 'http://127.0.0.1:9', 'platform', /./, 'PLATFORM_BASE_URL'],
+  ['REDIS_URL', 'redis://127.0.0.1:9', 'queue', /ECONNREFUSED/, 'REDIS_URL'],
+] as const)('a wrong %s is a fault with its next step', async (name, value, part, found, step) => {
+  const { exit, faults } = await doctor({ [name]: value });
+  expect(exit).toBe(1);
+  expect(Object.keys(faults)).toEqual([part]);
+  expect(faults[part]?.found).toMatch(found);
+  expect(faults[part]?.nextStep).toContain(step);
+});
+
+test('a platform that is silent ends no later than the time of the command', async () => {
+  world.sandbox.faults.add({ kind: 'latency', latencyMs: 60_000 });
+  const { faults } = await doctor();
+  expect(faults['platform']?.found).toBe('no answer within 7000 ms');
+});
+
+const traced = (...args: string[]) =>
+  runCommand(args, { DATABASE_URL: world.databaseUrl, LOG_LEVEL: 'trace' });
+
+test('an import of payables reports rejected lines and keeps them', async () => {
+  const path = join(folder.path, 'payables.csv');
+  const head = 'erpKey;supplierTaxId;openValue;dueDate\n';
+  await writeFile(path, `${head}1;529.982.247-25;1.234,50;31/03/2026\n2;52998224726;CANARY;x\n`);
+  const payables = (...args: string[]) => traced('erp-payables', 'import', path, ...args);
+  const dry = await payables('--snapshot', '--dry-run');
+  expect(dry.exit).toBe(3);
+  expect(dry.stdout).toContain('Nothing was changed. Payables would be: 1 inserted');
+  const real = await payables('--snapshot');
+  expect(real.exit).toBe(3);
+  expect(real.stdout).toContain('The snapshot is not complete. No payable is closed');
+  expect(real.stdout).toContain('line 3: openValue: expected an amount such as 1234.50');
+  expect(real.stdout + real.stderr).not.toMatch(/CANARY|52998224726/);
+  await writeFile(path, `${head}1;529.982.247-25;1.234,50;31/03/2026\n`);
+  const complete = await payables('--snapshot', '--count', '1', '--json');
+  expect(complete.exit).toBe(0);
+  expect(JSON.parse(complete.stdout)).toMatchObject({ isComplete: true, unchanged: 1, closed: 0 });
+});
+
+test('an import of suppliers prints the planned changes, makes them, and reports the omitted rows', async () => {
+  const path = join(folder.path, 'suppliers.csv');
+  const head = 'externalId,identificationNumber,name\n';
+  await writeFile(
+    path,
+    `${head}F1,${cpfOf(1)},Ana\nF2,11111111111,CANARY\nF3,12abc34501de35,Bia\n`,
+  );
+  const suppliers = (...args: string[]) => traced('providers', 'import', path, ...args);
+  const dry = await suppliers('--dry-run');
+  expect(dry.exit).toBe(3);
+  expect(dry.stdout).toContain('Nothing was changed. Of 3 provider(s) would be: 2 inserted');
+  const real = await suppliers();
+  expect(real.exit).toBe(3);
+  expect(real.stdout).toMatch(/were: 2 inserted, 0 changed, 0 left as they are, 1 left out/);
+  expect(real.stdout).toContain('line 3: identificationNumber: expected a CPF or CNPJ');
+  expect(real.stdout + real.stderr).not.toMatch(/CANARY|Ana|11111111111/);
+  const again = await suppliers('--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    ...{ dryRun: false, inserted: 0, changed: 0, unchanged: 2, refused: 1 },
+    faults: [{ at: 3, field: 'identificationNumber' }],
+  });
+});
 
 const run = (args: readonly string[], environment: Record<string, string> = {}) =>
   runCommand(args, { DATA_DIR: join(folder.path, 'data'), ...environment });
