@@ -52,13 +52,14 @@ export interface StatedPayable extends PayableFields {
 /** Far from today, so that no title is due. */
 export const DUE = '2099-06-30';
 
+/** A snapshot without a payable would not be complete. */
 const UNRELATED = 'unrelated 1 code=P-9';
 const listOf = (...words: readonly string[]) => words.filter(Boolean).join(', ');
 
 function judgedWorld(world: PullWorld) {
   const { database } = world;
   const { prisma } = database;
-  const self = {
+  return {
     /** Titles in words, as `titlesOf` has them, or as rows. */
     async pull(date: CivilDate, titles: string | readonly JudgedTitle[]): Promise<void> {
       const rows: readonly JudgedTitle[] = typeof titles === 'string' ? titlesOf(titles) : titles;
@@ -79,9 +80,6 @@ function judgedWorld(world: PullWorld) {
       const { isComplete, rejected } = await importPayables(database, rows, kind);
       expect({ isComplete, rejected }).toEqual({ isComplete: true, rejected: 0 });
     },
-
-    /** States all payables of the ERP. A snapshot without a payable would not be complete. */
-    snapshot: (payables = '') => self.state(listOf(payables, UNRELATED), 'snapshot'),
 
     match: () => runMatching(database, { by: 'test', bookingsFrom: DAY }),
 
@@ -106,20 +104,6 @@ function judgedWorld(world: PullWorld) {
         status === 'posted' ? receiptOf(line) : failureOf(line, 'the agent was paid', { isFinal }),
       );
       await takeReceipts(database, 'erp', receipts);
-    },
-
-    /** Pulls titles, matches and releases them, and answers their lines. */
-    async book(
-      date: CivilDate,
-      titles: string,
-      payables: string,
-      answer: 'posted' | 'failed' | null = 'posted',
-    ): Promise<void> {
-      await self.pull(date, titles);
-      await self.snapshot(payables);
-      await self.match();
-      await self.release(date);
-      if (answer !== null) await self.answer(date, answer);
     },
 
     /** The key of the first line of a title's booking, whether it is released or not. */
@@ -183,7 +167,6 @@ function judgedWorld(world: PullWorld) {
       });
     },
   };
-  return self;
 }
 
 type Judged = ReturnType<typeof judgedWorld>;
@@ -226,6 +209,7 @@ interface Place {
   readonly date: CivilDate;
   readonly step: JudgedStep;
 }
+type Deed = (value: unknown, place: Place) => Promise<unknown>;
 type Deeds = {
   readonly [Name in keyof JudgedStep]-?: (
     value: Exclude<JudgedStep[Name], undefined>,
@@ -291,7 +275,7 @@ export function playerOf(
     for (const step of steps) {
       const place = { step, date: daysFrom(step.on ?? 0, first()) };
       for (const [name, value] of Object.entries(step)) {
-        await (deeds[name as keyof Deeds] as Deeds[never])(value as never, place);
+        await (deeds[name as keyof Deeds] as Deed)(value, place);
       }
     }
   };

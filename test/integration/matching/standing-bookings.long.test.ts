@@ -38,7 +38,7 @@ const made = (erpKey: string, bookingKey = 'KEY(m)', openValue = '#') =>
 const partOf = (instalment: string) => (instalment === '' ? '' : ` instalment=${instalment}`);
 
 interface Move {
-  readonly book?: 'unanswered';
+  readonly book?: 'posted' | 'unanswered';
   readonly to?: string;
   readonly states?: string;
   readonly kind?: string;

@@ -132,7 +132,7 @@ const TWO_READINGS = [
   ['%zz', NO_BLANKS],
   [' x', NO_BLANKS],
 ] as const;
-test.each([
+test.each<readonly [string, string, string]>([
   // Parameters of TLS that pg does not read.
   ['DATABASE_URL', 'postgresql://u:p@db.example/erp?ssl=true&SSLMODE=verify-full', PARAMETERS],
   ['DATABASE_URL', 'postgresql://u:p@db.example/erp?ssl=true&sslcrl=revoked.pem', PARAMETERS],
