@@ -88,16 +88,6 @@ const stories: Record<string, readonly JudgedStep[]> = {
       { release: true, lines: 'book a k1 1, book a k1 1, reverse a k1 2', breaks: '' },
       { answer: 'posted', breaks: '' },
     ],
-  'a title that moved to another accepted date keeps its payable, and is one of two until the old date is pulled and signed off':
-    [
-      { pull: 'm 1700', snapshot: 'k1 1700 order=m', book: 'posted' },
-      { state: 'k1 1700 order=m paid' },
-      { on: 1, pull: 'm 1700', breaks: 'anticipated_twice! m k1', waits: 'm' },
-      { pull: '' },
-      { on: 1, breaks: 'already_assigned m k1', matches: 'm=k1 inherited', waits: 'm' },
-      { release: true },
-      { on: 1, breaks: '', waits: '' },
-    ],
   'after the release: less is open, paid without an answer, paid in part': [
     {
       pull: 'a 100, b 200, c 300',
