@@ -18,13 +18,15 @@ import { DAY } from '../../support/pull-world.ts';
 const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));
 
+type Cases = Record<string, readonly Step[]>;
+
 /** Rows that no sum has, each with another value. */
 const noise = (count: number, more = '') =>
   Array.from({ length: count }, (_, index) => `n${index} ${1000 + 2 ** index}${more}`).join(', ');
 const PARTS = 'k1 60 order=a, k2 40 order=a';
 const SUM = 'a=k1 sum, a=k2 sum';
 
-const sums: Record<string, readonly Step[]> = {
+const sums: Cases = {
   'payables of one document are a sum; payables that share nothing are not': [
     { titles: 'a 100', load: 'k1 60 doc=NF-1, k2 40 doc=NF-2', matches: '' },
     // Another payable shares a document with one of the two.
@@ -101,7 +103,6 @@ test('titles of one order are matched with the payable of their sum, and undone 
   await play(world, [{ matches: '' }]);
 });
 
-type Cases = Record<string, readonly Step[]>;
 const NEAR = 'near 10 due=2026-07-04';
 const NEXT_PART = 'k2 10 order=a part=2/3 due=2026-07-31';
 
@@ -237,7 +238,16 @@ describe('the rule order', () => {
 const HEAD_OFFICE = '44555666000181';
 const BRANCHES = 'k1 10 code= tax=44555666000262, k2 99 code= tax=44555666000343';
 
-const hardCases: Record<string, readonly Step[]> = {
+const hardCases: Cases = {
+  'only payables in BRL, or without a currency, are matched': [
+    { titles: 'a 10, b 20', load: 'k1 10, k2 20', set: { erpKey: 'k1', currency: 'USD' } },
+    { set: { erpKey: 'k2', currency: 'BRL' }, matches: 'b=k2 exact' },
+    // A match ends where the currency turns out to be another.
+    { set: { erpKey: 'k2', currency: 'EUR' }, matches: '' },
+  ],
+  'blanks around the order and the code of a title do not count': [
+    { titles: [{ uid: 'a   ', value: '10' }], load: 'k1 10 order=a', matches: 'a   =k1 order' },
+  ],
   'a partial payment keeps the match; a greater value ends the match': [
     { titles: 'a 100', load: 'k1 100 order=a', matches: 'a=k1 order' },
     { load: 'k1 40 order=a', matches: 'a=k1 order', breaks: 'paid_in_part a k1' },
@@ -377,7 +387,7 @@ const twoBuyers = `a 10, b 20 buyer=${OTHER_BUYER}`;
 const sumOf = (company: string) =>
   ['60', '40'].map((value, at) => `k${at + 1} ${value} doc=NF-1 company=${company}`).join(', ');
 
-const companies: Record<string, readonly Step[]> = {
+const companies: Cases = {
   'that are CNPJs divide equal titles of ten buyers': [
     {
       titles: CNPJS.map((buyer, at) => ({ uid: `t${at}`, value: '10', buyer })),
@@ -452,7 +462,7 @@ describe('companies', () => {
   });
 });
 
-const ofAgent: Record<string, readonly Step[]> = {
+const ofAgent: Cases = {
   'are no candidates: the supplier is the agent': [
     { titles: 'a 10', load: `k1 10 order=a tax=${TITLE_AGENT}`, matches: '' },
     { load: `k1 10 order=a tax=${OTHER_BUYER}`, matches: 'a=k1 order' },
@@ -479,16 +489,3 @@ describe('payables of the financial agent', () => {
     await play(world, [{ matches: 'a=k1 order' }]);
   });
 });
-
-test('only payables in BRL, or without a currency, are matched', () =>
-  play(world, [
-    { titles: 'a 10, b 20', load: 'k1 10, k2 20', set: { erpKey: 'k1', currency: 'USD' } },
-    { set: { erpKey: 'k2', currency: 'BRL' }, matches: 'b=k2 exact' },
-    // A match ends where the currency turns out to be another.
-    { set: { erpKey: 'k2', currency: 'EUR' }, matches: '' },
-  ]));
-
-test('blanks around the order and the code of a title do not count', () =>
-  play(world, [
-    { titles: [{ uid: 'a   ', value: '10' }], load: 'k1 10 order=a', matches: 'a   =k1 order' },
-  ]));
