@@ -2,12 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { PullOrigin } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import {
-  type PlanLedger,
-  planDue,
-  pullUrgency,
-  replanAfterMinutes,
-} from '../../../src/core/planner/pull-plan.ts';
+import { type PlanLedger, planDue, pullUrgency } from '../../../src/core/planner/pull-plan.ts';
 import { isInWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
 import { backoffDelayMs } from '../../../src/core/work/run-pull.ts';
 import { backfillRangeFault } from '../../../src/features/backfills/backfill-ledger.sql.ts';
@@ -76,10 +71,6 @@ test('a delay that the platform named is never undercut', () => {
         backoffDelayMs(retry, spent, retryAfter, random) >= retryAfter * 1000,
     ),
   );
-});
-
-test('spent pulls are planned again at intervals that grow to an hour', () => {
-  expect([1, 2, 3, 4, 5, 6, 50].map(replanAfterMinutes)).toEqual([5, 10, 20, 40, 60, 60, 60]);
 });
 
 test.each([
