@@ -53,6 +53,8 @@ function deliver(
   return deliverMessages({ ...ALERTS_ONLY, database, logger: log.logger, channels }, signal);
 }
 
+const keys = () => webhook.received.map(({ headers }) => headers['idempotency-key']).join(' ');
+
 const held: Alert = {
   kind: 'day_held',
   dedupeKey: 'day_held:2026-03-02',
@@ -95,11 +97,7 @@ test('an alert is delivered once when it is raised and once when it is over', as
     }),
   ]);
   expect(webhook.received[0]?.headers['content-type']).toBe('application/json');
-  const keys = webhook.received.map(({ headers }) => headers['idempotency-key']);
-  expect(keys).toEqual([
-    expect.stringMatching(/^alert-\d+-raised$/),
-    expect.stringMatching(/^alert-\d+-resolved$/),
-  ]);
+  expect(keys()).toMatch(/^alert-\d+-raised alert-\d+-resolved$/);
   for (const { headers } of webhook.received)
     expect(headers).not.toHaveProperty('webhook-signature');
 });
@@ -175,12 +173,8 @@ test('an alert that ends during its delivery is delivered again, as over', async
 test('the claim of a deliverer that died runs out, and its late record changes nothing', async () => {
   await raiseAlert(table.database, held);
   await announceAlerts(table.other, ['webhook']);
-  const lost = await claimDue(table.other, {
-    channel: 'webhook',
-    language: 'en',
-    leaseMs: 86_400_000,
-    slotAt: null,
-  });
+  const claim = { channel: 'webhook', language: 'en', leaseMs: 86_400_000, slotAt: null } as const;
+  const lost = await claimDue(table.other, claim);
   if (lost === null) throw new Error('nothing was due');
   expect(await deliver()).toBe(0);
   await table.bringForward();
@@ -205,10 +199,8 @@ test('a changed message is sent again after an hour, one that changes with every
   expect(await deliver()).toBe(0);
   await pass('2 minutes');
   expect(await deliver()).toBe(1);
-  expect(webhook.received.at(-1)?.body).toMatchObject({
-    kind: 'restated_after_sign_off',
-    state: 'updated',
-  });
+  const [newest] = webhook.received.slice(-1);
+  expect([newest?.body.kind, newest?.body.state]).toEqual(['restated_after_sign_off', 'updated']);
   await pass('22 hours');
   expect(await deliver()).toBe(0);
   await pass('1 hour');
@@ -244,18 +236,11 @@ test('a changed message is sent again a day after the last delivery, and the res
   expect(await deliver()).toBe(0);
   await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);
-  const [raised, , updated, resolved] = webhook.received;
-  expect([raised, updated, resolved].map((message) => message?.body)).toMatchObject([
-    { state: 'raised', message: 'two dates failed' },
-    { state: 'updated', message: 'Still open: three dates failed' },
-    { state: 'resolved', message: expect.stringMatching(/^Resolved: three dates failed\. Lasted/) },
-  ]);
-  expect(webhook.received.map(({ headers }) => headers['idempotency-key'])).toEqual([
-    expect.stringMatching(/-raised$/),
-    expect.stringMatching(/-updated-1$/),
-    expect.stringMatching(/-updated-1$/),
-    expect.stringMatching(/-resolved$/),
-  ]);
+  const told = webhook.received.map(({ body }) => `${body.state}: ${body.message}`);
+  expect(told.join('\n')).toMatch(
+    /^raised: two dates failed\n(updated: Still open: three dates failed\n){2}resolved: Resolved: three dates failed\. Lasted/,
+  );
+  expect(keys()).toMatch(/-raised \S+-updated-1 \S+-updated-1 \S+-resolved$/);
 });
 
 test('a webhook that never answers is left after the timeout', async () => {
@@ -329,10 +314,7 @@ describe('the documented check of a delivery', () => {
       })),
     ];
     for (const change of altered) {
-      const given = Object.entries({ ...headers, ...change }).filter(
-        ([, value]) => value !== undefined,
-      );
-      expect(isGenuine(SECRET, Object.fromEntries(given), text), JSON.stringify(change)).toBe(
+      expect(isGenuine(SECRET, { ...headers, ...change }, text), JSON.stringify(change)).toBe(
         false,
       );
     }
