@@ -1,7 +1,11 @@
 /** Titles whose lines and payables are brought into every state by the functions that do so in a program. */
 import { beforeAll, beforeEach, expect } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import { lockDay, releaseSealedDay } from '../../src/features/bookings/release.sql.ts';
+import {
+  lockDay,
+  releaseSealedDay,
+  releaseWaitingDays,
+} from '../../src/features/bookings/release.sql.ts';
 import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
 import { listBreaks } from '../../src/features/matching/break-list.sql.ts';
 import { joinWholeSets, waitingTitles } from '../../src/features/matching/breaks.sql.ts';
@@ -48,10 +52,14 @@ export interface StatedPayable extends PayableFields {
 /** Far from today, so that no title is due. */
 export const DUE = '2099-06-30';
 
+/** A snapshot without a payable would not be complete. */
+const UNRELATED = 'unrelated 1 code=P-9';
+const listOf = (...words: readonly string[]) => words.filter(Boolean).join(', ');
+
 function judgedWorld(world: PullWorld) {
   const { database } = world;
   const { prisma } = database;
-  const self = {
+  return {
     /** Titles in words, as `titlesOf` has them, or as rows. */
     async pull(date: CivilDate, titles: string | readonly JudgedTitle[]): Promise<void> {
       const rows: readonly JudgedTitle[] = typeof titles === 'string' ? titlesOf(titles) : titles;
@@ -72,10 +80,6 @@ function judgedWorld(world: PullWorld) {
       const { isComplete, rejected } = await importPayables(database, rows, kind);
       expect({ isComplete, rejected }).toEqual({ isComplete: true, rejected: 0 });
     },
-
-    /** States all payables of the ERP. A snapshot without a payable would not be complete. */
-    snapshot: (payables = '') =>
-      self.state([payables, 'unrelated 1 code=P-9'].filter(Boolean).join(', '), 'snapshot'),
 
     match: () => runMatching(database, { by: 'test', bookingsFrom: DAY }),
 
@@ -102,26 +106,19 @@ function judgedWorld(world: PullWorld) {
       await takeReceipts(database, 'erp', receipts);
     },
 
-    /** Pulls titles, matches and releases them, and answers their lines. */
-    async book(
-      date: CivilDate,
-      titles: string,
-      payables: string,
-      answer: 'posted' | 'failed' | null = 'posted',
-    ): Promise<void> {
-      await self.pull(date, titles);
-      await self.snapshot(payables);
-      await self.match();
-      await self.release(date);
-      if (answer !== null) await self.answer(date, answer);
-    },
-
     /** The key of the first line of a title's booking, whether it is released or not. */
     async keyOf(uid: string, date: CivilDate): Promise<string> {
       const [row] = await prisma.$queryRaw<[{ key: string }]>`
         SELECT to_char(accepted_date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':1:1' AS key
         FROM conciliation.title WHERE order_uid = ${uid} AND accepted_date = ${date}::date ORDER BY id LIMIT 1`;
       return row.key;
+    },
+
+    /** The same of a booking on a payable. */
+    async lineOn(erpKey: string, date: CivilDate): Promise<string> {
+      const where = { date, erpKey, version: 1 };
+      const line = await prisma.bookingLine.findFirstOrThrow({ where });
+      return `${date}:${line.identityHash.replaceAll('-', '')}:${line.occurrence}:1`;
     },
 
     /** The lines of a date as "kind order payable version". */
@@ -170,12 +167,123 @@ function judgedWorld(world: PullWorld) {
       });
     },
   };
-  return self;
+}
+
+type Judged = ReturnType<typeof judgedWorld>;
+
+/** What happens and what is then found, sorted, in the order in which a step names it. */
+export interface JudgedStep {
+  /** All of the step is so many days after the date of the test. */
+  readonly on?: number;
+  /** The titles of the date, beside one that has no payable. */
+  readonly pull?: string;
+  readonly state?: string;
+  readonly snapshot?: string;
+  readonly match?: true;
+  readonly resolve?: readonly [kind: BreakKind, erpKey: string];
+  readonly release?: true;
+  readonly answer?: 'posted' | 'failed' | 'refused';
+  /** Matches and releases the titles of the date, and answers their lines. */
+  readonly book?: 'posted' | 'failed' | 'refused' | 'unanswered';
+  readonly passDays?: number;
+  /** Whether the loop of the releases releases the date. No other date waits for it. */
+  readonly released?: boolean;
+  /** What a run of the matching finds. */
+  readonly breaks?: string;
+  readonly matches?: string;
+  /** What is there without a run. */
+  readonly waits?: string;
+  readonly lines?: string;
+}
+
+interface Story {
+  date(): CivilDate;
+  /** The words of the test for the titles and payables, and the reverse for what is found. */
+  say?(words: string): string;
+  hear?(text: string): string;
+  /** The document of a payable is its key. */
+  readonly hasDocuments?: boolean;
+}
+
+interface Place {
+  readonly date: CivilDate;
+  readonly step: JudgedStep;
+}
+type Deed = (value: unknown, place: Place) => Promise<unknown>;
+type Deeds = {
+  readonly [Name in keyof JudgedStep]-?: (
+    value: Exclude<JudgedStep[Name], undefined>,
+    place: Place,
+  ) => Promise<unknown>;
+};
+
+/** Plays the steps of a test. `KEY(a)` is the key of the first line of an order, and `LINE(k1)` of that on a payable. */
+export function playerOf(
+  { world, judged }: { readonly world: PullWorld; readonly judged: Judged },
+  { date: first, say = (words) => words, hear = (text) => text, hasDocuments = false }: Story,
+) {
+  async function state(words: string, kind?: 'snapshot'): Promise<void> {
+    let said = say(words);
+    for (const [key, name, of = ''] of said.matchAll(/(KEY|LINE)\(([^)]+)\)/g)) {
+      said = said.replace(key, await (name === 'KEY' ? judged.keyOf : judged.lineOn)(of, first()));
+    }
+    const rows = payablesOf(said);
+    await judged.state(
+      rows.map((row) => (hasDocuments ? { document: row.erpKey, ...row } : row)),
+      kind,
+    );
+  }
+  function expectTexts(found: readonly string[], expected: string, { step }: Place): void {
+    const texts = found.filter((text) => !text.includes('rest') || expected.includes('rest'));
+    expect(texts.map(hear).sort().join(', '), JSON.stringify(step)).toBe(expected);
+  }
+  const deeds: Deeds = {
+    on: async () => {},
+    pull: (words, { date }) => judged.pull(date, say(listOf(words, 'rest 9999'))),
+    state: (words) => state(words),
+    snapshot: (words) => state(listOf(words, UNRELATED), 'snapshot'),
+    match: () => judged.match(),
+    resolve: (found, { date }) => judged.resolve(...found, date),
+    release: (_, { date }) => judged.release(date),
+    answer: (status, { date }) =>
+      judged.answer(date, status === 'posted' ? 'posted' : 'failed', status === 'refused'),
+    async book(status, place) {
+      await judged.match();
+      await judged.release(place.date);
+      if (status !== 'unanswered') await deeds.answer(status, place);
+    },
+    passDays: (days) => judged.passDays(days),
+    async released(isReleased, { date }) {
+      expect(await releaseWaitingDays(world.database, {})).toEqual(isReleased ? [date] : []);
+    },
+    async breaks(expected, place) {
+      await judged.match();
+      expectTexts(await judged.breaks(place.date), expected, place);
+    },
+    async matches(expected, place) {
+      await judged.match();
+      expectTexts(await listMatches(world.database), expected, place);
+    },
+    async waits(expected, place) {
+      expectTexts(await judged.waiting(place.date), expected, place);
+    },
+    async lines(expected, place) {
+      expectTexts(await judged.lines(place.date), expected, place);
+    },
+  };
+  return async (...steps: readonly JudgedStep[]): Promise<void> => {
+    for (const step of steps) {
+      const place = { step, date: daysFrom(step.on ?? 0, first()) };
+      for (const [name, value] of Object.entries(step)) {
+        await (deeds[name as keyof Deeds] as Deed)(value, place);
+      }
+    }
+  };
 }
 
 export function judgedWorldOfFile(options?: PullWorldOptions) {
   const world = worldOfFile(options);
-  const judged = {} as ReturnType<typeof judgedWorld>;
+  const judged = {} as Judged;
   beforeAll(() => void Object.assign(judged, judgedWorld(world)));
   return { world, judged };
 }
@@ -196,21 +304,14 @@ export function orderWorldOfFile() {
     own.uid = `order-${tests}`;
     await clearMatching(world.database);
   });
-  const named = (texts: readonly string[]) =>
-    texts.filter((text) => !text.includes('rest')).map((text) => text.replace(own.uid, 'a'));
-  return {
-    ...{ world, judged, own, named },
-    pull: (titles = '# 1000', on = own.date) =>
-      judged.pull(on, `${titles}, rest 9999`.replaceAll('#', own.uid)),
-    state(words: string, kind: 'delta' | 'snapshot' = 'delta') {
-      const rows = payablesOf(words.replaceAll('#', own.uid));
-      return judged.state(
-        rows.map((row) => ({ document: row.erpKey, ...row })),
-        kind,
-      );
+  const play = playerOf(
+    { world, judged },
+    {
+      date: () => own.date,
+      say: (words) => words.replaceAll('#', own.uid),
+      hear: (text) => text.replace(own.uid, 'a'),
+      hasDocuments: true,
     },
-    breaks: async (of = own.date) => named(await judged.breaks(of)),
-    waiting: async (of = own.date) => named(await judged.waiting(of)).toSorted(),
-    matches: async () => named(await listMatches(world.database)),
-  };
+  );
+  return { world, judged, own, play };
 }

@@ -53,12 +53,11 @@ export async function writeProviders(
 export interface ProviderRow {
   readonly state: string;
   readonly error: string | null;
-  readonly taxId: string | null;
 }
 
 export async function readProviders(database: Database): Promise<Map<string, ProviderRow>> {
   const rows = await database.prisma.$queryRaw<(ProviderRow & { id: string })[]>`
-    SELECT external_id AS id, sync_state AS state, last_error AS error, tax_id AS "taxId"
+    SELECT external_id AS id, sync_state AS state, last_error AS error
     FROM conciliation.provider ORDER BY external_id`;
   return new Map(rows.map(({ id, ...row }) => [id, row]));
 }

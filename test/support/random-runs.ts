@@ -74,3 +74,7 @@ export const shuffled = <T>(items: readonly T[], random: SeededRandom): T[] =>
     .map((item) => ({ item, key: random(2 ** 31) }))
     .sort((a, b) => a.key - b.key)
     .map(({ item }) => item);
+
+/** An amount of so many cents. */
+export const amountOf = (cents: number) =>
+  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;

@@ -31,9 +31,17 @@ const title = (date: CivilDate, fields: TitleFields = {}) =>
     ...{ code: `P-${party}`, taxId: `provider ${party}`, agent: `agent ${party}`, ...fields },
   });
 
-/** Pulls these titles of a day, or one. */
+/** Fields in words, such as "account=B code=other-#". # is the number of the party, and no value is null. */
+const fieldsOf = (words: string): TitleFields =>
+  Object.fromEntries(
+    words.split(' ').flatMap((word) => {
+      const [name = '', value = ''] = word.replace('#', String(party)).split('=');
+      return name === '' ? [] : [[name, value === '' ? null : value]];
+    }),
+  );
+
 async function pull(index: number, ...titles: readonly TitleFields[]): Promise<bigint> {
-  const texts = (titles.length === 0 ? [{}] : titles).map((fields) => title(day(index), fields));
+  const texts = titles.map((fields) => title(day(index), fields));
   return (await world.serve(day(index), texts)).pullId;
 }
 
@@ -45,24 +53,39 @@ const changes = () =>
   );
 const told = (list: readonly AccountChange[]) =>
   list.map((change) => `${change.kind} ${change.before.account} -> ${change.after.account}`);
-const confirm = (state: AccountDecision = 'confirmed') => decideOpenChanges(world.database, state);
+/**
+ * Steps in words: the index of a day with its titles, which are pulled; a decision about all open changes; or, after
+ * "is", the changes that are open.
+ */
+async function follow(...steps: readonly string[]): Promise<void> {
+  for (const step of steps) {
+    const [first = ''] = step.split(' ');
+    const rest = step.slice(first.length + 1);
+    if (first === 'is')
+      expect(
+        told(await changes())
+          .sort()
+          .join(', '),
+      ).toBe(rest);
+    else if (/^\d+$/.test(first)) await pull(Number(first), ...rest.split(', ').map(fieldsOf));
+    else await decideOpenChanges(world.database, step as AccountDecision);
+  }
+}
 
-const B: TitleFields = { account: 'B' };
+const held = (acceptedDate: CivilDate) =>
+  world.database.prisma.paymentHold.count({ where: { acceptedDate } });
 
 describe('a change', () => {
   test('is an account that differs from the one last seen; the first account is no change', async () => {
-    await pull(0);
-    expect(await changes()).toEqual([]);
-    const pullId = await pull(1, B);
+    await follow('0', 'is ');
+    const pullId = await pull(1, { account: 'B' });
     const [change, ...others] = await changes();
     expect(others).toEqual([]);
+    const account = { bank: '001', agency: '1111', agencyDigit: 'X', accountDigit: '0' };
     expect(change).toMatchObject({
-      kind: 'provider',
-      partyKey: `P-${party}`,
-      before: { bank: '001', agency: '1111', agencyDigit: 'X', account: 'A', accountDigit: '0' },
-      after: { bank: '001', agency: '1111', agencyDigit: 'X', account: 'B', accountDigit: '0' },
-      acceptedDate: day(1),
-      pullId: Number(pullId),
+      ...{ kind: 'provider', partyKey: `P-${party}`, acceptedDate: day(1), pullId: Number(pullId) },
+      before: { ...account, account: 'A' },
+      after: { ...account, account: 'B' },
     });
     const rows = await world.database.prisma.$queryRaw`
       SELECT provider_account, accepted_date::text FROM conciliation.title WHERE id = ${change?.titleId}`;
@@ -70,124 +93,82 @@ describe('a change', () => {
   });
 
   test('is found when a held pull is released', async () => {
-    await pull(0, { uid: 'a' }, { uid: 'b' });
-    const held = await world.serve(day(0), [title(day(0), { uid: 'c', ...B })]);
-    expect(held.state).toBe('held');
-    expect(await changes()).toEqual([]);
-    const decision = { by: 'ana', reason: 'test' };
-    await releasePull(world.parts, held.pullId, decision);
-    expect(told(await changes())).toEqual(['provider A -> B']);
+    await follow('0 uid=a, uid=b');
+    const { state, pullId } = await world.serve(day(0), [
+      title(day(0), { uid: 'c', account: 'B' }),
+    ]);
+    expect(state).toBe('held');
+    await follow('is ');
+    await releasePull(world.parts, pullId, { by: 'ana', reason: 'test' });
+    await follow('is provider A -> B');
   });
 });
 
-/** A pull of the titles of a day, a decision about all open changes, or the changes that are then open. */
-type Step = readonly [index: number, ...titles: TitleFields[]] | 'confirm' | 'parallel' | string;
-
-const OLD: TitleFields = { uid: 'old' };
-const BOTH: TitleFields[] = [{}, { ...B, uid: 'second' }];
-const histories: Record<string, readonly Step[]> = {
+const histories: Record<string, readonly string[]> = {
   'a change is watched for providers and financial agents, each digit of it': [
-    [0],
-    [1, { agentAccount: 'Y', accountDigit: '7' }],
-    'financial_agent X -> Y, provider A -> A',
+    ...['0', '1 agentAccount=Y accountDigit=7', 'is financial_agent X -> Y, provider A -> A'],
   ],
   'a change is found in a title that was restated, although newer ones name the old account': [
-    [0, OLD],
-    [5],
-    [0, { ...OLD, ...B }],
-    'provider A -> B',
+    ...['0 uid=old', '5', '0 uid=old account=B', 'is provider A -> B'],
   ],
   'a change is found in a title restated to an account that the party had before': [
-    ...([[0, B], [3], [5], 'confirm', [3, B]] as const),
-    'provider A -> B',
+    ...['0 account=B', '3', '5', 'confirmed', '3 account=B', 'is provider A -> B'],
   ],
   'no change is a late title of an old date, with the account of then': [
-    ...([[0], [5, B], 'confirm', [2], [6, B]] as const),
-    '',
+    ...['0', '5 account=B', 'confirmed', '2', '6 account=B', 'is '],
   ],
   'no change is a restated amount of an old title': [
-    ...([[0], [5, B], 'confirm', [0, { discount: '2' }]] as const),
-    '',
+    ...['0', '5 account=B', 'confirmed', '0 discount=2', 'is '],
   ],
+  // Of two accounts of one date, the one with the greater hash is the change.
   'no change is a party with two accounts, once both are known': [
-    // Of two accounts of one date, the one with the greater hash is the change.
-    [0, ...BOTH],
-    'provider A -> B',
-    'parallel',
-    [1, ...BOTH],
-    [2, ...BOTH],
-    ...([[3], [4, B], [5], [6, B]] as const),
-    '',
+    ...['0 uid=first, account=B uid=second', 'is provider A -> B', 'parallel'],
+    ...['1 uid=first, account=B uid=second', '2 uid=first, account=B uid=second'],
+    ...['3', '4 account=B', '5', '6 account=B', 'is '],
   ],
   'no change is recorded once until a person decides': [
-    ...([[0], [1, B], [2], [3, B], [4], [5, B], [6]] as const),
-    'provider A -> B',
+    ...['0', '1 account=B', '2', '3 account=B', '4', '5 account=B', '6', 'is provider A -> B'],
   ],
   'going back to an account is a change again once the earlier one was acknowledged': [
-    ...([[0], [1, B], 'confirm', [2], 'confirm', [3, B]] as const),
-    'provider A -> B',
+    ...['0', '1 account=B', 'confirmed', '2', 'confirmed', '3 account=B', 'is provider A -> B'],
   ],
   'an account to which a title was restated back is the one last seen': [
-    ...([[0], [0, B], 'confirm', [0]] as const),
-    'provider B -> A',
-    ...(['confirm', [1]] as const),
-    '',
-    [2, B],
-    'provider A -> B',
+    ...['0', '0 account=B', 'confirmed', '0', 'is provider B -> A'],
+    ...['confirmed', '1', 'is ', '2 account=B', 'is provider A -> B'],
   ],
+  'a party that is registered again is no change with a known account, nor with the punctuation of the tax identifier':
+    [
+      ...['0 taxId=PROVIDER.#', '1 code=same-#', 'is '],
+      ...['2 code=third-# account=C', 'is provider A -> C'],
+    ],
 };
-test.each(Object.entries(histories))('%s', async (_, steps) => {
-  for (const step of steps) {
-    if (step === 'confirm') await confirm();
-    else if (step === 'parallel') await confirm('parallel');
-    else if (typeof step === 'string') expect(told(await changes()).join(', ')).toBe(step);
-    else await pull(...(step as [number, ...TitleFields[]]));
-  }
-});
+test.each(Object.entries(histories))('%s', (_, steps) => follow(...steps));
 
 test('no change is the first account of a party, nor blanks around it', async () => {
   const without = title(day(0)).replace(/"(bankAccount|payment)":\{[^}]*\}/g, '"$1":null');
   expect(without.match(/:null/g)).toHaveLength(2);
   await world.serve(day(0), [without]);
-  await pull(1);
+  await pull(1, {});
   await pull(2, { account: ' A ' });
-  expect(await changes()).toEqual([]);
+  await follow('is ');
 });
-
-const held = (acceptedDate: CivilDate) =>
-  world.database.prisma.paymentHold.count({ where: { acceptedDate } });
 
 describe('a party that is registered again', () => {
   test.each(['other', null])('has the accounts of its tax identifier (%s)', async (prefix) => {
     const code = prefix && `${prefix}-${party}`;
-    await pull(0);
-    await pull(1, { ...B, code });
-    expect(told(await changes())).toEqual(['provider A -> B']);
+    const again = `account=B code=${code ?? ''}`;
+    await follow('0', `1 ${again}`, 'is provider A -> B');
     const key = (await changes())[0]?.partyKey.toLowerCase().replace(' ', '');
     expect(key).toBe(code ?? `no-cpf-or-cnpj:provider${party}`);
     expect(await held(day(1))).toBe(1);
-    await confirm();
-    await pull(2, { ...B, code }, { uid: 'a' });
-    expect(told(await changes())).toEqual([]);
+    await follow('confirmed', `2 ${again}, uid=a`, 'is ');
   });
 
   test('does not escape the open change of its account', async () => {
-    await pull(0);
-    await pull(1, B);
-    await pull(2, { ...B, code: `again-${party}` });
-    expect(told(await changes())).toEqual(['provider A -> B', 'provider A -> B']);
+    await follow('0', '1 account=B', '2 account=B code=again-#');
+    await follow('is provider A -> B, provider A -> B');
     expect(await held(day(2))).toBe(1);
-    await confirm();
-    await pull(3, { ...B, code: `third-${party}` });
-    expect(told(await changes())).toEqual([]);
-  });
-
-  test('is no change with a known account, nor with the punctuation of the tax identifier', async () => {
-    await pull(0, { taxId: `PROVIDER.${party}` });
-    await pull(1, { code: `same-${party}` });
-    expect(told(await changes())).toEqual([]);
-    await pull(2, { code: `third-${party}`, account: 'C' });
-    expect(told(await changes())).toEqual(['provider A -> C']);
+    await follow('confirmed', '3 account=B code=third-#', 'is ');
   });
 });
 
@@ -200,29 +181,22 @@ test('a tax identifier without its leading zeros, or with other characters, has 
     named('00.000.000/0001-91', 'A', 'company'),
     named('012.345.678-90', 'C', 'person'),
   );
-  expect(await changes()).toEqual([]);
+  await follow('is ');
   await pull(1, named('000000000191', 'B', 'company'), named('1234567890\t', 'D', 'person'));
-  expect(told(await changes()).sort()).toEqual([
-    'financial_agent A -> B',
-    'financial_agent C -> D',
-    'provider A -> B',
-    'provider C -> D',
-  ]);
+  await follow(
+    'is financial_agent A -> B, financial_agent C -> D, provider A -> B, provider C -> D',
+  );
   expect(await held(day(1))).toBe(4);
 });
 
 test('a party without an external id is known by its number, a very long one by its hash', async () => {
-  const long = { code: null, taxId: `${party}${'9'.repeat(900)}` };
-  await pull(0, long);
-  await pull(1, { ...long, ...B });
-  expect(told(await changes())).toEqual(['provider A -> B']);
+  const long = `code= taxId=${party}${'9'.repeat(900)}`;
+  await follow(`0 ${long}`, `1 ${long} account=B`, 'is provider A -> B');
   expect((await changes())[0]?.partyKey).toMatch(/^md5:[0-9a-f]{32}$/);
 });
 
 test('two different accounts of one party are not confirmed by one decision', async () => {
-  await pull(0);
-  await pull(1, B);
-  await pull(2, { account: 'C' });
+  await follow('0', '1 account=B', '2 account=C');
   const ids = (await changes()).map(({ id }) => BigInt(id));
   expect(ids).toHaveLength(2);
   const decide = (state: AccountDecision) =>

@@ -4,7 +4,7 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { LASTING_HOLDS } from '../../../src/features/accounts/payment-holds.sql.ts';
 import { signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { digestOf, findAlterations } from '../../support/days.ts';
-import { pagesForFile } from '../../support/pages-world.ts';
+import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -42,7 +42,8 @@ async function readFeed() {
     SELECT change_seq AS seq, order_uid AS uid, change_kind AS kind, payment_hold AS held
     FROM conciliation.title_feed WHERE change_seq > ${last} ORDER BY change_seq`;
   last = rows.at(-1)?.seq ?? last;
-  return rows.map(({ uid, kind, held }) => `${uid} ${kind} ${held ? 'held' : 'free'}`).sort();
+  const texts = rows.map(({ uid, kind, held }) => `${uid} ${kind} ${held ? 'held' : 'free'}`);
+  return texts.sort().join(', ');
 }
 
 const lastingHolds = (id: bigint) =>
@@ -78,12 +79,9 @@ test('a return to a replaced account holds no title that named the account befor
 test('the commit that brings a changed account holds its titles; one person confirms, another signs', async () => {
   await pull(day(0), 'a 111');
   await pull(day(1), 'b 111', 'c 222', 'd 222');
-  expect(await readFeed()).toEqual([
-    'a inserted free',
-    'b inserted free',
-    'c inserted held',
-    'd inserted held',
-  ]);
+  expect(await readFeed()).toBe(
+    'a inserted free, b inserted free, c inserted held, d inserted held',
+  );
   const page = await reviewer.get(`/days/${day(1)}`);
   expect(page.text).toContain('Titles whose payment is on hold: 2');
   expect(page.text).not.toContain(`action="/days/${day(1)}/sign-off"`);
@@ -111,13 +109,12 @@ test('the commit that brings a changed account holds its titles; one person conf
 
   const { id } = await openChange();
   expect((await confirm(id)).status).toBe(303);
-  expect(await readFeed()).toEqual(['c payment_decided free', 'd payment_decided free']);
-  expect(
-    await world.database.prisma.auditEntry.findMany({
-      where: { action: 'account_change.confirm', date: new Date(day(1)) },
-      select: { actor: true, reason: true, details: true },
-    }),
-  ).toEqual([
+  expect(await readFeed()).toBe('c payment_decided free, d payment_decided free');
+  const entries = await world.database.prisma.auditEntry.findMany({
+    where: { action: 'account_change.confirm', date: new Date(day(1)) },
+    select: { actor: true, reason: true, details: true },
+  });
+  expect(entries).toEqual([
     { actor: 'rita', reason: 'called them', details: { accountChangeIds: [Number(id)] } },
   ]);
   // A change is confirmed once.
@@ -132,34 +129,27 @@ test('a later title with the account is held from its own merge, and every date 
   await pull(day(0), 'a 111');
   await pull(day(1), 'b 222');
   await pull(day(2), 'c 222');
-  expect(await readFeed()).toEqual(['a inserted free', 'b inserted held', 'c inserted held']);
+  expect(await readFeed()).toBe('a inserted free, b inserted held, c inserted held');
   // The same response again changes nothing.
   await pull(day(2), 'c 222');
-  expect(await readFeed()).toEqual([]);
+  expect(await readFeed()).toBe('');
   const { id } = await openChange();
   await confirm(id);
-  expect(await readFeed()).toEqual(['b payment_decided free', 'c payment_decided free']);
+  expect(await readFeed()).toBe('b payment_decided free, c payment_decided free');
   for (const date of [day(1), day(2)]) await expectSecondPerson(date);
 });
 
 const stateOf = async (id: bigint) => {
   const change = await world.database.prisma.accountChange.findUniqueOrThrow({ where: { id } });
-  return { state: change.state, decidedBy: change.decidedBy };
+  return [change.state, change.decidedBy];
 };
-const entriesOf = (action: string) =>
-  world.database.prisma.auditEntry.findMany({
-    where: { action },
-    select: { actor: true, date: true, reason: true },
-    orderBy: { id: 'desc' },
-    take: 1,
-  });
 
 test('a withdrawn title is no longer held, nor a title restated to the accepted account', async () => {
   await pull(day(0), 'a 111');
   await pull(day(1), 'b 222', 'c 222', 'd 222');
   await readFeed();
   await pull(day(1), 'b 111', 'd 222');
-  expect((await readFeed()).sort()).toEqual(['b changed free', 'c withdrawn free']);
+  expect(await readFeed()).toBe('b changed free, c withdrawn free');
   const { id } = await openChange();
   const title = await world.database.prisma.title.findFirstOrThrow({
     where: { orderUid: 'd', acceptedDate: day(1) },
@@ -170,7 +160,7 @@ test('a withdrawn title is no longer held, nor a title restated to the accepted 
     isPaymentHeld: true,
   });
   await confirm(id);
-  expect(await readFeed()).toEqual(['d payment_decided free']);
+  expect(await readFeed()).toBe('d payment_decided free');
 });
 
 test('a change ends by itself when its titles name the accepted account again, and not before', async () => {
@@ -180,13 +170,13 @@ test('a change ends by itself when its titles name the accepted account again, a
   // A newer title names the accepted account. The changed account still has titles, which stay on hold.
   await pull(day(2), 'd 111');
   await pull(day(1), 'b 111', 'c 222');
-  expect(await stateOf(id)).toEqual({ state: 'open', decidedBy: null });
+  expect(await stateOf(id)).toEqual(['open', null]);
   expect(await lastingHolds(id)).toEqual([{ uid: 'c' }]);
   await pull(day(1), 'b 111', 'c 111');
-  expect(await stateOf(id)).toEqual({ state: 'returned', decidedBy: 'account-watch' });
-  expect(await entriesOf('account_change.return')).toMatchObject([
-    { actor: 'account-watch', date: day(1) },
-  ]);
+  expect(await stateOf(id)).toEqual(['returned', 'account-watch']);
+  expect(await lastAudit(world, { action: 'account_change.return' })).toMatchObject({
+    ...{ actor: 'account-watch', date: day(1) },
+  });
   // An older day that is pulled afterwards is not held, and both days can be signed off by one person.
   await pull(day(-3), 'e 111');
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
@@ -206,20 +196,20 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   const twice = { changes: [String(id), String(id)], decision: 'refused', reason: 'they deny it' };
   expect((await reviewer.post('/account-changes/decide', twice)).status).toBe(303);
   expect((await decide(id, 'refused')).status).toBe(400);
-  expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
-  expect(await readFeed()).toEqual([]);
+  expect(await stateOf(id)).toEqual(['refused', 'rita']);
+  expect(await readFeed()).toBe('');
   expect((await sign('helena', day(1))).status).toBe(409);
   // A later title with the account is held by the same change, and the accepted account ends nothing.
   await pull(day(2), 'c 222', 'd 111');
-  expect((await readFeed()).toSorted()).toEqual(['c inserted held', 'd inserted free']);
+  expect(await readFeed()).toBe('c inserted held, d inserted free');
   await pull(day(1), 'b 111');
   await pull(day(2), 'c 111', 'd 111');
-  expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
+  expect(await stateOf(id)).toEqual(['refused', 'rita']);
   await pull(day(3), 'e 222');
   expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   await readFeed();
   expect((await decide(id, 'parallel')).status).toBe(303);
-  expect(await readFeed()).toEqual(['e payment_decided free']);
+  expect(await readFeed()).toBe('e payment_decided free');
   expect((await sign('rita', day(1))).text).toContain('another user has to sign it off');
   expect((await sign('helena', day(3))).status).toBe(303);
 });
@@ -233,8 +223,8 @@ test('a wrong confirmation is undone: all titles that name the account are held 
   await readFeed();
   expect((await reviewer.get('/account-changes?state=decided')).text).toContain('value="refused"');
   expect((await decide(id, 'refused')).status).toBe(303);
-  expect(await stateOf(id)).toEqual({ state: 'refused', decidedBy: 'rita' });
-  expect(await readFeed()).toEqual(['b payment_decided held', 'c payment_decided held']);
+  expect(await stateOf(id)).toEqual(['refused', 'rita']);
+  expect(await readFeed()).toBe('b payment_decided held, c payment_decided held');
   for (const date of [day(1), day(2)]) {
     expect((await sign('helena', date)).status).toBe(409);
     const where = { action: 'account_change.refuse', date: new Date(date) };
@@ -242,7 +232,7 @@ test('a wrong confirmation is undone: all titles that name the account are held 
     expect(await findAlterations(world.database, date)).toEqual([]);
   }
   expect((await decide(id, 'parallel')).status).toBe(303);
-  expect(await readFeed()).toEqual(['b payment_decided free', 'c payment_decided free']);
+  expect(await readFeed()).toBe('b payment_decided free, c payment_decided free');
 });
 
 test('one form decides about all changes of the chosen parties, with their titles and money', async () => {
@@ -284,12 +274,12 @@ test('one form decides about all changes of the chosen parties, with their title
   ]) {
     expect((await send(wrong)).status).toBe(400);
   }
-  expect(await readFeed()).toEqual([]);
+  expect(await readFeed()).toBe('');
   expect((await send({ ...form, changes: first }, viewer)).status).toBe(403);
 
   const done = await send({ ...form, changes: [first, second] });
   expect([done.status, done.location]).toEqual([303, '/account-changes?notice=account_confirmed']);
-  expect(await readFeed()).toHaveLength(4);
+  expect((await readFeed()).split(', ')).toHaveLength(4);
   // One entry for the date.
   const date = new Date(day(1));
   const action = 'account_change.confirm';

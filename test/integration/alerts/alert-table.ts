@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { expect } from 'vitest';
 import { takeLock } from '../../../src/base/database/coordination.sql.ts';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
@@ -11,6 +10,7 @@ import {
 } from '../../../src/features/alerts/alerts.sql.ts';
 import type { MessageStyle } from '../../../src/features/alerts/channels.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
+import { logger } from '../../support/logger.ts';
 
 /** How the messages of tests are written. */
 export const STYLE: MessageStyle = {
@@ -33,7 +33,6 @@ export interface AlertRow {
 }
 
 export async function openAlertTable() {
-  const logger = pino({ level: 'silent' });
   const { url, database, drop } = await createMigratedDatabase();
   const other = openDatabase({ databaseUrl: url, applicationName: 'test', logger });
   return {
@@ -83,17 +82,23 @@ export const ALERTS_ONLY = { style: STYLE, policy: NEVER_STALE, digestSlotAt: nu
 export async function expectDerived(
   database: Database,
   [raised, resolved]: readonly [number, number],
-  open?: readonly object[],
+  open?: readonly string[],
   policy: Partial<AlertPolicy> = {},
   now = new Date(),
 ): Promise<void> {
   const changes = await deriveAlerts(database, now, { ...NEVER_STALE, ...policy });
   expect(changes).toEqual({ raised, resolved });
-  if (open !== undefined) expect(await openAlerts(database)).toMatchObject(open);
+  if (open !== undefined) expect(await openTexts(database)).toEqual(open);
 }
 
 export const openAlerts = async (database: Database) =>
   (await readAlerts(database)).filter(({ open }) => open);
+
+/** The open alerts as "key date: message", or "key: message". */
+export const openTexts = async (database: Database) =>
+  (await openAlerts(database)).map(
+    ({ dedupe_key: key, date, message }) => `${key}${date === null ? '' : ` ${date}`}: ${message}`,
+  );
 
 /** The keys of the alerts that are open once they were derived. */
 export async function openKeys(database: Database, now = new Date()): Promise<string[]> {

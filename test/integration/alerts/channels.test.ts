@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/base/database/database.ts';
 import type { Language } from '../../../src/base/texts/texts.ts';
 import { capitalised } from '../../../src/base/texts/texts.ts';
-import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { ALERT_KINDS, type Alert, alertOf } from '../../../src/features/alerts/alerts.sql.ts';
 import {
   openEmail,
@@ -143,6 +143,14 @@ async function resolveFirst(database: Database): Promise<void> {
   });
 }
 
+const task = <Key extends string>(
+  key: Key,
+  count: number,
+  value: string,
+  href: string,
+  dates: readonly CivilDate[] = [],
+) => ({ key, count, value, dates, href });
+
 const DIGEST: OpenItems = {
   startDate: addDays(date, -120),
   lastReconciledDate: addDays(date, 6),
@@ -152,24 +160,11 @@ const DIGEST: OpenItems = {
   unmappedCompanies: 0,
   accountChanges: 2,
   tasks: [
-    {
-      key: 'account_changes',
-      count: 2,
-      value: '1234.5',
-      dates: [],
-      href: '/account-changes',
-      titles: 3,
-    },
-    { key: 'held', count: 1, value: '2194172.98', dates: [date], href: `/days/${date}` },
-    {
-      key: 'attention',
-      count: 2,
-      value: '20',
-      dates: [addDays(date, 2), addDays(date, 3)],
-      href: '/',
-    },
-    { key: 'restated', count: 1, value: '10', dates: [], href: '/restated' },
-    { key: 'sign_off', count: 4, value: '99.99', dates: [], href: '/sign-offs' },
+    { ...task('account_changes', 2, '1234.5', '/account-changes'), titles: 3 },
+    task('held', 1, '2194172.98', `/days/${date}`, [date]),
+    task('attention', 2, '20', '/', [addDays(date, 2), addDays(date, 3)]),
+    task('restated', 1, '10', '/restated'),
+    task('sign_off', 4, '99.99', '/sign-offs'),
     ...ALERTS.filter(({ kind }) => kind === 'platform_auth').map((alert) => ({
       ...{ key: 'alert' as const, count: 1, value: null, dates: [], href: '/alerts', alert },
     })),
@@ -298,6 +293,11 @@ test('a connection that has to be encrypted is refused by a server without TLS',
   expect(mail.mails).toEqual([]);
 });
 
+/** An hour before the slot of the digest. */
+const beginLedger = () => table.database.prisma.$executeRaw`
+  INSERT INTO conciliation.pull (origin, date, requested_by, created_at)
+  VALUES ('manual', '2026-03-01', 'test', '2026-03-10T10:00:00Z')`;
+
 test('the digest of a slot is delivered once over all processes, and a failure is tried again', async () => {
   const { prisma } = table.database;
   const slotAt = new Date('2026-03-10T11:00:00Z');
@@ -307,9 +307,7 @@ test('the digest of a slot is delivered once over all processes, and a failure i
   };
   // The ledger is younger than the slot.
   expect(await digest()).toBe(0);
-  await prisma.$executeRaw`
-    INSERT INTO conciliation.pull (origin, date, requested_by, created_at)
-    VALUES ('manual', '2026-03-01', 'test', '2026-03-10T10:00:00Z')`;
+  await beginLedger();
   await prisma.$executeRaw`
     INSERT INTO conciliation.day (date, state) VALUES ('2026-03-01', 'held'), ('2026-03-02', 'held')`;
   teams.status = 503;
@@ -333,10 +331,7 @@ test('the digest of a slot is delivered once over all processes, and a failure i
 });
 
 test('a digest that is taken when the next is due does not stand for the next', async () => {
-  const { prisma } = table.database;
-  await prisma.$executeRaw`
-    INSERT INTO conciliation.pull (origin, date, requested_by, created_at)
-    VALUES ('manual', '2026-03-01', 'test', '2026-03-10T10:00:00Z')`;
+  await beginLedger();
   const [slotAt, next] = [new Date('2026-03-10T11:00:00Z'), new Date('2026-03-11T11:00:00Z')];
   const parts = { ...ALERTS_ONLY, database: table.database, logger: log.logger };
   const plan = (slot: Date) =>

@@ -1,6 +1,14 @@
-import { beforeEach, expect, test } from 'vitest';
+/** Deliveries of alerts by a webhook, and their signatures, which the check of docs/operating.md accepts. */
+
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { readConfig } from '../../../src/base/config/config.ts';
 import type { Database } from '../../../src/base/database/database.ts';
+import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { signatureHeaders } from '../../../src/base/webhooks/post-webhook.ts';
 import { type Alert, settleAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { openWebhook } from '../../../src/features/alerts/channels.ts';
 import {
@@ -9,7 +17,7 @@ import {
   deliverMessages,
   recordDelivery,
 } from '../../../src/features/alerts/deliveries.sql.ts';
-import { forFile } from '../../support/for-tests.ts';
+import { forFile, openFolder } from '../../support/for-tests.ts';
 import { createTestLog, type TestLog } from '../console/console-world.ts';
 import {
   ALERTS_ONLY,
@@ -18,7 +26,8 @@ import {
   readAlerts,
   resolveAlerts,
 } from './alert-table.ts';
-import { startWebhook, type Webhook } from './webhook.ts';
+import { importDocumentedVerification } from './documented-verification.ts';
+import { type ReceivedAlert, startWebhook, type Webhook } from './webhook.ts';
 
 const table = forFile(openAlertTable);
 let webhook: Webhook;
@@ -35,13 +44,16 @@ function deliver(
   options: {
     readonly database?: Database;
     readonly url?: URL | null;
+    readonly key?: Buffer | null;
     readonly timeoutMs?: number;
   } = {},
 ): Promise<number> {
-  const { database = table.database, url = webhook.url, timeoutMs = 5_000 } = options;
-  const channels = url === null ? [] : [openWebhook({ url, key: null, timeoutMs })];
+  const { database = table.database, url = webhook.url, key = null, timeoutMs = 5_000 } = options;
+  const channels = url === null ? [] : [openWebhook({ url, key, timeoutMs })];
   return deliverMessages({ ...ALERTS_ONLY, database, logger: log.logger, channels }, signal);
 }
+
+const keys = () => webhook.received.map(({ headers }) => headers['idempotency-key']).join(' ');
 
 const held: Alert = {
   kind: 'day_held',
@@ -85,11 +97,7 @@ test('an alert is delivered once when it is raised and once when it is over', as
     }),
   ]);
   expect(webhook.received[0]?.headers['content-type']).toBe('application/json');
-  const keys = webhook.received.map(({ headers }) => headers['idempotency-key']);
-  expect(keys).toEqual([
-    expect.stringMatching(/^alert-\d+-raised$/),
-    expect.stringMatching(/^alert-\d+-resolved$/),
-  ]);
+  expect(keys()).toMatch(/^alert-\d+-raised alert-\d+-resolved$/);
   for (const { headers } of webhook.received)
     expect(headers).not.toHaveProperty('webhook-signature');
 });
@@ -165,12 +173,8 @@ test('an alert that ends during its delivery is delivered again, as over', async
 test('the claim of a deliverer that died runs out, and its late record changes nothing', async () => {
   await raiseAlert(table.database, held);
   await announceAlerts(table.other, ['webhook']);
-  const lost = await claimDue(table.other, {
-    channel: 'webhook',
-    language: 'en',
-    leaseMs: 86_400_000,
-    slotAt: null,
-  });
+  const claim = { channel: 'webhook', language: 'en', leaseMs: 86_400_000, slotAt: null } as const;
+  const lost = await claimDue(table.other, claim);
   if (lost === null) throw new Error('nothing was due');
   expect(await deliver()).toBe(0);
   await table.bringForward();
@@ -195,10 +199,8 @@ test('a changed message is sent again after an hour, one that changes with every
   expect(await deliver()).toBe(0);
   await pass('2 minutes');
   expect(await deliver()).toBe(1);
-  expect(webhook.received.at(-1)?.body).toMatchObject({
-    kind: 'restated_after_sign_off',
-    state: 'updated',
-  });
+  const [newest] = webhook.received.slice(-1);
+  expect([newest?.body.kind, newest?.body.state]).toEqual(['restated_after_sign_off', 'updated']);
   await pass('22 hours');
   expect(await deliver()).toBe(0);
   await pass('1 hour');
@@ -234,18 +236,11 @@ test('a changed message is sent again a day after the last delivery, and the res
   expect(await deliver()).toBe(0);
   await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);
-  const [raised, , updated, resolved] = webhook.received;
-  expect([raised, updated, resolved].map((message) => message?.body)).toMatchObject([
-    { state: 'raised', message: 'two dates failed' },
-    { state: 'updated', message: 'Still open: three dates failed' },
-    { state: 'resolved', message: expect.stringMatching(/^Resolved: three dates failed\. Lasted/) },
-  ]);
-  expect(webhook.received.map(({ headers }) => headers['idempotency-key'])).toEqual([
-    expect.stringMatching(/-raised$/),
-    expect.stringMatching(/-updated-1$/),
-    expect.stringMatching(/-updated-1$/),
-    expect.stringMatching(/-resolved$/),
-  ]);
+  const told = webhook.received.map(({ body }) => `${body.state}: ${body.message}`);
+  expect(told.join('\n')).toMatch(
+    /^raised: two dates failed\n(updated: Still open: three dates failed\n){2}resolved: Resolved: three dates failed\. Lasted/,
+  );
+  expect(keys()).toMatch(/-raised \S+-updated-1 \S+-updated-1 \S+-resolved$/);
 });
 
 test('a webhook that never answers is left after the timeout', async () => {
@@ -272,4 +267,116 @@ test('without a webhook an alert is logged once, by one process, when it is rais
   expect(log.lines()).toEqual([
     expect.objectContaining({ level: 30, msg: 'alert resolved', kind: 'day_held' }),
   ]);
+});
+
+const newSecret = (bytes = 32) => `whsec_${randomBytes(bytes).toString('base64')}`;
+const SECRET = newSecret();
+
+const isGenuine = await importDocumentedVerification();
+const folder = forFile(openFolder);
+
+/** The key that the configuration reads from this file or text. */
+const keyOf = (environment: Record<string, string>) =>
+  readConfig(environment, { platform: false }).alertWebhookSecret;
+const inFile = async (text: string) => {
+  const path = join(folder.path, 'secret');
+  await writeFile(path, text, { mode: 0o600 });
+  return { ALERT_WEBHOOK_SECRET_FILE: path };
+};
+
+async function deliverOne(): Promise<ReceivedAlert> {
+  await raiseAlert(table.database, { ...held, message: '2026-03-02 is held: olá, 60 títulos' });
+  expect(await deliver({ key: keyOf(await inFile(SECRET)) })).toBe(1);
+  return webhook.received[0] as ReceivedAlert;
+}
+
+const timestampOf = ({ headers }: ReceivedAlert) => Number(headers['webhook-timestamp']);
+
+describe('the documented check of a delivery', () => {
+  test('passes the delivery as it arrived, and with no other secret', async () => {
+    const { headers, text } = await deliverOne();
+    expect(isGenuine(SECRET, headers, text)).toBe(true);
+    expect(isGenuine(newSecret(), headers, text)).toBe(false);
+  });
+
+  test('refuses another body or header, a missing one and another version', async () => {
+    const received = await deliverOne();
+    const { headers, text } = received;
+    const timestamp = timestampOf(received);
+    const signature = String(headers['webhook-signature']);
+    const altered: Record<string, string | undefined>[] = [
+      { 'webhook-id': String(headers['webhook-id']).replace('raised', 'resolved') },
+      { 'webhook-timestamp': String(timestamp + 1) },
+      { 'webhook-timestamp': `${timestamp}.0` },
+      ...['id', 'timestamp', 'signature'].map((name) => ({ [`webhook-${name}`]: undefined })),
+      ...['', 'v1', 'v1,', signature.replace('v1', 'v2'), signature.slice(0, -8)].map((given) => ({
+        'webhook-signature': given,
+      })),
+    ];
+    for (const change of altered) {
+      expect(isGenuine(SECRET, { ...headers, ...change }, text), JSON.stringify(change)).toBe(
+        false,
+      );
+    }
+    for (const other of [text.replace('60', '61'), `${text} `]) {
+      expect(isGenuine(SECRET, headers, other)).toBe(false);
+    }
+  });
+
+  test('refuses a genuine delivery that is more than five minutes away from now', async () => {
+    const received = await deliverOne();
+    const passesAfter = (seconds: number) =>
+      isGenuine(SECRET, received.headers, received.text, (timestampOf(received) + seconds) * 1000);
+    expect([-301, -300, 0, 300, 301].map(passesAfter)).toEqual([false, true, true, true, false]);
+  });
+
+  test('passes one genuine signature of several', async () => {
+    const { headers, text } = await deliverOne();
+    const signatures = `v1,${randomBytes(32).toString('base64')} ${headers['webhook-signature']}`;
+    expect(isGenuine(SECRET, { ...headers, 'webhook-signature': signatures }, text)).toBe(true);
+  });
+});
+
+test('a signature is that of the published example of Standard Webhooks', () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const key = keyOf({ ALERT_WEBHOOK_SECRET: secret }) ?? Buffer.alloc(0);
+  const sentAt = new Date(1614265330_999);
+  const body = '{"test": 2432232314}';
+  expect(signatureHeaders(key, { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body, sentAt })).toEqual({
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  });
+});
+
+const encoded = randomBytes(32).toString('base64');
+const UNUSABLE = [
+  ['no prefix', encoded],
+  ['23 bytes', newSecret(23)],
+  ['65 bytes', newSecret(65)],
+  ['base64 of URLs', `whsec_${Buffer.alloc(33, 0xfb).toString('base64url')}`],
+  ['a blank inside', `whsec_${encoded.slice(0, 8)} ${encoded.slice(8)}`],
+  ['two lines', `whsec_${encoded}\nwhsec_${encoded}`],
+  ['no padding', `whsec_${encoded.replace('=', '')}`],
+] as const;
+
+test.each(UNUSABLE)('a secret of %s is refused without being shown', async (_, text) => {
+  for (const environment of [await inFile(text), { ALERT_WEBHOOK_SECRET: text }]) {
+    const read = () => keyOf(environment);
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(
+      'ALERT_WEBHOOK_SECRET: expected whsec_ and the base64 of 24 to 64 random bytes',
+    );
+    expect(read).not.toThrow(encoded.slice(0, 8));
+  }
+});
+
+test('a file without a secret is refused', async () => {
+  const environment = await inFile(' \n');
+  const fault = `ALERT_WEBHOOK_SECRET_FILE: ${environment.ALERT_WEBHOOK_SECRET_FILE} is empty`;
+  expect(() => keyOf(environment)).toThrow(fault);
+});
+
+test.each([24, 64])('a secret of %i bytes is taken, with white space around it', async (bytes) => {
+  expect(keyOf(await inFile(` ${newSecret(bytes)}\n`))).toHaveLength(bytes);
 });

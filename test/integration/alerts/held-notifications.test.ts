@@ -1,18 +1,19 @@
 /** A login that may only read can keep PostgreSQL's queue of notifications from being emptied. The alert names its session. */
-import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { logger } from '../../support/logger.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { NEVER_STALE, openAlerts } from './alert-table.ts';
 
 const { users } = worldWithUsers();
 const service = forFile(async () =>
   openDatabase({
-    ...{ databaseUrl: users.urlOf('worker'), applicationName: 'conciliation test' },
-    logger: pino({ level: 'silent' }),
+    databaseUrl: users.urlOf('worker'),
+    applicationName: 'conciliation test',
+    logger,
   }),
 );
 const listener = clientOfFile(() => users.urlOf('finance'));

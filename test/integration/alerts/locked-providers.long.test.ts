@@ -1,8 +1,8 @@
 /** The ERP, which may delete rows of `provider`, may also lock the table. */
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { startAlertLoop } from '../../../src/features/alerts/deliveries.sql.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
+import { recordingLogger } from '../../support/logger.ts';
 import { ALERTS_ONLY, readAlerts } from './alert-table.ts';
 
 const world = worldWithUsers();
@@ -16,9 +16,7 @@ test('a lock on the table of providers delays the alerts about providers alone',
     VALUES ('manual', '2026-03-02', 'test', 'failed', nextval('conciliation.pull_fence_seq'), ${code})`;
   const alerts = async () => (await readAlerts(world.database)).map(({ dedupe_key }) => dedupe_key);
 
-  const logged: string[] = [];
-  const write = (line: string) => logged.push(JSON.parse(line).msg);
-  const logger = pino({ level: 'warn' }, { write });
+  const { log, logger } = recordingLogger('warn');
   const loop = startAlertLoop(
     { database: world.database, logger, channels: [], ...ALERTS_ONLY },
     50,
@@ -26,7 +24,8 @@ test('a lock on the table of providers delays the alerts about providers alone',
   onTestFinished(() => loop.stop());
   await fail('FIRST');
   await expect.poll(alerts).toEqual(['pull_failed:FIRST']);
-  await expect.poll(() => logged).toContain('alerts about providers wait for the next round');
+  const logged = () => log.map(({ msg }) => msg);
+  await expect.poll(logged).toContain('alerts about providers wait for the next round');
   await fail('SECOND');
   await expect.poll(alerts).toContain('pull_failed:SECOND');
 

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { logger } from '../../support/logger.ts';
 import { match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
@@ -103,7 +103,7 @@ test('the service compares receipts, signs clean days off and releases them', as
     autoSignOff: 'clean' as const,
   };
   const releases = startReleases(date, {
-    ...{ database: world.database, logger: pino({ level: 'silent' }), config, everyMs: 50 },
+    ...{ database: world.database, logger, config, everyMs: 50 },
   });
   await expect.poll(() => prisma.bookingLine.count({ where: { date } })).toBe(1);
   await releases.stop();

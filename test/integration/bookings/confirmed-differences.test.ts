@@ -1,20 +1,12 @@
 /** A line posts the payable's own value, where a person has confirmed the difference. */
-import { beforeEach, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { expect, test } from 'vitest';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { findAlterations } from '../../support/days.ts';
-import { judgedWorldOfFile } from '../../support/judged-world.ts';
-import { clearMatching, currentTitleId } from '../../support/matching-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { orderWorldOfFile } from '../../support/judged-world.ts';
+import { currentTitleId } from '../../support/matching-world.ts';
 
-const { world, judged } = judgedWorldOfFile();
-let date: CivilDate = DAY;
-beforeEach(async () => {
-  await judged.pull(date, 'rest 9999');
-  date = daysFrom(7, date);
-  await clearMatching(world.database);
-});
+const { world, own, play } = orderWorldOfFile();
 
 const rita = { by: 'rita', code: 'accepted', reason: 'the ERP rounds' } as const;
 const confirm = async (order: string, ...erpKeys: readonly string[]) =>
@@ -28,29 +20,29 @@ const confirm = async (order: string, ...erpKeys: readonly string[]) =>
 async function offers(): Promise<string[]> {
   const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
   const newest = new Map(
-    lines.filter((line) => line.date === date).map((line) => [line.key, line]),
+    lines.filter(({ date }) => date === own.date).map((line) => [line.key, line]),
   );
-  return [...newest.values()].map(
+  const texts = [...newest.values()].map(
     ({ kind, title, erpKey, postingValue }) =>
       `${kind} ${title['order_uid']} ${erpKey ?? '-'} ${title['original_value']} ${postingValue}`,
   );
+  return texts.filter((text) => !text.includes(' rest '));
 }
 
 async function problems(): Promise<unknown> {
-  await findAlterations(world.database, date);
+  await findAlterations(world.database, own.date);
   return world.database.prisma.titleFinding.findMany({
-    where: { date, closedAt: null },
+    where: { date: own.date, closedAt: null },
     select: { problem: true },
   });
 }
 
 test('the line of a confirmed difference, of a sum, of a match of the program, and of a title without a match', async () => {
-  await judged.pull(date, 'a 1000.01, b 100, c 50, d 7');
-  await judged.state('k1 1000, k2 33.33 doc=2, k3 33.33 doc=3, k4 33.33 doc=4, k5 50');
+  const state = 'k1 1000, k2 33.33 doc=2, k3 33.33 doc=3, k4 33.33 doc=4, k5 50';
+  await play({ pull: 'a 1000.01, b 100, c 50, d 7', state });
   await confirm('a', 'k1');
   await confirm('b', 'k2', 'k3', 'k4');
-  await judged.match();
-  await judged.release(date);
+  await play({ book: 'unanswered' });
   expect((await offers()).sort()).toEqual([
     'book a k1 1000.01 1000.00',
     'book b k2,k3,k4 100 99.99',
@@ -58,10 +50,7 @@ test('the line of a confirmed difference, of a sum, of a match of the program, a
     'book d - 7 7',
   ]);
   expect(await problems()).toEqual([]);
-  await judged.answer(date, 'posted');
-  await judged.pull(date, 'b 100, c 50, d 7');
-  await judged.match();
-  await judged.release(date);
+  await play({ answer: 'posted' }, { pull: 'b 100, c 50, d 7', book: 'unanswered' });
   expect((await offers()).filter((line) => line.startsWith('reverse'))).toEqual([
     'reverse a k1 1000.01 1000.00',
   ]);
@@ -69,12 +58,9 @@ test('the line of a confirmed difference, of a sum, of a match of the program, a
 });
 
 test('a failed line is offered with the value of the present match', async () => {
-  await judged.pull(date, 'e 1000.01');
-  await judged.state('k1 1000, k2 1000.02');
+  await play({ pull: 'e 1000.01', state: 'k1 1000, k2 1000.02' });
   const first = await confirm('e', 'k1');
-  await judged.match();
-  await judged.release(date);
-  await judged.answer(date, 'failed');
+  await play({ book: 'failed' });
   await undoMatch(world.database, first, rita);
   expect(await offers()).toEqual(['book e k1 1000.01 1000.00']);
   await confirm('e', 'k2');
@@ -82,14 +68,9 @@ test('a failed line is offered with the value of the present match', async () =>
 });
 
 test('a restated value is posted as it is, without the difference to the old one', async () => {
-  await judged.pull(date, 'f 1000.01');
-  await judged.state('k1 1000');
+  await play({ pull: 'f 1000.01', state: 'k1 1000' });
   await confirm('f', 'k1');
-  await judged.match();
-  await judged.release(date);
-  await judged.answer(date, 'posted');
-  await judged.pull(date, 'f 900');
-  await judged.match();
+  await play({ book: 'posted' }, { pull: 'f 900', match: true });
   const { difference } = await world.database.prisma.titleMatch.findFirstOrThrow({
     where: { endedAt: null },
   });

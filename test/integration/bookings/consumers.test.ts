@@ -1,6 +1,5 @@
 /** Events for the consumers that have lines to read, while the webhook is down and after it is up again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Loop } from '../../../src/base/runtime/timing.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
@@ -8,6 +7,7 @@ import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { startWakeUps } from '../../../src/features/bookings/index.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { logger, recordingLogger } from '../../support/logger.ts';
 import { DAY } from '../../support/pull-world.ts';
 import { importDocumentedVerification } from '../alerts/documented-verification.ts';
 import { startWebhook, TOKEN, type Webhook } from '../alerts/webhook.ts';
@@ -19,25 +19,23 @@ const INTERVAL_MS = 25;
 const world = worldOfFile();
 let webhook: Webhook;
 let wakeUps: Loop;
-const log: string[] = [];
+const recording = recordingLogger('warn');
 beforeAll(async () => {
   const none = { databaseRole: null, apiKeyId: null };
   await setConsumer(world.database, { ...none, name: 'sul', buyers: [SECOND_BUYER] }, 'test');
   webhook = await startWebhook();
   webhook.status = 503;
-  const write = (line: string) => void log.push(line);
-  wakeUps = start(pino({ level: 'warn' }, { write }));
+  wakeUps = start(recording.logger);
 });
 afterAll(async () => {
   await wakeUps.stop();
   await webhook.close();
 });
 
-function start(logger = pino({ level: 'silent' })): Loop {
-  const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
+function start(to = logger): Loop {
   const { database } = world;
-  const config = { bookingsWebhookSecret: key };
-  return startWakeUps(webhook.url, { database, logger, config, everyMs: INTERVAL_MS });
+  const config = { bookingsWebhookSecret: Buffer.from(SECRET.slice('whsec_'.length), 'base64') };
+  return startWakeUps(webhook.url, { database, logger: to, config, everyMs: INTERVAL_MS });
 }
 
 async function sign(titles: readonly { uid: string; value?: string; buyer?: string }[]) {
@@ -61,9 +59,9 @@ test('a webhook that is down is tried again after growing waits, and the log has
   await sign([first('a'), first('b'), second('c', '70'), second('d', '80')]);
   const attempts = await events(4);
   expect(new Set(attempts.map(({ id }) => id)).size).toBe(1);
-  const waits = log.map((line) => JSON.parse(line)).map(({ waitMs }) => waitMs / INTERVAL_MS);
+  const waits = recording.log.map(({ waitMs }) => Number(waitMs) / INTERVAL_MS);
   expect(waits.slice(0, 3)).toEqual([1, 2, 4]);
-  expect(log.join('')).not.toContain(TOKEN);
+  expect(JSON.stringify(recording.log)).not.toContain(TOKEN);
 });
 
 test('when the webhook is up again, one signed event names the consumer that has lines to read', async () => {

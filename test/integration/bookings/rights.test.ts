@@ -1,4 +1,5 @@
 /** The rows that the database user of a consumer can read and write with its own rights. */
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { settleReceipts } from '../../../src/features/bookings/receipts.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
@@ -17,18 +18,23 @@ const feed = (erp: ErpUser) => read(erp, 'SELECT * FROM conciliation.booking_fee
 const pull = (...uids: string[]) => pullDay(world, DAY, ...uids.map((uid) => ({ uid })));
 const sign = () => signDay(world.database, DAY);
 
-const insert = ({ client }: ErpUser, line: Record<string, unknown>, consumer: string) =>
-  client.query(
-    `INSERT INTO conciliation.booking_receipt
-       (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
-     VALUES ($1, gen_random_uuid(), $2, $3, $4, $5, $6, 'posted', 'D-1')`,
-    [
-      consumer,
-      ...['date', 'identity_hash', 'occurrence', 'version', 'content_hash'].map(
-        (name) => line[name],
-      ),
-    ],
+/** Writes a receipt as an ERP does, with these fields of its own. */
+function send({ client }: ErpUser, fields: Readonly<Record<string, unknown>>, more = '') {
+  const receipt = {
+    ...{ consumer: 'north', idempotency_key: randomUUID(), date: DAY, occurrence: 1, version: 1 },
+    ...{ identity_hash: randomUUID(), content_hash: randomUUID() },
+    ...{ status: 'posted', document: 'D-1', ...fields },
+  };
+  const places = Object.keys(receipt).map((_, index) => `$${index + 1}`);
+  return client.query(
+    `INSERT INTO conciliation.booking_receipt (${Object.keys(receipt)}) VALUES (${places}) ${more}`,
+    Object.values(receipt),
   );
+}
+const keyOf = (line: Record<string, unknown>) => ({
+  ...{ date: line['date'], identity_hash: line['identity_hash'], version: line['version'] },
+  ...{ occurrence: line['occurrence'], content_hash: line['content_hash'] },
+});
 
 test('a line is read by its consumer only, and not before its day is signed off', async () => {
   await pull('a');
@@ -47,67 +53,49 @@ test('a line is read by its consumer only, and not before its day is signed off'
 
 test('a receipt has the name of its author, and counts for a line of its author only', async () => {
   const [line] = await feed(own);
-  await expect(insert(other, line, 'north')).rejects.toThrow('row-level security');
-  await insert(other, line, 'south');
+  await expect(send(other, keyOf(line))).rejects.toThrow('row-level security');
+  await send(other, { ...keyOf(line), consumer: 'south' });
   await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
   expect(await feed(own)).toMatchObject([{ state: 'released' }]);
   expect(await read(other, 'SELECT outcome FROM conciliation.booking_receipt')).toEqual([
     { outcome: 'other_consumer' },
   ]);
   expect(await read(own, 'SELECT FROM conciliation.booking_receipt')).toEqual([]);
-  await insert(own, line, 'north');
+  await send(own, keyOf(line));
   await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
   expect(await feed(own)).toMatchObject([{ state: 'posted' }]);
 });
 
 test.each([
-  ['occurrence', '0', 'occurrence: expected at least 1'],
-  ['status', `'done'`, 'status: expected posted or failed'],
+  ['occurrence', 0, 'occurrence: expected at least 1'],
+  ['status', 'done', 'status: expected posted or failed'],
   [
     'document',
-    'NULL',
+    null,
     'document: expected 1 to 200 characters, not only blanks, with the status posted',
   ],
-  ['document', `E' \\u00a0\\u200b\\t'`, 'document: expected 1 to 200 characters, not only blanks'],
-  ['idempotency_key', `'  '`, 'idempotency_key: expected 1 to 200 characters, not only blanks'],
-  ['reason', `'x'`, 'reason: expected null with the status posted'],
-  ['is_final', 'true', 'is_final: expected true only with the status failed'],
-  ['failure_kind', `'other'`, 'failure_kind: expected period_closed, supplier_unknown'],
-  ['accounting_date', 'date', `accounting_date: expected a date from ${DAY} on`],
+  ['document', ' \u00a0\u200b\t', 'document: expected 1 to 200 characters, not only blanks'],
+  ['idempotency_key', '  ', 'idempotency_key: expected 1 to 200 characters, not only blanks'],
+  ['reason', 'x', 'reason: expected null with the status posted'],
+  ['is_final', true, 'is_final: expected true only with the status failed'],
+  ['failure_kind', 'other', 'failure_kind: expected period_closed, supplier_unknown'],
+  ['accounting_date', DAY, `accounting_date: expected a date from ${DAY} on`],
 ])(
-  'a receipt with a wrong %s is refused with the name of the field',
+  'a receipt with a wrong %s is refused with the name of the field: %j',
   async (field, value, fault) => {
-    const receipt = {
-      ...{
-        consumer: `'north'`,
-        idempotency_key: `'x'`,
-        date: `'${DAY}'`,
-        occurrence: '1',
-        version: '1',
-      },
-      ...{
-        identity_hash: 'gen_random_uuid()',
-        content_hash: 'gen_random_uuid()',
-        status: `'posted'`,
-      },
-      ...{ document: `'D'`, [field]: value.replace('date', `'${DAY}'`) },
-    };
-    const insertion = `INSERT INTO conciliation.booking_receipt (${Object.keys(receipt)})
-    VALUES (${Object.values(receipt)})`;
-    const key = field === 'idempotency_key' ? '  ' : 'x';
-    await expect(read(own, insertion)).rejects.toThrow(`receipt "${key}": ${fault}`);
+    const key = field === 'idempotency_key' ? String(value) : 'x';
+    await expect(send(own, { idempotency_key: key, [field]: value })).rejects.toThrow(
+      `receipt "${key}": ${fault}`,
+    );
   },
 );
 
 test('another receipt with a used key is refused, and a repeated one is dropped', async () => {
+  // The receipt of no line keeps its date from being released.
+  const hashes = { identity_hash: '0'.repeat(32), content_hash: '0'.repeat(32) };
+  const receipt = { idempotency_key: 'used', date: '2001-01-01', ...hashes };
   const repeat = (document: string) =>
-    own.client.query(
-      `INSERT INTO conciliation.booking_receipt
-         (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
-       VALUES ('north', 'used', $1, $2, 1, 1, $2, 'posted', $3) ON CONFLICT DO NOTHING`,
-      // The receipt of no line keeps its date from being released.
-      ['2001-01-01', '0'.repeat(32), document],
-    );
+    send(own, { ...receipt, document }, 'ON CONFLICT DO NOTHING');
   expect((await repeat('D-1')).rowCount).toBe(1);
   expect((await repeat('D-1')).rowCount).toBe(0);
   await expect(repeat('D-2')).rejects.toThrow(

@@ -22,12 +22,25 @@ const NEXT = daysFrom(1);
 
 const world = worldOfEachTest();
 
-async function pull(date: CivilDate, ...texts: string[]) {
-  return world.serve(date, texts, { withdrawalLimitPercent: 100 });
-}
-
 const check = (rules: Partial<CheckRules> = {}) =>
   checkDays(world.database, { ...DEFAULT_RULES, ...rules });
+
+/** Titles as JSON, or in words such as "a value=0, b". */
+async function pull(date: CivilDate, ...titles: string[]) {
+  const texts = titles.flatMap((text) =>
+    text.startsWith('{') ? text : text.split(', ').map((words) => inWords(date, words)),
+  );
+  return world.serve(date, texts, { withdrawalLimitPercent: 100 });
+}
+function inWords(date: CivilDate, words: string): string {
+  const [uid = '', ...fields] = words.split(' ');
+  return titleText({ uid, date, ...Object.fromEntries(fields.map((field) => field.split('='))) });
+}
+
+async function checked(date: CivilDate, ...titles: string[]) {
+  await pull(date, ...titles);
+  return check();
+}
 
 /** The findings as `check order state`, sorted. */
 async function findings(date: CivilDate | null = null): Promise<string[]> {
@@ -38,6 +51,11 @@ async function findings(date: CivilDate | null = null): Promise<string[]> {
 
 const stateOf = async (date: CivilDate) =>
   (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).state;
+
+async function expectDay(state: string, ...found: string[]): Promise<void> {
+  expect(await findings()).toEqual(found);
+  expect(await stateOf(DAY)).toBe(state);
+}
 
 const title = (uid: string, fields: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, ...fields });
@@ -90,46 +108,34 @@ describe('a title with a fault has a finding, and the title beside it has none',
       ],
     ),
   ])('%s', async (code, faulty, right) => {
-    await pull(DAY, faulty('faulty'), right('right'));
-    await check();
-    expect(await findings()).toEqual([`${code} faulty open`]);
-    expect(await stateOf(DAY)).toBe('attention');
+    await checked(DAY, faulty('faulty'), right('right'));
+    await expectDay('attention', `${code} faulty open`);
   });
 
   test('equal_in_day names each of the equal titles, and keeps no day from being reconciled', async () => {
-    await pull(DAY, title('twin'), title('twin'), title('twin', { discount: '9' }), title('other'));
-    await check();
-    expect(await findings()).toEqual(['equal_in_day twin open', 'equal_in_day twin open']);
-    expect(await stateOf(DAY)).toBe('reconciled');
+    await checked(DAY, 'twin, twin, twin discount=9, other');
+    await expectDay('reconciled', 'equal_in_day twin open', 'equal_in_day twin open');
   });
 
   test.each([
     ['an amount', { discount: '0.1234' }, { discount: '12.34' }],
     ['the original value', { value: '100050' }, { value: '1000.50' }],
   ])('unit_jump finds a hundredfold: %s', async (_, faulty, before) => {
-    await pull(DAY, title('faulty', before), title('right', { discount: '5' }));
-    await pull(DAY, title('faulty', faulty), title('right', { discount: '6' }));
-    await check();
+    await pull(DAY, title('faulty', before), 'right discount=5');
+    await checked(DAY, title('faulty', faulty), 'right discount=6');
     expect(await findings()).toEqual(['unit_jump faulty open']);
   });
 
   test('unit_jump remains where another field is restated, or the title was gone meanwhile', async () => {
-    await pull(DAY, title('faulty', { discount: '0.12' }), title('other'));
-    await pull(DAY, title('faulty', { discount: '12' }), title('other'));
-    await check();
-    await pull(DAY, title('faulty', { discount: '12', name: 'Another name' }), title('other'));
-    await check();
-    expect(await findings()).toEqual(['unit_jump faulty closed', 'unit_jump faulty open']);
-    expect(await stateOf(DAY)).toBe('attention');
-    await pull(DAY, title('other'));
-    await check();
+    await pull(DAY, 'faulty discount=0.12, other');
+    await checked(DAY, 'faulty discount=12, other');
+    await checked(DAY, 'faulty discount=12 name=Renamed, other');
+    await expectDay('attention', 'unit_jump faulty closed', 'unit_jump faulty open');
+    await checked(DAY, 'other');
     expect(await stateOf(DAY)).toBe('reconciled');
-    await pull(DAY, title('faulty', { discount: '12', name: 'Another name' }), title('other'));
-    await check();
-    expect(await findings()).toEqual(['unit_jump faulty closed', 'unit_jump faulty open']);
-    expect(await stateOf(DAY)).toBe('attention');
-    await pull(DAY, title('faulty', { discount: '13', name: 'Another name' }), title('other'));
-    await check();
+    await checked(DAY, 'faulty discount=12 name=Renamed, other');
+    await expectDay('attention', 'unit_jump faulty closed', 'unit_jump faulty open');
+    await checked(DAY, 'faulty discount=13 name=Renamed, other');
     expect(await stateOf(DAY)).toBe('reconciled');
   });
 
@@ -138,14 +144,13 @@ describe('a title with a fault has a finding, and the title beside it has none',
       withField(title(uid, { date }), /"moneyTransferFee":3.90/, `"moneyTransferFee":${value}`);
     await pull(DAY, ...titleTexts(20).map((_, index) => fee(`u${index}`, DAY, `3.${index + 10}`)));
     const fees = { least: '1.04', most: '9.87', high: '9.88', low: '1.03' };
-    await pull(NEXT, ...Object.entries(fees).map(([uid, value]) => fee(uid, NEXT, value)));
-    await check();
+    await checked(NEXT, ...Object.entries(fees).map(([uid, value]) => fee(uid, NEXT, value)));
     expect(await findings()).toEqual(['fee_unusual high open', 'fee_unusual low open']);
   });
 });
 
 describe('a finding', () => {
-  const FAULTY = title('faulty', { value: '0' });
+  const FAULTY = 'faulty value=0';
 
   const resolve = (newestId: bigint, titleId: bigint | null = null) =>
     resolveFindings(
@@ -157,25 +162,20 @@ describe('a finding', () => {
     (await world.database.prisma.checkFinding.aggregate({ _max: { id: true } }))._max.id ?? 0n;
 
   test('is closed when the title no longer has the fault, and is there again with the fault', async () => {
-    await pull(DAY, FAULTY, title('right'));
-    await check();
-    await pull(DAY, title('right'), title('more'));
+    await checked(DAY, FAULTY, 'right');
+    await pull(DAY, 'right, more');
     expect(await stateOf(DAY)).toBe('attention');
     await check();
-    expect(await findings()).toEqual(['value_not_positive faulty closed']);
-    expect(await stateOf(DAY)).toBe('reconciled');
-    await pull(DAY, FAULTY, title('right'), title('more'));
-    await check();
+    await expectDay('reconciled', 'value_not_positive faulty closed');
+    await checked(DAY, FAULTY, 'right, more');
     expect(await findings()).toEqual(['value_not_positive faulty open']);
   });
 
   test('keeps its day in attention until a person resolves the finding with a reason', async () => {
-    await pull(DAY, FAULTY, title('right'));
-    await check();
+    await checked(DAY, FAULTY, 'right');
     // The first merge had reconciled the day before the checks ran. A checkpoint never moves back.
     expect((await readCheckpoint(world.database))?.lastReconciledDate).toBe(DAY);
-    await pull(NEXT, title('zero', { date: NEXT, value: '0' }));
-    await check();
+    await checked(NEXT, 'zero value=0');
     expect(await resolve(await newest())).toBe(1);
     expect(await stateOf(DAY)).toBe('reconciled');
     expect(await stateOf(NEXT)).toBe('attention');
@@ -185,27 +185,22 @@ describe('a finding', () => {
   });
 
   test('that came after the person looked is not resolved', async () => {
-    await pull(DAY, FAULTY);
-    await check();
+    await checked(DAY, FAULTY);
     const seen = await newest();
-    await pull(DAY, FAULTY, title('late', { value: '0' }));
-    await check();
+    await checked(DAY, FAULTY, 'late value=0');
     expect(await resolve(seen)).toBe(1);
-    expect(await findings()).toEqual([
+    await expectDay(
+      'attention',
       'value_not_positive faulty resolved',
       'value_not_positive late open',
-    ]);
-    expect(await stateOf(DAY)).toBe('attention');
+    );
   });
 
   test('that is there again after the person looked is not resolved', async () => {
-    await pull(DAY, FAULTY);
-    await check();
-    await pull(DAY, title('other', { value: '0' }));
-    await check();
+    await checked(DAY, FAULTY);
+    await checked(DAY, 'other value=0');
     const seen = await newest();
-    await pull(DAY, FAULTY, title('other', { value: '0' }));
-    await check();
+    await checked(DAY, FAULTY, 'other value=0');
     expect(await resolve(seen)).toBe(1);
     expect(await findings()).toEqual([
       'value_not_positive faulty open',
@@ -214,14 +209,11 @@ describe('a finding', () => {
   });
 
   test('stays resolved while the content is the same, and another content has a finding of its own', async () => {
-    await pull(DAY, FAULTY, title('right'));
-    await check();
+    await checked(DAY, FAULTY, 'right');
     await resolve(await newest());
-    await pull(DAY, FAULTY, title('right'), title('more'));
-    await check();
+    await checked(DAY, FAULTY, 'right, more');
     expect(await findings()).toEqual(['value_not_positive faulty resolved']);
-    await pull(DAY, title('faulty', { value: '0', discount: '3' }), title('right'), title('more'));
-    await check();
+    await checked(DAY, 'faulty value=0 discount=3, right, more');
     expect(await findings()).toEqual([
       'value_not_positive faulty open',
       'value_not_positive faulty resolved',
@@ -229,8 +221,7 @@ describe('a finding', () => {
   });
 
   test('of one title can be resolved alone', async () => {
-    await pull(DAY, FAULTY, title('second', { value: '0' }));
-    await check();
+    await checked(DAY, FAULTY, 'second value=0');
     const { id } = await world.database.prisma.title.findFirstOrThrow({
       where: { orderUid: 'second' },
     });
@@ -247,10 +238,10 @@ describe('a sign-off', () => {
     signDay(world.database, DAY, { by, fourEyes: true, requiresChecks: true, bookingsFrom: null });
 
   test('waits for the checks of the present content', async () => {
-    await pull(DAY, title('a'));
+    await pull(DAY, 'a');
     await expect(sign('ana')).rejects.toMatchObject({ context: { fault: 'not_checked' } });
     await check();
-    await pull(DAY, title('a'), title('b'), title('b'));
+    await pull(DAY, 'a, b, b');
     await expect(sign('ana')).rejects.toMatchObject({ context: { fault: 'not_checked' } });
     await check();
     await sign('ana');
@@ -261,8 +252,7 @@ describe('a sign-off', () => {
   });
 
   test('is refused while a finding is open, and to the person who resolved the finding', async () => {
-    await pull(DAY, title('a', { value: '0' }), title('b'));
-    await check();
+    await checked(DAY, 'a value=0, b');
     await expect(sign('bia')).rejects.toMatchObject({ context: { fault: 'not_reconciled' } });
     await resolveFindings(
       world.database,
@@ -275,8 +265,8 @@ describe('a sign-off', () => {
 
   test('by the program is made only for a checked day without a decision of a person', async () => {
     const range = { bookingsFrom: DAY, to: NEXT };
-    await pull(DAY, title('a'));
-    await pull(NEXT, title('zero', { date: NEXT, value: '0' }));
+    await pull(DAY, 'a');
+    await pull(NEXT, 'zero value=0');
     expect(await signCleanDays(world.database, range)).toEqual([]);
     await check();
     expect(await signCleanDays(world.database, range)).toEqual([DAY]);
@@ -284,19 +274,17 @@ describe('a sign-off', () => {
 });
 
 test('a check that is off finds nothing, and its open findings are closed', async () => {
-  await pull(DAY, title('faulty', { value: '0' }));
-  await check();
+  await checked(DAY, 'faulty value=0');
   const off = Object.fromEntries(CHECK_CODES.map((code) => [code, 'off'])) as CheckSeverities;
   await check({ severities: off });
-  expect(await findings()).toEqual(['value_not_positive faulty closed']);
-  expect(await stateOf(DAY)).toBe('reconciled');
+  await expectDay('reconciled', 'value_not_positive faulty closed');
 });
 
 test('dates that are checked are not checked again', async () => {
-  await pull(DAY, title('a'));
-  await pull(NEXT, title('b', { date: NEXT }));
+  await pull(DAY, 'a');
+  await pull(NEXT, 'b');
   expect((await check()).map(({ date }) => date)).toEqual([NEXT, DAY]);
   expect(await check()).toEqual([]);
-  await pull(DAY, title('a'), title('c'));
+  await pull(DAY, 'a, c');
   expect((await check()).map(({ date }) => date)).toEqual([DAY]);
 });

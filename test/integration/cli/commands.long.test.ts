@@ -1,12 +1,105 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { dateIn } from '../../../src/base/values/business-day.ts';
+import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { DAY, openPullWorld } from '../../support/pull-world.ts';
+import { lastAudit } from '../../support/pages-world.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
+import { cpfOf } from '../../support/provider-rows.ts';
+import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const folder = forFile(openFolder);
 const world = forFile(openPullWorld);
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly found: string;
+  readonly nextStep: string | null;
+}
+
+/** The checks by their names. */
+async function doctor(environment: Readonly<Record<string, string>> = {}) {
+  const ran = await runCommand(['doctor', '--json'], { ...environmentOf(world), ...environment });
+  const { checks } = JSON.parse(ran.stdout) as { checks: Check[] };
+  const faults = Object.fromEntries(checks.flatMap((each) => (each.ok ? [] : [[each.name, each]])));
+  return { exit: ran.exit, names: checks.map(({ name }) => name), faults };
+}
+
+test('all is in order, and nothing is written', async () => {
+  const names = ['database', 'rights', 'clock', 'queue', 'platform'];
+  expect(await doctor()).toEqual({ exit: 0, names, faults: {} });
+  expect(await world.database.prisma.pull.count()).toBe(0);
+  const text = await runCommand(['doctor'], environmentOf(world));
+  expect(text.stdout).toMatch(/^database +ok +PostgreSQL \d+/m);
+  expect(text.stdout).toMatch(/^platform +ok +accepts the token, answered 200/m);
+});
+
+test.each([
+  ['DATABASE_URL', 'postgresql://nobody@127.0.0.1:9/none', 'database', /./, 'server'],
+  ['PLATFORM_TOKEN', 'another', 'platform', /401/, 'token'],
+  ['PLATFORM_BASE_URL', 'http://127.0.0.1:9', 'platform', /./, 'PLATFORM_BASE_URL'],
+  ['REDIS_URL', 'redis://127.0.0.1:9', 'queue', /ECONNREFUSED/, 'REDIS_URL'],
+] as const)('a wrong %s is a fault with its next step', async (name, value, part, found, step) => {
+  const { exit, faults } = await doctor({ [name]: value });
+  expect(exit).toBe(1);
+  expect(Object.keys(faults)).toEqual([part]);
+  expect(faults[part]?.found).toMatch(found);
+  expect(faults[part]?.nextStep).toContain(step);
+});
+
+test('a platform that is silent ends no later than the time of the command', async () => {
+  world.sandbox.faults.add({ kind: 'latency', latencyMs: 60_000 });
+  const { faults } = await doctor();
+  expect(faults['platform']?.found).toBe('no answer within 7000 ms');
+});
+
+const traced = (...args: string[]) =>
+  runCommand(args, { DATABASE_URL: world.databaseUrl, LOG_LEVEL: 'trace' });
+
+test('an import of payables reports rejected lines and keeps them', async () => {
+  const path = join(folder.path, 'payables.csv');
+  const head = 'erpKey;supplierTaxId;openValue;dueDate\n';
+  await writeFile(path, `${head}1;529.982.247-25;1.234,50;31/03/2026\n2;52998224726;CANARY;x\n`);
+  const payables = (...args: string[]) => traced('erp-payables', 'import', path, ...args);
+  const dry = await payables('--snapshot', '--dry-run');
+  expect(dry.exit).toBe(3);
+  expect(dry.stdout).toContain('Nothing was changed. Payables would be: 1 inserted');
+  const real = await payables('--snapshot');
+  expect(real.exit).toBe(3);
+  expect(real.stdout).toContain('The snapshot is not complete. No payable is closed');
+  expect(real.stdout).toContain('line 3: openValue: expected an amount such as 1234.50');
+  expect(real.stdout + real.stderr).not.toMatch(/CANARY|52998224726/);
+  await writeFile(path, `${head}1;529.982.247-25;1.234,50;31/03/2026\n`);
+  const complete = await payables('--snapshot', '--count', '1', '--json');
+  expect(complete.exit).toBe(0);
+  expect(JSON.parse(complete.stdout)).toMatchObject({ isComplete: true, unchanged: 1, closed: 0 });
+});
+
+test('an import of suppliers prints the planned changes, makes them, and reports the omitted rows', async () => {
+  const path = join(folder.path, 'suppliers.csv');
+  const head = 'externalId,identificationNumber,name\n';
+  await writeFile(
+    path,
+    `${head}F1,${cpfOf(1)},Ana\nF2,11111111111,CANARY\nF3,12abc34501de35,Bia\n`,
+  );
+  const suppliers = (...args: string[]) => traced('providers', 'import', path, ...args);
+  const dry = await suppliers('--dry-run');
+  expect(dry.exit).toBe(3);
+  expect(dry.stdout).toContain('Nothing was changed. Of 3 provider(s) would be: 2 inserted');
+  const real = await suppliers();
+  expect(real.exit).toBe(3);
+  expect(real.stdout).toMatch(/were: 2 inserted, 0 changed, 0 left as they are, 1 left out/);
+  expect(real.stdout).toContain('line 3: identificationNumber: expected a CPF or CNPJ');
+  expect(real.stdout + real.stderr).not.toMatch(/CANARY|Ana|11111111111/);
+  const again = await suppliers('--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    ...{ dryRun: false, inserted: 0, changed: 0, unchanged: 2, refused: 1 },
+    faults: [{ at: 3, field: 'identificationNumber' }],
+  });
+});
 
 const run = (args: readonly string[], environment: Record<string, string> = {}) =>
   runCommand(args, { DATA_DIR: join(folder.path, 'data'), ...environment });
@@ -61,5 +154,95 @@ describe('pull', () => {
       ),
     });
     await world.pull();
+  });
+});
+
+/** Forgets the ledger. */
+const forgetLedger = () => world.database.prisma.$executeRaw`
+  TRUNCATE conciliation.checkpoint, conciliation.pull, conciliation.day, conciliation.backfill CASCADE`;
+
+async function readCheckpoint() {
+  const [row] = await world.database.prisma.$queryRaw<unknown[]>`
+    SELECT start_date::text AS "startDate", last_reconciled_date::text AS reached, pull_id AS "pullId"
+    FROM conciliation.checkpoint`;
+  return row;
+}
+
+/** Pulls `dates` for a ledger that begins on `startDate`. */
+async function pullDates(startDate: string, dates: readonly (typeof DAY)[]): Promise<void> {
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.checkpoint (id, start_date) VALUES (1, ${startDate}::date)`;
+  for (const date of dates) {
+    await world.serve(date, [titleText({ date })]);
+  }
+}
+
+test.each([
+  ['start', []],
+  ['backfill run', ['--from', DAY, '--to', DAY]],
+])('START_DATE after yesterday is refused by %s, and no ledger is begun', async (command, args) => {
+  await forgetLedger();
+  const started = startCommand([...command.split(' '), ...args], {
+    ...environmentOf(world),
+    CONSOLE_PORT: '0',
+    START_DATE: TODAY,
+  });
+  // A service that starts would never end.
+  const patience = setTimeout(() => started.kill('SIGKILL'), PATIENCE_MS);
+  const ended = await started.ended;
+  clearTimeout(patience);
+  expect(ended).toMatchObject({
+    exit: 2,
+    stderr: expect.stringMatching(
+      `START_DATE: got "${TODAY}", expected a date that is over: in America/Sao_Paulo`,
+    ),
+  });
+  expect(await readCheckpoint()).toBeUndefined();
+  expect(await world.database.prisma.pull.count()).toBe(0);
+});
+
+describe('start-date set', () => {
+  beforeEach(forgetLedger);
+
+  const dates = [0, 1, 2, 3].map((days) => daysFrom(days));
+
+  test('to an earlier date takes the checkpoint back to before the first gap', async () => {
+    await pullDates(daysFrom(1), [...dates, daysFrom(-5)]);
+    expect(await readCheckpoint()).toMatchObject({ reached: daysFrom(3) });
+    const reason = ['--reason', 'a typing error', '--yes'];
+    const set = await run(['start-date', 'set', daysFrom(-5), ...reason], environmentOf(world));
+    expect(set).toMatchObject({ exit: 0, stderr: '' });
+    expect(set.stdout).toBe(
+      `The ledger begins on ${daysFrom(-5)} instead of ${daysFrom(1)}; ` +
+        `every date from ${daysFrom(-5)} to ${daysFrom(-5)} is reconciled.\n`,
+    );
+    expect(await readCheckpoint()).toEqual({
+      startDate: daysFrom(-5),
+      reached: daysFrom(-5),
+      pullId: null,
+    });
+    expect(await lastAudit(world, { action: 'start_date.set' })).toMatchObject({
+      actor: expect.stringMatching(/^command line: /),
+      reason: 'a typing error',
+      details: { from: daysFrom(1), to: daysFrom(-5) },
+    });
+    expect((await run(['verify', '--audit'], environmentOf(world))).exit).toBe(0);
+  });
+
+  test.each([
+    ['today', () => [dateIn('America/Sao_Paulo', new Date()), '--reason', 'x'], /is not over/],
+    ['more than ten years', () => ['0001-01-01', '--reason', 'x', '--yes'], /the earliest date is/],
+    [
+      'an earlier date without a confirmation',
+      () => [daysFrom(-5), '--reason', 'x'],
+      /adds 5 date\(s\) to the ledger.* --yes/,
+    ],
+    ['an empty reason', () => [daysFrom(1), '--reason', ' '], /--reason/],
+  ])('refuses %s with 2', async (_, args, message) => {
+    await pullDates(DAY, []);
+    const ran = await run(['start-date', 'set', ...args()], environmentOf(world));
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toMatch(message);
+    expect(await readCheckpoint()).toMatchObject({ startDate: DAY });
   });
 });

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await openCalendar(world.database, 'following');
 });
 
-/** Carnival is on Monday 16 and Tuesday 17 February 2026; test/unit/domain/holidays.test.ts has the other holidays. */
+/** Carnival is on Monday 16 and Tuesday 17 February 2026; test/unit/domain/business-day.test.ts has the other holidays. */
 const cases: Record<string, readonly Step[]> = {
   'weekly equal values: Saturdays of which the ERP has moved each to the Monday': [
     { titles: 'a 10 due=2026-06-06, b 10 due=2026-06-13, c 10 due=2026-06-20' },

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
@@ -20,6 +19,7 @@ import { readReleaseFaults } from '../../../src/features/review/obstacles.sql.ts
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
+import { logger } from '../../support/logger.ts';
 import {
   clearMatching,
   currentTitleId,
@@ -248,7 +248,6 @@ describe('urgent breaks', () => {
         UPDATE conciliation.erp_payable_import SET started_at = now() - make_interval(hours => ${hours}::int)`;
       expect(await isMatchingDue(world.database, 30)).toBe(!isStale);
       const { database } = world;
-      const logger = pino({ level: 'silent' });
       const config = {
         ...{ erpPayablesMaxAgeHours: 30, timezone: 'America/Sao_Paulo', bookingsFrom: null },
       };

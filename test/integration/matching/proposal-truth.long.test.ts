@@ -8,15 +8,13 @@ import { runMatching } from '../../../src/features/matching/run-matching.sql.ts'
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, pullTitles } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
-import { numbersFrom } from '../../support/random-runs.ts';
+import { amountOf, numbersFrom } from '../../support/random-runs.ts';
 
 const world = worldOfFile();
 
 const TITLES = 600;
 const dateOf = (day: number) =>
   new Date(Date.UTC(2026, 0, 5) + day * 86_400_000).toISOString().slice(0, 10);
-const amountOf = (cents: number) =>
-  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 
 /** Saturdays, Sundays and Carnival, of which the ERP moves the due date to the next business day. */
 const CLOSED = new Set(['2026-02-16', '2026-02-17', '2026-04-03', '2026-04-21', '2026-05-01']);

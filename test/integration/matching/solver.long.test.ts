@@ -8,7 +8,7 @@ import { runMatching } from '../../../src/features/matching/run-matching.sql.ts'
 import { worldOfFile } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
-import { numbersFrom, shuffled } from '../../support/random-runs.ts';
+import { amountOf, numbersFrom, shuffled } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TITLES = 1500;
@@ -36,8 +36,6 @@ const world = worldOfFile();
 
 const dateOf = (day: number) =>
   new Date(Date.UTC(2026, 6, 1) + day * 86_400_000).toISOString().slice(0, 10);
-const amountOf = (cents: number) =>
-  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 
 const BUYERS = ['90021382000122', '44555666000181'] as const;
 /** The first code stands for the first buyer, as a person has confirmed. The others are not confirmed. */

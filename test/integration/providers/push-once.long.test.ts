@@ -32,10 +32,6 @@ const status = (code: number, more: object = {}): Fault => ({
   ...{ kind: 'status', status: code },
   ...more,
 });
-/** Rows with the number of another one. */
-const withNumberOf = (number: number, of: number) =>
-  providerOf(number, { identificationNumber: cpfOf(of) });
-const expectToEnd = async (outcome: object) => expect(await world.pushAll()).toMatchObject(outcome);
 /** A platform with which something happens when an answer has arrived. */
 const afterAnswer = (happen: () => unknown): Parameters<PushWorld['push']>[0] => {
   const { platform } = world.parts;
@@ -142,22 +138,17 @@ describe('the check before a request', () => {
     expect(await world.push()).toMatchObject({ requests: 1, synced: 1, invalid: 250 });
   });
 
-  describe('a duplicate is sent when the other row gives up the number and becomes invalid', () => {
-    const taker = withNumberOf(2, 1);
-    const invalid = providerOf(1, { identificationNumber: cpfOf(11), name: null });
+  test('a duplicate is sent when the other row, whose request was lost, gives up the number and becomes invalid', async () => {
+    await write(providerOf(1));
+    world.sandbox.faults.add(status(500));
+    await world.push();
+    await write(providerOf(2, { identificationNumber: cpfOf(1) }));
+    expect(await world.push()).toMatchObject({ requests: 0, invalid: 2 });
 
-    test('after a request for the other row that was lost', async () => {
-      await write(providerOf(1));
-      world.sandbox.faults.add(status(500));
-      await world.push();
-      await write(taker);
-      expect(await world.push()).toMatchObject({ requests: 0, invalid: 2 });
-
-      await write(invalid);
-      await expectToEnd({ synced: 1 });
-      expect(await rowOf(2)).toMatchObject({ state: 'synced', error: null });
-      expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
-    });
+    await write(providerOf(1, { identificationNumber: cpfOf(11), name: null }));
+    expect(await world.pushAll()).toMatchObject({ synced: 1 });
+    expect(await rowOf(2)).toMatchObject({ state: 'synced', error: null });
+    expect(platformHas(2)?.identificationNumber).toBe(cpfOf(1));
   });
 });
 
@@ -251,9 +242,9 @@ describe('after a failure', () => {
   test('the waits grow with the failures in a row, and nothing is due before', async () => {
     await write(...many(100));
     fail(3);
-    expect(await world.push(slow)).toMatchObject({ delayMs: 50_000 });
-    expect(await world.push(slow)).toMatchObject({ delayMs: 100_000 });
-    expect(await world.push(slow)).toMatchObject({ delayMs: 200_000 });
+    for (const delayMs of [50_000, 100_000, 200_000]) {
+      expect(await world.push(slow)).toMatchObject({ delayMs });
+    }
     expect(await readPushDelayMs(world.database)).toBeGreaterThan(0);
     expect(await readPushDelayMs(world.database)).toBeLessThanOrEqual(200_000);
     const planned = await world.database.prisma.$queryRaw`

@@ -1,7 +1,7 @@
 /** The end of the service, and the recovery of the work that it left. */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { openQueues, type QueueCounts } from '../../../src/core/work/job-queue.ts';
+import { openQueues } from '../../../src/core/work/job-queue.ts';
 import { forTest } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { logger } from '../../support/logger.ts';
@@ -16,10 +16,26 @@ const world = forTest(() => openServiceWorld({ environment: dueSince(MERGING) })
 
 test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', async () => {
   const service = world.spawn({ overrides: null });
-  const day = await mergeAndStall();
+  // One date waits for the lock that every merge takes last; the answer for the other has begun and does not end.
+  const closing = new Client({ connectionString: world.databaseUrl });
+  await closing.connect();
+  await closing.query('BEGIN');
+  await closing.query("SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE");
+  world.sandbox.faults.add({ kind: 'stall', afterBytes: 1_000, date: STALLED });
+  await eventually(async () => {
+    expect(await readPulls(world)).toMatchObject([{ state: 'running' }, { state: 'running' }]);
+    expect(world.sandbox.requests).toMatchObject([{ status: 200 }, { status: 200 }]);
+  });
+  await lockWaits(world.database);
   service.send('SIGTERM');
-  await untilFetchIsGivenUp();
-  await day.release();
+  // Before the grace of a merge is over, after which the merge is given up, too.
+  await eventually(async () =>
+    expect(await readPulls(world)).toEqual([
+      { date: MERGING, state: 'running', attempts: 0 },
+      { date: STALLED, state: 'queued', attempts: 0 },
+    ]),
+  );
+  await closing.end();
   expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
   expect(await readPulls(world)).toEqual([
     { date: MERGING, state: 'merged', attempts: 1 },
@@ -30,7 +46,11 @@ test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', async
   expect(service.logged('database connection lost')).toEqual([]);
 
   // Handed back, so that the next process need not wait until a lock expires.
-  expect(await countJobs()).toMatchObject({ waiting: 1, active: 0 });
+  const { databaseUrl } = world;
+  const queues = await openQueues({ redisUrl: null, databaseUrl, logger });
+  const counts = await queues.pull.counts();
+  await queues.close();
+  expect(counts).toMatchObject({ waiting: 1, active: 0 });
   const next = world.spawn({ overrides: null });
   await expectBothPulled();
   next.send('SIGTERM');
@@ -42,9 +62,14 @@ test('each role does its own part, and together they are the service', async () 
   const scheduler = await world.start({ overrides: null, roles: ['scheduler'] });
   await eventually(async () => expect(await readPulls(world)).toHaveLength(2));
   const console = await world.start({ overrides: null, roles: ['console'] });
-  expect(await getJson(`${console.consoleUrl()}/readyz`)).toEqual({
-    status: 200,
-    body: { status: 'ready', checks: READY_CHECKS },
+  const answer = await fetch(`${console.consoleUrl()}/readyz`);
+  expect(answer.status).toBe(200);
+  // The scheduler has a check of its own.
+  expect(await answer.json()).toEqual({
+    status: 'ready',
+    checks: ['database', 'migrations', 'queue', 'clock'].map((name) => ({
+      ...{ name, ok: true, reason: null },
+    })),
   });
   expect(scheduler.logged('console listening')).toEqual([]);
   expect(world.sandbox.requests).toEqual([]);
@@ -59,60 +84,6 @@ test('each role does its own part, and together they are the service', async () 
   }
 });
 
-/** Of a process without a scheduler. */
-const READY_CHECKS = ['database', 'migrations', 'queue', 'clock'].map((name) => ({
-  name,
-  ok: true,
-  reason: null,
-}));
-
-/**
- * Waits until the service merges one date, and keeps the merge waiting until the returned lock is released,
- * while the other date's answer has begun and does not end.
- */
-async function mergeAndStall(): Promise<{ release(): Promise<void> }> {
-  const closing = await lockClosing();
-  world.sandbox.faults.add({ kind: 'stall', afterBytes: 1_000, date: STALLED });
-  await eventually(async () => {
-    expect(await readPulls(world)).toMatchObject([{ state: 'running' }, { state: 'running' }]);
-    expect(world.sandbox.requests).toMatchObject([{ status: 200 }, { status: 200 }]);
-  });
-  await lockWaits(world.database);
-  return closing;
-}
-
-/** Takes the lock of the closing phase, which every merge takes last. */
-async function lockClosing() {
-  const client = new Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  await client.query('BEGIN');
-  await client.query("SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE");
-  return { release: () => client.end() };
-}
-
-async function countJobs(): Promise<QueueCounts> {
-  const queues = await openQueues({
-    redisUrl: null,
-    databaseUrl: world.databaseUrl,
-    logger,
-  });
-  try {
-    return await queues.pull.counts();
-  } finally {
-    await queues.close();
-  }
-}
-
-/** Before the grace that a merge has is over: after the grace the merge is given up, too. It has cost no attempt. */
-async function untilFetchIsGivenUp(): Promise<void> {
-  await eventually(async () =>
-    expect(await readPulls(world)).toEqual([
-      { date: MERGING, state: 'running', attempts: 0 },
-      { date: STALLED, state: 'queued', attempts: 0 },
-    ]),
-  );
-}
-
 async function expectBothPulled(): Promise<void> {
   await eventually(async () =>
     expect(await readPulls(world)).toEqual([
@@ -120,9 +91,4 @@ async function expectBothPulled(): Promise<void> {
       { date: STALLED, state: 'merged', attempts: 1 },
     ]),
   );
-}
-
-async function getJson(url: string): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(url);
-  return { status: response.status, body: await response.json() };
 }

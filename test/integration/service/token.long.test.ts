@@ -2,8 +2,8 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { createPull } from '../../../src/core/planner/planner.sql.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import { createPull } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { forTest } from '../../support/for-tests.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
 import { eventually, FAST, openAlertingWorld, readPulls } from '../../support/service-world.ts';
@@ -36,9 +36,6 @@ const pulls = async (): Promise<Record<string, string>> =>
     (await readPulls(world)).map(({ date, state, attempts }) => [date, `${state} ${attempts}`]),
   );
 
-const requestPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
-
 /** Status of /readyz, and what its check of the token says; undefined where it has none. */
 async function readiness(service: ServiceProcess) {
   const response = await fetch(`${service.consoleUrl()}/readyz`);
@@ -46,9 +43,6 @@ async function readiness(service: ServiceProcess) {
   const check = checks.find(({ name }) => name === 'token');
   return [response.status, check?.reason];
 }
-
-const READY = [200, null];
-const REFUSED = [503, 'the platform refuses the token'];
 
 test('a refused token stays alerted until there is another token, also when a request that was under way succeeds', async () => {
   const tokenFile = await world.writeFile('token', world.sandbox.issueToken());
@@ -61,7 +55,7 @@ test('a refused token stays alerted until there is another token, also when a re
     environment: { PLATFORM_TOKEN_FILE: tokenFile },
   });
   await eventually(() => expect(world.sandbox.requests).toHaveLength(1));
-  await requestPull(FIRST);
+  await createPull(world.database, { origin: 'manual', date: FIRST, requestedBy: 'test' });
   await eventually(async () => expect(await alerts()).toEqual(['platform_auth open']));
   expect(await pulls()).toEqual({ [YESTERDAY]: 'running 0', [FIRST]: 'queued 0' });
 
@@ -69,11 +63,11 @@ test('a refused token stays alerted until there is another token, also when a re
   await eventually(async () => expect((await pulls())[YESTERDAY]).toBe('merged 1'));
   await sleep(SEVERAL_LOOKS_MS);
   expect(await alerts()).toEqual(['platform_auth open']);
-  expect(await readiness(service)).toEqual(REFUSED);
+  expect(await readiness(service)).toEqual([503, 'the platform refuses the token']);
 
   await world.writeFile('token', world.sandbox.issueToken());
   await eventually(async () => expect((await pulls())[FIRST]).toBe('merged 1'));
   await eventually(async () => expect(await alerts()).toEqual(['platform_auth over']));
-  await eventually(async () => expect(await readiness(service)).toEqual(READY));
+  await eventually(async () => expect(await readiness(service)).toEqual([200, null]));
   await eventually(() => expect(world.webhook.received).toHaveLength(2));
 });

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { BankAccount, Destination } from '../../../src/core/title/promoted-fields.ts';
+import { compareAccounts } from '../../../src/features/accounts/account-change.ts';
 import {
   accountHashOf,
   contradicts,
@@ -265,4 +267,26 @@ test('accounts that differ in one character of one part have two forms', () => {
     ),
     { numRuns: 3_000, seed: 12 },
   );
+});
+
+const seen = (account: string) => {
+  const normalForm = normalAccount({
+    bank: '001',
+    agency: '1',
+    agencyDigit: null,
+    account,
+    accountDigit: null,
+    destination: null,
+  });
+  return { accountHash: accountHashOf(normalForm), normalForm, isRestated: false };
+};
+
+test('the changes of a party without known accounts do not depend on the order of its accounts', () => {
+  const accounts = ['3', '1', '2'].map(seen);
+  const sorted = accounts.map(({ accountHash }) => accountHash).sort();
+  for (const order of [accounts, accounts.toReversed()]) {
+    const { changes } = compareAccounts(toCivilDate('2026-03-02'), [], order);
+    expect(changes.map(({ before }) => before)).toEqual([sorted[0], sorted[0]]);
+    expect(changes.map(({ after }) => after).sort()).toEqual(sorted.slice(1));
+  }
 });

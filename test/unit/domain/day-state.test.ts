@@ -2,6 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { stateAfterMerge } from '../../../src/core/ledger/day-ledger.sql.ts';
 import { isRunHeld } from '../../../src/core/merge/decide-runs.sql.ts';
 import { decideHold } from '../../../src/core/merge/holds.sql.ts';
+import {
+  type SignOffCandidate,
+  type SignOffFault,
+  signOffFault,
+} from '../../../src/features/review/sign-off.sql.ts';
 
 test.each([
   [{ wasClosed: true, openRejects: 0, hasOpenFindings: false }, 'reconciled'],
@@ -54,4 +59,31 @@ test.each([
   ['a limit of 100 never holds', { dates: 7, lost: 700, titles: 700 }, 100, false],
 ] as const)('the limit of a run: %s', (_name, run, limit, isHeld) => {
   expect(isRunHeld(run, limit)).toBe(isHeld);
+});
+
+const day: SignOffCandidate = {
+  contentDigest: 'd1',
+  isSignedOff: false,
+  isRestated: false,
+  obstacles: [],
+};
+
+test.each<[string, Partial<SignOffCandidate>, SignOffFault]>([
+  [
+    'a day is not signed in a state that was not seen',
+    { contentDigest: 'd2' },
+    'changed_meanwhile',
+  ],
+  [
+    'the first obstacle is the reason',
+    { obstacles: ['payment_held', 'own_decision'] },
+    'payment_held',
+  ],
+  [
+    'a day that is not complete has that reason first',
+    { isSignedOff: true, obstacles: ['altered', 'not_reconciled'] },
+    'not_reconciled',
+  ],
+])('%s', (_, change, fault) => {
+  expect(signOffFault({ ...day, ...change }, 'd1')).toBe(fault);
 });

@@ -13,12 +13,6 @@ const takeFrom = (known: KnownTitles, text: string) => {
   return content === null ? null : Buffer.from(content).toString().trimEnd();
 };
 
-test('a hash names the bytes of a text, and nothing else', () => {
-  expect(hashOf('{"a":1}')).toHaveLength(16);
-  expect(hashOf('{"a":1}')).toEqual(hashOf('{"a":1}'));
-  expect(hashOf('{"a":1}')).not.toEqual(hashOf('{"a": 1}'));
-});
-
 test('it is the added multiset without the taken texts', () => {
   const text = fc.integer({ min: 0, max: 60 }).map(String);
   fc.assert(

@@ -1,36 +1,33 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { PullOrigin } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { type PlanLedger, planDue, pullUrgency } from '../../../src/core/planner/pull-plan.ts';
 import { isInWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
+import { backoffDelayMs } from '../../../src/core/work/run-pull.ts';
+import { backfillRangeFault } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 
 const date = toCivilDate;
-const policy = {
-  timeZone: 'America/Sao_Paulo',
-  lookbackDays: 3,
-};
+const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 3 };
 /** 06:00 on Wednesday 2026-03-11. */
 const slotAt = new Date('2026-03-11T09:00:00Z');
 const yesterday = date('2026-03-10');
 
-/** A ledger in which everything up to `lastReconciledDate` was pulled. */
-function ledger(changes: Partial<PlanLedger> = {}): PlanLedger {
-  return {
-    startDate: date('2026-01-01'),
-    lastReconciledDate: date('2026-03-09'),
-    reconciledDates: new Set(),
-    coveredDates: new Set(),
-    failedPulls: new Map(),
-    openPulls: 0,
-    ...changes,
-  };
-}
+/** Everything up to `lastReconciledDate` was pulled. */
+const LEDGER: PlanLedger = {
+  startDate: date('2026-01-01'),
+  lastReconciledDate: date('2026-03-09'),
+  reconciledDates: new Set(),
+  coveredDates: new Set(),
+  failedPulls: new Map(),
+  openPulls: 0,
+};
 
 test('yesterday is the day before the slot on the calendar of the time zone', () => {
   const evening = new Date('2026-03-12T01:30:00Z');
-  expect(planDue(evening, ledger(), policy)[0]?.date).toBe('2026-03-10');
+  expect(planDue(evening, LEDGER, policy)[0]?.date).toBe('2026-03-10');
   const tokyo = { ...policy, timeZone: 'Asia/Tokyo' };
-  expect(planDue(evening, ledger(), tokyo)[0]?.date).toBe('2026-03-11');
+  expect(planDue(evening, LEDGER, tokyo)[0]?.date).toBe('2026-03-11');
 });
 
 test('a window holds its day, or every date since', () => {
@@ -53,4 +50,38 @@ test('a person comes first, then yesterday, the lookback, differing dates, misse
   const withoutSlot = (origin: PullOrigin) =>
     pullUrgency({ origin, from: yesterday, slotAt: null }, policy.timeZone);
   expect([withoutSlot('sweep'), withoutSlot('daily')]).toEqual([3, 4]);
+});
+
+const retry = { attempts: 8, backoffSeconds: 30 };
+
+test('the span doubles from the first delay to at most an hour, and the jitter is full', () => {
+  const spans = [1, 2, 3, 4, 8, 50, 2000].map((spent) => backoffDelayMs(retry, spent, null, 1));
+  expect(spans).toEqual([30_000, 60_000, 120_000, 240_000, 3_600_000, 3_600_000, 3_600_000]);
+  expect(backoffDelayMs(retry, 2, null, 0)).toBe(0);
+  expect(backoffDelayMs(retry, 2, null, 0.5)).toBe(30_000);
+});
+
+test('a delay that the platform named is never undercut', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 20 }),
+      fc.integer({ min: 0, max: 86_400 }),
+      fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+      (spent, retryAfter, random) =>
+        backoffDelayMs(retry, spent, retryAfter, random) >= retryAfter * 1000,
+    ),
+  );
+});
+
+test.each([
+  [0, 0, null],
+  [-4, 0, null],
+  [-3659, 0, null],
+  [0, -4, 'The range ends on 2026-03-07, before it begins on 2026-03-11.'],
+  [-4, 1, 'The range ends on 2026-03-12, which is in the future: today is 2026-03-11.'],
+  [-3660, 0, 'The range has 3661 dates. A backfill takes at most 3660 (ten years).'],
+])('the fault of a backfill from day %i to day %i, today being day 0: %s', (from, to, fault) => {
+  const today = date('2026-03-11');
+  const range = { from: addDays(today, from), to: addDays(today, to) };
+  expect(backfillRangeFault(range, today)?.message ?? null).toBe(fault);
 });

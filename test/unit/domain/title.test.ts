@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { type Decimal, parseDecimal } from '../../../src/base/values/decimal.ts';
 import {
@@ -9,6 +10,7 @@ import {
   TITLE_COLUMNS,
   type Title,
   type TitleColumn,
+  TitleFold,
   VALUE_COLUMNS,
 } from '../../../src/core/title/title.ts';
 import { checkTitle, dayWindow } from '../../../src/core/title/title-contract.ts';
@@ -111,4 +113,31 @@ it('no value runs into the next', () => {
     shift('a', '=bc'),
   ];
   expect(new Set(hashes).size).toBe(hashes.length);
+});
+
+const hashDigits = fc.stringMatching(/^[0-9a-f]{32}$/);
+
+function foldOf(hashes: readonly string[]): string {
+  const fold = new TitleFold();
+  for (const hash of hashes) fold.addBytes(Buffer.from(hash, 'hex'));
+  return `${fold.count} ${fold.toText()}`;
+}
+
+test('the sum is the sum of the hashes modulo 2^128, in any order', () => {
+  fc.assert(
+    fc.property(fc.array(hashDigits, { maxLength: 50 }), (hashes) => {
+      const sum = hashes.reduce((total, hash) => total + BigInt(`0x${hash}`), 0n);
+      const expected = `${hashes.length} ${(sum % 2n ** 128n).toString(16).padStart(32, '0')}`;
+      expect(foldOf(hashes)).toBe(expected);
+      expect(foldOf(hashes.toReversed())).toBe(expected);
+    }),
+  );
+});
+
+test('carries go through every lane', () => {
+  const most = 'f'.repeat(32);
+  expect(foldOf([most, `${'0'.repeat(31)}1`])).toBe(`2 ${'0'.repeat(32)}`);
+  expect(foldOf(Array.from({ length: 70_000 }, () => most))).toBe(
+    `70000 ${(2n ** 128n - 70_000n).toString(16)}`,
+  );
 });
