@@ -70,9 +70,3 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   expect(dateText(bytesOf('accepted_date'))).toBe(title.accepted_date);
   return true;
 }
-
-export function inChunksOf(bytes: Buffer, size: number): Buffer[] {
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
-  return chunks;
-}
