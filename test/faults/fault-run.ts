@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { FaultPoint } from '../../src/base/runtime/fault-points.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { daysFrom, TODAY } from '../support/pull-world.ts';
-import { checkHistory } from './check-history.ts';
+import { checkHistory } from './check-end.ts';
 import type { DatabaseTemplate } from './database-template.ts';
 import { commandFor, type RunCase } from './fault-names.ts';
 import { openFaultWorld } from './fault-world.ts';
