@@ -12,16 +12,18 @@ import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { TokenSource } from '../../../src/core/platform/token.ts';
 import { sweepWindow } from '../../../src/core/title/title-contract.ts';
 import {
+  answer,
   DAY,
   failureOf,
   fetchDay,
   fetchText,
+  head,
+  JSON_TYPE,
   openClient,
   serving,
   startServer,
   TOKEN,
 } from './client-fixture.ts';
-import { answer, head, JSON_TYPE } from './raw-server.ts';
 
 const SECRET = '52998224725';
 
