@@ -14,9 +14,8 @@ import {
   SyntheticDays,
 } from '../../../src/demo/sandbox.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
-import { FaultPlan } from './faults.ts';
+import { FaultPlan, sendAnswer, standsIn } from './faults.ts';
 import { ProviderRegistry, type RegisteredProvider } from './providers.ts';
-import { sendAnswer, standsIn } from './send-answer.ts';
 
 export interface SandboxOptions {
   /** Default: any free port. */
