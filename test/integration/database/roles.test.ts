@@ -181,12 +181,6 @@ test('a reader may take no advisory lock, so not those of the queue, which the s
   );
   expect(functions.length).toBeGreaterThan(20);
   expect(functions.filter(({ may }) => may)).toEqual([]);
-  for (const name of ['pulls', 'sweeps', 'pushes']) {
-    for (const lock of ['pg_advisory_lock', 'pg_try_advisory_lock', 'pg_advisory_lock_shared']) {
-      const taking = `SELECT ${lock}(hashtext('bullmq:finalization'), hashtext('${name}'))`;
-      expect(await outcomeOf('finance', taking)).toBe(INSUFFICIENT_PRIVILEGE);
-    }
-  }
   await migrateQueue(world.databaseUrl, logger);
   await migrate({ databaseUrl: world.databaseUrl, logger, roles: true });
   const databaseUrl = users.urlOf('worker');

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { discardStrayRows } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
+import { withClient } from '../../support/client.ts';
 import { worldOfFile } from '../../support/file-world.ts';
-import { daysFrom, freshDays } from '../../support/pull-world.ts';
-import { titleText, titleTexts } from '../../support/titles.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
+import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
+import { titlesOf, titleText, titleTexts } from '../../support/titles.ts';
 import { countWritten } from '../../support/written-rows.ts';
 
 const world = worldOfFile();
@@ -263,4 +266,68 @@ test('the staged rows of a killed process are removed, those of running and held
   );
   // One title differs, and six texts are missing: that of the one, and those of the five.
   expect(await Promise.all(rows)).toEqual([[{ rows: 1 }], [{ rows: 1 }], [{ rows: 6 }]]);
+});
+
+let last = 0n;
+
+/** The feed rows after the last position of an ERP. */
+async function readFeed() {
+  const rows = await world.database.prisma.$queryRaw<
+    { seq: bigint; uid: string; status: string; discount: string }[]
+  >`
+    SELECT change_seq AS seq, order_uid AS uid, status, platform_discounted_value::text AS discount
+    FROM conciliation.title_feed WHERE change_seq > ${last} ORDER BY change_seq`;
+  last = rows.at(-1)?.seq ?? last;
+  return rows.map(({ uid, status, discount }) => `${uid} ${status} ${discount}`);
+}
+
+test('the feed has each inserted, changed, withdrawn and restored title, and no other', async () => {
+  await readFeed();
+  const pull = (...texts: string[]) => world.serve(date, texts);
+  const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const [a = '', b = '', ...rest] = titlesOf(uids, { date, discount: '1' });
+  const restated = titleText({ uid: 'b', date, discount: '2' });
+  await pull(a, b, ...rest);
+  expect((await readFeed()).sort()).toEqual(uids.map((uid) => `${uid} current 1`));
+  await pull(a, b, ...rest);
+  expect(await readFeed()).toEqual([]);
+  await pull(b, ...rest);
+  expect(await readFeed()).toEqual(['a withdrawn 1']);
+  await pull(restated, ...rest);
+  expect(await readFeed()).toEqual(['b current 2']);
+  await pull(restated, ...rest, a);
+  expect(await readFeed()).toEqual(['a current 1']);
+});
+
+test('the numbers of a merge that has not committed are not passed by those of another merge', async () => {
+  // No other test has the first date of the ledger, with which the checkpoint moves.
+  const [first, second] = [DAY, date];
+  // The parties of the second date are others: merges that write the same bank account wait for each other.
+  const others = { code: 'P-2', agent: '11444777000161' };
+  const serve = (of: CivilDate, discount: string) =>
+    world.sandbox.setDayTexts(of, [
+      titleText({ uid: of, date: of, discount, ...(of === second && others) }),
+    ]);
+  serve(first, '1');
+  serve(second, '1');
+  await world.pull(second);
+  await readFeed();
+  serve(second, '2');
+
+  await withClient(world.databaseUrl, async (client) => {
+    // The first merge has numbered its changes and waits for the checkpoint. The second one moves no checkpoint.
+    await client.query('BEGIN');
+    await client.query('SELECT FROM conciliation.checkpoint FOR UPDATE');
+    const merging = world.pull(first);
+    await lockWaits(world.database);
+    const later = world.pull(second);
+    await Promise.race([later, lockWaits(world.database, 2)]);
+    const early = await readFeed();
+    await client.query('COMMIT');
+    await Promise.all([merging, later]);
+    expect([...early, ...(await readFeed())]).toEqual([
+      `${first} current 1`,
+      `${second} current 2`,
+    ]);
+  });
 });
