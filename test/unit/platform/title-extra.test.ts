@@ -127,7 +127,7 @@ describe('fields that the documented interface does not have', () => {
 
 describe('values that an enumeration does not document', () => {
   test('are kept and reported', () => {
-    const agent = accepted(titleWith(['financialAgent', 'type'], 'FUND'));
+    const agent = accepted(titleWith('financialAgent.type', 'FUND'));
     expect(agent.title.financial_agent_type).toBe('FUND');
     expect(agent.title.extra).toBeNull();
     expect(agent.drift).toEqual([
@@ -138,7 +138,7 @@ describe('values that an enumeration does not document', () => {
         value: 'FUND',
       },
     ]);
-    const payment = accepted(titleWith(['financialAgent', 'payment', 'type'], ''));
+    const payment = accepted(titleWith('financialAgent.payment.type', ''));
     expect(payment.title.payment_type).toBe('');
     expect(payment.drift).toEqual([
       {
@@ -151,9 +151,7 @@ describe('values that an enumeration does not document', () => {
   });
 
   test('are reported with at most 64 printable characters', () => {
-    const { drift } = accepted(
-      titleWith(['financialAgent', 'type'], `\u001b[31m${'x'.repeat(100)}`),
-    );
+    const { drift } = accepted(titleWith('financialAgent.type', `\u001b[31m${'x'.repeat(100)}`));
     expect(drift[0]?.value).toBe(`\u{fffd}[31m${'x'.repeat(58)}…`);
     expect(drift[0]?.value).toHaveLength(64);
   });
