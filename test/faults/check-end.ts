@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import type { CivilDate } from '../../src/base/values/business-day.ts';
 import {
   DIGEST_SQL,
   digestOf,
@@ -51,19 +52,30 @@ export async function readDay(client: Client, date: string): Promise<DayRow | un
   return rows[0];
 }
 
-/** (1) Each date is reconciled and equals the platform's answer, as a multiset and with exact amounts. */
+/** (1) A date equals the platform's answer, as a multiset and with exact amounts. Returns its state. */
+export async function checkDay(
+  client: Client,
+  date: CivilDate,
+  served: ServedDays,
+  violations: Violations,
+): Promise<string | null | undefined> {
+  const day = await readDay(client, date);
+  const wanted = served.latest(date);
+  if (day?.digest !== wanted.digest) {
+    violations.add(1, `${date}: ${day?.titles} titles, not the ${wanted.titles.length} served`);
+  }
+  return day?.state;
+}
+
+/** (1) Each date is reconciled and equals the answer, and the checkpoint is at the last one. */
 export async function checkDays(
   client: Client,
   served: ServedDays,
   violations: Violations,
 ): Promise<void> {
   for (const date of served.dates) {
-    const day = await readDay(client, date);
-    const wanted = served.latest(date);
-    if (day?.digest !== wanted.digest) {
-      violations.add(1, `${date}: ${day?.titles} titles, not the ${wanted.titles.length} served`);
-    }
-    if (day?.state !== 'reconciled') violations.add(1, `${date} is ${day?.state}, not reconciled`);
+    const state = await checkDay(client, date, served, violations);
+    if (state !== 'reconciled') violations.add(1, `${date} is ${state}, not reconciled`);
   }
   const { rows } = await client.query<{ date: string | null }>(
     'SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint',

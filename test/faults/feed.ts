@@ -10,11 +10,10 @@ import { createSeededRandom, type SeededRandom } from '../../src/demo/synthetic-
 import { withClient } from '../support/client.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox/sandbox.ts';
-import { readDay } from './check-end.ts';
-import { createTemplate, DATABASES, type DatabaseTemplate } from './database-template.ts';
+import { checkDay } from './check-end.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
 import { FeedProcess } from './feed-process.ts';
-import { openRunFolder } from './run-folder.ts';
+import { createTemplate, DATABASES, type DatabaseTemplate, openRunFolder } from './run-folder.ts';
 import { rowSql, ServedDays } from './served-days.ts';
 import { Violations } from './violations.ts';
 
@@ -406,14 +405,5 @@ async function checkTables(
   for (const { fault, title_id, kind, pull_id } of rows) {
     violations.add(9, `title_change: ${kind} of title ${title_id} by pull ${pull_id} ${fault}`);
   }
-  for (const date of served.dates) {
-    const day = await readDay(client, date);
-    const wanted = served.latest(date);
-    if (day?.digest !== wanted.digest) {
-      violations.add(
-        1,
-        `title: ${date} has ${day?.titles} titles, not the ${wanted.titles.length} served`,
-      );
-    }
-  }
+  for (const date of served.dates) await checkDay(client, date, served, violations);
 }

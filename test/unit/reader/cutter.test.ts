@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_TITLE_BYTES, TitleCutter } from '../../../src/core/reader/cutter.ts';
 import { cutSlowly } from '../../fuzz/slow-titles.ts';
 import { READABLE, REFUSED } from './answer-corpus.ts';
-import { readAnswer, singleBytes, toBuffer } from './read-answer.ts';
+import { readAnswer, singleBytes, toBuffer } from './readers.ts';
 
 /** The titles' bytes, one character a byte; null for an answer that has to be refused. */
 function readByReference(bytes: Buffer): string[] | null {
