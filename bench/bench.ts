@@ -10,14 +10,34 @@ import { readConfig } from '#dist/base/config/config.js';
 import { openDatabase } from '#dist/base/database/database.js';
 import { toCivilDate } from '#dist/base/values/business-day.js';
 import { checkDays } from '#dist/features/checks/check-day.sql.js';
-import { CASES, type Case, DAY_TITLES } from './cases.ts';
 import { runChild } from './child.ts';
-import { type Bench, type Measured, measure, type Side, verify, WARM_UP_DATE } from './measure.ts';
-import { toCount } from './numbers.ts';
+import {
+  type Bench,
+  type Case,
+  type Measured,
+  measure,
+  type Side,
+  verify,
+  WARM_UP_DATE,
+} from './measure.ts';
+import { median, toCount } from './numbers.ts';
 import { startPlatform } from './platform.ts';
 import type { Answer, RenderProgram, Variant } from './render-process.ts';
-import { renderTable } from './report.ts';
 import { logger, type Server, withServer } from './server.ts';
+
+/** Titles of one day where there are many days. */
+const DAY_TITLES = 1000;
+
+const ONE_DAY = { days: 'one', before: 'nothing', answer: 'base', pullsAtOnce: 1 } as const;
+const MANY_DAYS = { ...ONE_DAY, days: 'many' } as const;
+
+const CASES: readonly Case[] = [
+  { ...ONE_DAY, name: 'first-load', title: 'first load' },
+  { ...ONE_DAY, name: 'identical', title: 'identical re-pull', before: 'base' },
+  { ...ONE_DAY, name: 'changed', title: '1 % changed', before: 'base', answer: 'changed' },
+  { ...MANY_DAYS, name: 'backfill', title: 'backfill, days of 1,000', pullsAtOnce: 4 },
+  { ...MANY_DAYS, name: 'day', title: 'one day of 1,000 after the other', atMostDays: 60 },
+];
 
 const USAGE = `npm run bench -- [options]
 
@@ -27,7 +47,7 @@ const USAGE = `npm run bench -- [options]
   --backfill-days <n>   365 unless told; days of 1,000 titles
 `;
 
-export interface CaseResult {
+interface CaseResult {
   readonly case: string;
   readonly title: string;
   readonly size: number;
@@ -153,6 +173,32 @@ async function runCase(
     tell(`${spec.title}, ${size} titles, round ${round + 1}: ${ratio.toFixed(2)}`);
   }
   return { case: spec.name, title: spec.title, size, rounds };
+}
+
+const SIDES = ['ours', 'limit'] as const;
+
+const HEAD = ['case', 'titles', 'side', 'titles/s', 'ratio (min–max)', 'peak MB', 'CPU ms/pull'];
+
+const count = (value: number) => Math.round(value).toLocaleString('en');
+const decimal = (value: number) => value.toFixed(2);
+
+/** A Markdown table with two lines for each case and size: medians over the rounds, but of memory the worst. */
+function renderTable(results: readonly CaseResult[]): string {
+  const lines = results.flatMap(({ title, size, rounds }) => {
+    const ratios = rounds.map(({ ratio }) => ratio);
+    return SIDES.map((side) => {
+      const of = (field: 'titlesPerSecond' | 'peakMemoryBytes' | 'workerCpuMsPerPull') =>
+        rounds.map((round) => round[side][field]);
+      return [
+        ...[title, count(size), side, count(median(of('titlesPerSecond')))],
+        `${decimal(median(ratios))} (${decimal(Math.min(...ratios))}–${decimal(Math.max(...ratios))})`,
+        count(Math.max(...of('peakMemoryBytes')) / 1e6),
+        decimal(median(of('workerCpuMsPerPull'))),
+      ];
+    });
+  });
+  const table = [HEAD, HEAD.map(() => '---'), ...lines];
+  return table.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
 try {

@@ -3,20 +3,34 @@ import { deepStrictEqual } from 'node:assert';
 import type { Client } from 'pg';
 import { addDays, type CivilDate, toCivilDate } from '#dist/base/values/business-day.js';
 import { AMOUNT_COLUMNS } from '#dist/core/title/title.js';
-import type { Case } from './cases.ts';
 import { runChild } from './child.ts';
 import type { EngineProgram, PullCounts } from './engine-process.ts';
 import type { LimitProgram } from './limit-process.ts';
 import type { MeterReading } from './meter.ts';
 import { itemAt } from './numbers.ts';
 import type { Platform } from './platform.ts';
-import type { Answer } from './render-process.ts';
+import type { Answer, Variant } from './render-process.ts';
 import type { Server } from './server.ts';
 
 /** Of a pull before the clock starts. */
 export const WARM_UP_DATE = toCivilDate('2021-03-01');
 
 export type Side = 'ours' | 'limit';
+
+/** What is measured against the limit. */
+export interface Case {
+  readonly name: string;
+  readonly title: string;
+  /** `one`: one response of each size; `many`: responses of 1,000 titles, one for each day. */
+  readonly days: 'one' | 'many';
+  /** The last days only; all of them unless given. */
+  readonly atMostDays?: number;
+  /** What the tables hold when the clock starts. */
+  readonly before: 'nothing' | 'base';
+  readonly answer: Variant;
+  /** Concurrent pulls of our side; the limit takes one response after the other. */
+  readonly pullsAtOnce: number;
+}
 
 /** What all runs have in common. */
 export interface Bench {

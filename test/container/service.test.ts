@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Client, type QueryResultRow } from 'pg';
+import { Client } from 'pg';
 import {
   GenericContainer,
   Network,
@@ -8,12 +8,15 @@ import {
   Wait,
 } from 'testcontainers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDays, lastClosedDate } from '../../src/base/values/business-day.ts';
-import { datesBetween } from '../../src/core/planner/pull-plan.ts';
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  lastClosedDate,
+} from '../../src/base/values/business-day.ts';
 import { IMAGE } from '../support/container-setup.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
-import { outputOf, runProgram } from '../support/program.ts';
-import type { Fault } from '../support/sandbox/faults.ts';
+import { outputOf } from '../support/program.ts';
 import { askConsole } from './ask-console.ts';
 import { describeContainer } from './describe-container.ts';
 
@@ -27,8 +30,6 @@ class HardenedContainer extends GenericContainer {
   }
 }
 
-type ServiceStack = Awaited<ReturnType<typeof openServiceStack>>;
-
 const ROOT = join(import.meta.dirname, '../..');
 const PASSWORD = 'only-for-tests';
 const STARTUP_MS = 120_000;
@@ -41,8 +42,8 @@ const LOGINS = `
   CREATE ROLE migrator LOGIN PASSWORD '${PASSWORD}';
   CREATE ROLE worker LOGIN PASSWORD '${PASSWORD}' IN ROLE conciliation_worker;`;
 
-/** PostgreSQL, Redis and a sandbox in containers, and the service beside them. */
-async function openServiceStack() {
+/** PostgreSQL, Redis and a sandbox in containers, and the service beside them, as the login of the worker. */
+async function openServiceStack(startDate: CivilDate) {
   const network = await new Network().start();
   const started: { stop(): Promise<unknown> }[] = [network];
   const close = async () => {
@@ -55,64 +56,46 @@ async function openServiceStack() {
       startSandbox(network),
     ]);
     started.push(postgres, redis, sandbox);
-    await withClient(postgres, 'postgres', (client) => client.query(LOGINS));
-    const control = (options: object) =>
-      outputOf('docker', [
-        ...['exec', sandbox.getId(), 'node', '--input-type=module', '--eval'],
-        `const answer = await fetch('http://127.0.0.1:8082', ${JSON.stringify(options)});
-         if (!answer.ok) process.exit(1);
-         console.log(await answer.text());`,
-      ]);
-    const token = (await control({ method: 'GET' })).trim();
-
+    await withClient(postgres, 'postgres', async (client) => {
+      await client.query(LOGINS);
+      await client.query('CREATE DATABASE erp OWNER migrator');
+    });
+    const token = await outputOf('docker', [
+      ...['exec', sandbox.getId(), 'node', '--input-type=module', '--eval'],
+      `console.log(await (await fetch('http://127.0.0.1:8082')).text())`,
+    ]);
+    const addresses = (login: string) => ({
+      DATABASE_URL: `postgresql://${login}:${PASSWORD}@postgres:5432/erp`,
+      REDIS_URL: 'redis://redis:6379',
+      // Both are on a network of this test's own.
+      ALLOW_PLAINTEXT: 'postgres,redis',
+    });
+    const migration = await new HardenedContainer(IMAGE)
+      .withNetwork(network)
+      .withEnvironment(addresses('migrator'))
+      .withCommand(['migrate', '--roles'])
+      .withWaitStrategy(Wait.forOneShotStartup())
+      .withStartupTimeout(STARTUP_MS)
+      .start();
+    started.push(migration);
+    // Plain http is for loopback only, so the service lives in the sandbox's network.
+    const service = await new HardenedContainer(IMAGE)
+      .withNetworkMode(`container:${sandbox.getId()}`)
+      .withEnvironment({
+        ...addresses('worker'),
+        PLATFORM_BASE_URL: 'http://127.0.0.1:8081',
+        PLATFORM_TOKEN: token,
+        START_DATE: startDate,
+      })
+      .withWaitStrategy(Wait.forHealthCheck())
+      .withStartupTimeout(STARTUP_MS)
+      .start();
+    started.push(service);
     return {
-      /** The console of the service that runs. */
       consoleUrl: `http://${sandbox.getHost()}:${sandbox.getMappedPort(8080)}`,
-      /** Starts a service as the worker's login on a new database of that name. One at a time: they share the console's port. */
-      async startService(databaseName: string, environment: Readonly<Record<string, string>>) {
-        await withClient(postgres, 'postgres', (client) =>
-          client.query(`CREATE DATABASE ${databaseName} OWNER migrator`),
-        );
-        const addresses = (login: string) => ({
-          DATABASE_URL: `postgresql://${login}:${PASSWORD}@postgres:5432/${databaseName}`,
-          REDIS_URL: 'redis://redis:6379',
-          // Both are on a network of this test's own.
-          ALLOW_PLAINTEXT: 'postgres,redis',
-        });
-        const migration = await new HardenedContainer(IMAGE)
-          .withNetwork(network)
-          .withEnvironment(addresses('migrator'))
-          .withCommand(['migrate', '--roles'])
-          .withWaitStrategy(Wait.forOneShotStartup())
-          .withStartupTimeout(STARTUP_MS)
-          .start();
-        started.push(migration);
-        // Plain http is for loopback only, so the service lives in the sandbox's network.
-        const service = await new HardenedContainer(IMAGE)
-          .withNetworkMode(`container:${sandbox.getId()}`)
-          .withEnvironment({
-            ...addresses('worker'),
-            PLATFORM_BASE_URL: 'http://127.0.0.1:8081',
-            PLATFORM_TOKEN: token,
-            ...environment,
-          })
-          .withWaitStrategy(Wait.forHealthCheck())
-          .withStartupTimeout(STARTUP_MS)
-          .start();
-        started.push(service);
-        return service;
-      },
-      /** The rows of a query in that database. */
-      query: <Row extends QueryResultRow>(databaseName: string, statement: string) =>
-        withClient(
-          postgres,
-          databaseName,
-          async (client) => (await client.query<Row>(statement)).rows,
-        ),
-      /** The sandbox answers with these faults from now on; see test/support/sandbox/faults.ts. */
-      orderFaults: async (faults: readonly Fault[]) => {
-        await control({ method: 'PUT', body: JSON.stringify(faults) });
-      },
+      /** The rows of a query. */
+      query: (statement: string) =>
+        withClient(postgres, 'erp', async (client) => (await client.query(statement)).rows),
       close,
     };
   } catch (error) {
@@ -190,20 +173,14 @@ async function withClient<T>(
   }
 }
 
-const POLL = { timeout: PATIENCE_MS, interval: 250 };
-
-/** As long as the stop may take, and as container hosts commonly wait. */
-const GRACE_SECONDS = 30;
-
+// The stop of a pull is tested in test/integration/service, and that of a container in compose.test.ts.
 describeContainer('the service in a container', () => {
   const yesterday = lastClosedDate('America/Sao_Paulo', new Date());
   const startDate = addDays(yesterday, -9);
-  let stack: ServiceStack;
-  let service: StartedTestContainer;
+  let stack: Awaited<ReturnType<typeof openServiceStack>>;
 
   beforeAll(async () => {
-    stack = await openServiceStack();
-    service = await stack.startService('erp', { START_DATE: startDate });
+    stack = await openServiceStack(startDate);
   });
   afterAll(() => stack?.close());
 
@@ -219,37 +196,8 @@ describeContainer('the service in a container', () => {
     }));
     const readDays = () =>
       stack.query(
-        'erp',
         `SELECT date::text, state FROM conciliation.day WHERE date <= '${yesterday}' ORDER BY date`,
       );
-    await expect.poll(readDays, POLL).toEqual(reconciled);
-  });
-
-  test('ends 0 in its grace when it is stopped in the middle of a pull, which costs no attempt', async () => {
-    await outputOf('docker', ['stop', '-t', String(GRACE_SECONDS), service.getId()]);
-    await stack.orderFaults([{ kind: 'latency', latencyMs: 600_000, times: 'forever' }]);
-    // Yesterday alone is not due before six in the morning.
-    const slow = await stack.startService('slow', { START_DATE: startDate });
-    const readPulls = () =>
-      stack.query<{ state: string; attempts: number }>(
-        'slow',
-        'SELECT state, attempts FROM conciliation.pull',
-      );
-    await expect
-      .poll(async () => (await readPulls()).map(({ state }) => state), POLL)
-      .toContain('running');
-
-    await outputOf('docker', ['stop', '-t', String(GRACE_SECONDS), slow.getId()]);
-    // A process that is killed after its grace ends with 137.
-    const exit = await outputOf('docker', [
-      'inspect',
-      '--format',
-      '{{.State.ExitCode}}',
-      slow.getId(),
-    ]);
-    expect(exit).toBe('0');
-    const { stderr } = await runProgram('docker', ['logs', '--tail', '1', slow.getId()]);
-    expect(stderr).toContain('service stopped');
-    for (const pull of await readPulls()) expect(pull).toEqual({ state: 'queued', attempts: 0 });
+    await expect.poll(readDays, { timeout: PATIENCE_MS, interval: 250 }).toEqual(reconciled);
   });
 });

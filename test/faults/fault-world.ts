@@ -4,10 +4,9 @@ import type { SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
 import { startRedisServer } from '../support/redis.ts';
 import { startSandbox } from '../support/sandbox/sandbox.ts';
-import { DATABASES, type DatabaseTemplate } from './database-template.ts';
 import type { RunCase } from './fault-names.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
-import { openRunFolder } from './run-folder.ts';
+import { DATABASES, type DatabaseTemplate, openRunFolder } from './run-folder.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 
 /** Nothing that the sandbox makes up lies after this, so every title is one that the run has made. */

@@ -12,17 +12,14 @@ export const worldOfFile = (options?: PullWorldOptions): PullWorld =>
   forFile(() => openPullWorld(options));
 
 /** The same, with a new world for each test. */
-export const worldOfEachTest = (options?: PullWorldOptions): PullWorld =>
-  forTest(() => openPullWorld(options));
+export const worldOfEachTest = (): PullWorld => forTest(() => openPullWorld());
 
 /** A world of the file with the roles of the database, and a login for each. */
-export function worldWithUsers(
-  options?: PullWorldOptions,
-): PullWorld & { readonly users: RoleUsers } {
+export function worldWithUsers(): PullWorld & { readonly users: RoleUsers } {
   const users = {} as RoleUsers;
   // After the database is gone, in which the logins have rights.
   afterAll(() => users.drop());
-  const world = worldOfFile(options);
+  const world = worldOfFile();
   beforeAll(async () => {
     const { databaseUrl } = world;
     await migrate({ databaseUrl, logger: world.parts.logger, roles: true });

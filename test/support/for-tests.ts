@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
@@ -29,4 +29,11 @@ const copy = (from: object, to: object) =>
 export async function openFolder() {
   const path = await mkdtemp(join(tmpdir(), 'conciliation-'));
   return { path, close: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Replaces a file of a folder whole, so that a concurrent reader reads the old content. Returns its path. */
+export async function replaceFile(folder: string, name: string, text: string): Promise<string> {
+  await writeFile(join(folder, 'new'), text, { mode: 0o600 });
+  await rename(join(folder, 'new'), join(folder, name));
+  return join(folder, name);
 }

@@ -15,29 +15,29 @@ export interface ExpectedTitle {
   readonly [column: string]: unknown;
 }
 
-type Expected =
-  | {
-      readonly kind: 'merged';
-      /** The day's current titles afterwards, by order. */
-      readonly titles: readonly ExpectedTitle[];
-      /** A pattern for each rejected title, in the response's order; all its reasons are matched. */
-      readonly rejects: readonly RegExp[];
-      /** `path kind value` of what must be in `drift`, once. */
-      readonly drift: readonly string[];
-    }
-  | {
-      /** The day is as it was. */
-      readonly kind: 'retry';
-      readonly code: string;
-      readonly message: RegExp;
-    };
-
-export interface HostileResponse {
+interface Response {
   readonly name: string;
   /** The whole body of the answer for a date. */
   body(date: CivilDate): RawBody['body'];
-  readonly expected: Expected;
 }
+
+/** What becomes of the day. */
+interface Merged {
+  /** The day's current titles afterwards, by order. */
+  readonly titles: readonly ExpectedTitle[];
+  /** A pattern for each rejected title, in the response's order; all its reasons are matched. */
+  readonly rejects: readonly RegExp[];
+  /** `path kind value` of what must be in `drift`, once. */
+  readonly drift: readonly string[];
+}
+
+/** The day is as it was, and the platform is asked again a few times. */
+interface Refused {
+  readonly code: string;
+  readonly message: RegExp;
+}
+
+export type HostileResponse = Response & (Merged | Refused);
 
 /** The titles of every day before its hostile response. */
 export const BEFORE: readonly ExpectedTitle[] = [
@@ -72,23 +72,21 @@ function merged(
     readonly rejects?: readonly RegExp[];
     readonly drift?: readonly string[];
   } = {},
-): Expected {
+): Merged {
   const titles = [...AFTER, ...(outcome.also ?? [])].toSorted((a, b) =>
     a.order_uid < b.order_uid ? -1 : 1,
   );
-  return { kind: 'merged', titles, rejects: outcome.rejects ?? [], drift: outcome.drift ?? [] };
+  return { titles, rejects: outcome.rejects ?? [], drift: outcome.drift ?? [] };
 }
 
-/** Not the documented answer; asked again a few times. */
-function breaksContract(message: RegExp): Expected {
-  return { kind: 'retry', code: 'PLATFORM_CONTRACT', message };
-}
+/** Not the documented answer. */
+const breaksContract = (message: RegExp): Refused => ({ code: 'PLATFORM_CONTRACT', message });
 
-const sends = (
+const sends = <Expected extends Merged | Refused>(
   name: string,
-  body: HostileResponse['body'],
+  body: Response['body'],
   expected: Expected,
-): HostileResponse => ({ name, body, expected });
+) => ({ name, body, ...expected });
 
 const text = (body: string) => () => body;
 const good = (date: CivilDate) => toTexts(AFTER, date).join(',');
@@ -109,7 +107,6 @@ const unknownField = (name: string, type: string) => `${name} unknown_field ${ty
 const DOCUMENTS: readonly HostileResponse[] = [
   sends('an empty body', text(''), breaksContract(/ends early, at byte 0/)),
   sends('white space alone', text(' \n\t '), {
-    kind: 'retry',
     code: 'PLATFORM_UNAVAILABLE',
     message: /still open after 4 bytes/,
   }),
@@ -151,11 +148,7 @@ const DOCUMENTS: readonly HostileResponse[] = [
 ];
 
 /** The good titles with one hostile title among them. */
-function hostileTitle(
-  name: string,
-  title: (date: CivilDate) => string | Buffer,
-  expected: Expected,
-): HostileResponse {
+function hostileTitle(name: string, title: (date: CivilDate) => string | Buffer, expected: Merged) {
   return sends(
     name,
     (date) => {

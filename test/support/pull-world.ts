@@ -42,7 +42,6 @@ export type PullWorld = Awaited<ReturnType<typeof openPullWorld>>;
 
 export interface PullWorldOptions {
   readonly startDate?: CivilDate;
-  readonly timeoutMs?: number;
   /** The clock of the platform and of the engine. */
   readonly now?: () => Date;
 }
@@ -51,8 +50,7 @@ export async function openPullWorld(options: PullWorldOptions = {}) {
   const clock = options.now === undefined ? {} : { now: options.now };
   const { url, database, drop } = await createMigratedDatabase();
   const sandbox = await startSandbox(clock);
-  const { timeoutMs = 10_000 } = options;
-  const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken(), { timeoutMs });
+  const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken());
   await ensureCheckpoint(database.prisma, options.startDate ?? DAY);
   const parts: PullParts = {
     database,

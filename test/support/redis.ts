@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { openFolder } from './for-tests.ts';
 import { giveBackPort, takePort } from './own-port.ts';
 import { endWithThisProcess, findProgram } from './program.ts';
 
@@ -18,9 +16,9 @@ export function findRedisServer(): string | null {
 export async function startRedisServer(settings: readonly string[] = []) {
   const program = findRedisServer();
   if (program === null) throw new Error('there is no redis-server on the PATH');
-  const folder = await mkdtemp(join(tmpdir(), 'conciliation-redis-'));
+  const folder = await openFolder();
   const port = await takePort();
-  const start = () => spawnServer(program, port, folder, settings);
+  const start = () => spawnServer(program, port, folder.path, settings);
   let child = await start();
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -40,7 +38,7 @@ export async function startRedisServer(settings: readonly string[] = []) {
     async stop() {
       await kill();
       giveBackPort(port);
-      await rm(folder, { recursive: true, force: true });
+      await folder.close();
     },
   };
 }

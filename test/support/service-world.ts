@@ -1,11 +1,9 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { startWebhook } from '../integration/alerts/webhook.ts';
 import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
+import { openFolder, replaceFile } from './for-tests.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { daysFrom, TODAY } from './pull-world.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
@@ -65,14 +63,8 @@ export async function openAlertingWorld(options: ServiceWorldOptions) {
 
 export async function openServiceWorld(options: ServiceWorldOptions) {
   const { url, database, drop } = await createMigratedDatabase();
-  const folder = await mkdtemp(join(tmpdir(), 'conciliation-service-'));
-  /** Puts a whole file in a folder of this world, at once; returns its path. */
-  const write = async (name: string, text: string) => {
-    // A concurrent reader reads the old content.
-    await writeFile(join(folder, 'new'), text, { mode: 0o600 });
-    await rename(join(folder, 'new'), join(folder, name));
-    return join(folder, name);
-  };
+  const folder = await openFolder();
+  const write = (name: string, text: string) => replaceFile(folder.path, name, text);
   const { now } = options;
   const clockFile = now && (await write('clock', now.toISOString()));
   const sandbox = await startSandbox({ ...SANDBOX, now: () => now ?? new Date() });
@@ -117,7 +109,7 @@ export async function openServiceWorld(options: ServiceWorldOptions) {
       await Promise.all(processes.map((process) => process.kill()));
       await sandbox.close();
       await drop();
-      await rm(folder, { recursive: true, force: true });
+      await folder.close();
     },
   };
 }
@@ -127,6 +119,6 @@ export function readPulls(world: ServiceWorld) {
     SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;
 }
 
-export function eventually<T>(check: () => T | Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> {
-  return vi.waitFor(check, { timeout: timeoutMs, interval: 50 });
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: PATIENCE_MS, interval: 50 });
 }

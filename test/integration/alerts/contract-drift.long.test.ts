@@ -34,7 +34,7 @@ const pull = (more: (index: number) => string) =>
     ),
   );
 
-// test/integration/pull/unchanged.test.ts shows that such a field changes no title and breaks no seal.
+// test/integration/pull/merge.test.ts shows that such a field changes no title and breaks no seal.
 test('a field that comes to every title with one value is one alert until a person acknowledges it', async () => {
   await pull(() => '');
   const spring = () => pull(() => ',"campaign":"spring"');

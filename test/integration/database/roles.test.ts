@@ -1,10 +1,19 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { FEATURES } from '../../../src/app/features.ts';
+import { recordAudit } from '../../../src/base/audit/audit.ts';
 import { migrate } from '../../../src/base/database/migrate.ts';
+import { planPulls } from '../../../src/core/planner/planner.sql.ts';
+import { openQueues } from '../../../src/core/work/job-queue.ts';
+import { migrateQueue } from '../../../src/core/work/postgres-backend.ts';
+import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
+import { runCommand } from '../../support/child-command.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { FORBIDDEN, INSUFFICIENT_PRIVILEGE } from '../../support/forbidden-statements.ts';
 import { logger } from '../../support/logger.ts';
+import { DAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
 import { readWritingStatements } from '../../support/writing-statements.ts';
 
 const world = worldWithUsers();
@@ -122,4 +131,86 @@ test('without the option no role is given any right', async () => {
     ),
   );
   expect(rows).toEqual([]);
+});
+
+/**
+ * Attaches the trigger function to a temporary table whose row type has a cast to audit_entry. The cast
+ * calls a function of the attacker, which reports the user whose rights it has.
+ */
+const ATTACK = [
+  'CREATE TEMPORARY TABLE forged (LIKE conciliation.audit_entry)',
+  `CREATE FUNCTION pg_temp.as_entry(forged) RETURNS conciliation.audit_entry LANGUAGE plpgsql AS $$
+     BEGIN
+       RAISE NOTICE 'ran as %', current_user;
+       RETURN ROW($1.*)::conciliation.audit_entry;
+     END $$`,
+  `CREATE CAST (forged AS conciliation.audit_entry)
+     WITH FUNCTION pg_temp.as_entry(forged) AS IMPLICIT`,
+  `CREATE TRIGGER attack AFTER INSERT ON forged
+     FOR EACH ROW EXECUTE FUNCTION conciliation.link_audit_entry()`,
+  `INSERT INTO forged (id, at, actor, action) VALUES (1, now(), 'attacker', 'user.add')`,
+];
+
+test.each(['erp', 'finance', 'worker'] as const)(
+  'no code of %s runs as the owner',
+  async (role) => {
+    const notices: (string | undefined)[] = [];
+    const attack = withClient(users.urlOf(role), async (client) => {
+      client.on('notice', (notice) => notices.push(notice.message));
+      for (const statement of ATTACK) await client.query(statement);
+    });
+    await expect(attack).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+    expect(notices).toEqual([]);
+  },
+);
+
+test('the trigger function refuses every table but its own, also when the owner attaches it', async () => {
+  const attack = withClient(world.databaseUrl, async (client) => {
+    for (const statement of ATTACK) await client.query(statement);
+  });
+  await expect(attack).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+});
+
+/** Every key that a lock of the program ever had, in both forms of advisory locks, and that of migrations. */
+const KEYS = [7_203_114_001n, 7_201_604_312n, 7_201_604_313n, 720_160_431n, 72_707_369n];
+
+test('a reader may take no advisory lock, so not those of the queue, which the service takes', async () => {
+  const { rows: functions } = await clients.finance.query<{ name: string; may: boolean }>(
+    `SELECT proname AS name, has_function_privilege(oid, 'EXECUTE') AS may
+     FROM pg_proc WHERE proname LIKE 'pg%advisory%'`,
+  );
+  expect(functions.length).toBeGreaterThan(20);
+  expect(functions.filter(({ may }) => may)).toEqual([]);
+  await migrateQueue(world.databaseUrl, logger);
+  await migrate({ databaseUrl: world.databaseUrl, logger, roles: true });
+  const databaseUrl = users.urlOf('worker');
+  const queues = await openQueues({ redisUrl: null, databaseUrl, logger });
+  await queues.pull.enqueue(7n);
+  expect(await queues.pull.jobsOf([7n])).toEqual(new Set([7n]));
+  await queues.close();
+});
+
+test('where a reader may take advisory locks, they stop neither pulls, plans, alerts, the audit log nor a start', async () => {
+  // As on a server where no superuser has run prisma/advisory-locks.sql.
+  await world.database.pool.query('GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC');
+  for (const key of KEYS) await clients.finance.query('SELECT pg_advisory_lock($1::bigint)', [key]);
+  const { exit } = await runCommand(['migrate'], { DATABASE_URL: world.databaseUrl });
+  expect(exit).toBe(0);
+  expect(await world.serve(DAY, [titleText()])).toMatchObject({ inserted: 1 });
+  const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
+  const now = new Date();
+  await planPulls(
+    { database: world.database, features: FEATURES },
+    { slotAt: now, policy, startDate: null, now },
+    1,
+  );
+  await deriveAlerts(world.database, now, { timeZone: 'America/Sao_Paulo' });
+  await recordAudit(world.database.prisma, { actor: 'ana', action: 'export' });
+});
+
+test.each([
+  'SELECT FROM conciliation.program_lock FOR UPDATE',
+  'LOCK TABLE conciliation.day IN SHARE MODE',
+])('a reader cannot lock what the program locks: %s', async (statement) => {
+  expect(await outcomeOf('finance', statement)).toBe(INSUFFICIENT_PRIVILEGE);
 });

@@ -152,14 +152,4 @@ describe('provider', () => {
     expect(after).toMatchObject({ sync_state: 'pending', last_error: null });
     expect(after.changed_at > before.changed_at).toBe(true);
   });
-
-  test('the same content written again is not pushed again', async () => {
-    await client.query(insert);
-    await client.query(recordOutcome);
-    await client.query(
-      `UPDATE conciliation.provider
-       SET name = 'Ana', accounts = '[{"type": "CHECKING_ACCOUNT", "bankNumber": "1"}]'`,
-    );
-    expect(await read()).toMatchObject({ sync_state: 'rejected' });
-  });
 });

@@ -1,6 +1,8 @@
-import type { Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect } from 'node:tls';
 import { inspect } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   PlatformAuthError,
   PlatformContractError,
@@ -11,17 +13,20 @@ import {
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { TokenSource } from '../../../src/core/platform/token.ts';
 import { sweepWindow } from '../../../src/core/title/title-contract.ts';
+import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from '../../support/certificates.ts';
 import {
+  answer,
   DAY,
   failureOf,
   fetchDay,
   fetchText,
+  head,
+  JSON_TYPE,
   openClient,
   serving,
   startServer,
   TOKEN,
 } from './client-fixture.ts';
-import { answer, head, JSON_TYPE } from './raw-server.ts';
 
 const SECRET = '52998224725';
 
@@ -216,4 +221,46 @@ describe('no usable answer', () => {
     expect(failure).toBeInstanceOf(PlatformContractError);
     expect(inspect(failure, { depth: null, showHidden: true })).not.toContain(SECRET);
   });
+});
+
+async function startTlsServer() {
+  let requests = 0;
+  const server = createTlsServer({ key: SERVER_KEY, cert: SERVER_CERTIFICATE }, (_, response) => {
+    requests += 1;
+    response.setHeader('content-type', 'application/json').end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, requests: () => requests };
+}
+
+const given = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+afterEach(() => {
+  if (given === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+  else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = given;
+});
+
+test.each([undefined, '0'])(
+  'a certificate without a trusted authority is refused, with NODE_TLS_REJECT_UNAUTHORIZED %s',
+  async (setting) => {
+    if (setting !== undefined) process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = setting;
+    const { port, requests } = await startTlsServer();
+    const failure = await failureOf(fetchDay(openClient(`https://localhost:${port}`)));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.context).toEqual({ systemCode: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+    expect(requests()).toBe(0);
+  },
+);
+
+test('the certificate is all that is wrong with that server', async () => {
+  const { port } = await startTlsServer();
+  const socket = connect({ host: 'localhost', port, ca: AUTHORITY });
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  await new Promise((resolve, reject) => socket.on('error', reject).on('secureConnect', resolve));
+  expect(socket.authorized).toBe(true);
 });

@@ -6,17 +6,21 @@ import {
   type ConciliationError,
   PlatformContractError,
   PlatformUnavailableError,
+  ShutdownError,
+  StaleFenceError,
 } from '../../../src/base/runtime/errors.ts';
 import {
+  answer,
   failureOf,
   fetchDay,
   fetchText,
+  head,
+  JSON_TYPE,
   openClient,
   readAll,
   serving,
   startServer,
 } from './client-fixture.ts';
-import { answer, head, JSON_TYPE } from './raw-server.ts';
 
 const GZIP = 'content-encoding: gzip';
 const TEXT = JSON.stringify({ titles: Array.from({ length: 2000 }, (_, index) => index) });
@@ -178,4 +182,260 @@ describe('gzip', () => {
       await expect.poll(() => server.openSockets).toBe(0);
     },
   );
+});
+
+const TIMEOUT_MS = 200;
+/** For what must not run out of time on a busy machine. */
+const PATIENT_MS = 1_500;
+const SILENT = 'the platform sent nothing for 0.2 seconds';
+const LENGTH = 'content-length: 1000';
+const MEBIBYTE = Buffer.alloc(1024 * 1024, 0x20);
+/** More than the connection's buffers on both sides hold, so that the server is not done early. */
+const LARGE_MEBIBYTES = 16;
+
+/** Answers the first request with half a body and every later one whole. */
+function startHalfOnce() {
+  return startServer(({ socket }, ordinal) => {
+    if (ordinal === 1) socket.write(`${head('200 OK', JSON_TYPE, LENGTH)}half`);
+    else socket.write(answer('200 OK', '{}', JSON_TYPE));
+  });
+}
+
+/** Sends `block` again and again, as fast as it is taken, until the connection is closed. */
+async function flood(socket: Socket, block: Buffer, times = Number.POSITIVE_INFINITY) {
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  for (let sent = 0; sent < times && !socket.destroyed; sent++) {
+    if (socket.write(block)) continue;
+    await Promise.race([closed, new Promise((resolve) => socket.once('drain', resolve))]);
+  }
+}
+
+describe('silence of the platform ends the attempt', () => {
+  test.each([
+    ['before the first byte', ''],
+    ['within the head', 'HTTP/1.1 200 OK\r\ncontent-'],
+  ])('%s', async (_, bytes) => {
+    const server = await serving(bytes);
+    const failure = await failureOf(fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS })));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toBe(SILENT);
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test.each([
+    ['before the body', ''],
+    ['within the body', 'half of it'],
+  ])('%s', async (_, bytes) => {
+    const server = await serving(head('200 OK', JSON_TYPE, LENGTH) + bytes);
+    const response = await fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS }));
+    const failure = await failureOf(readAll(response));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toBe(SILENT);
+    expect(response.bytesReceived()).toBe(bytes.length);
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+});
+
+describe('the limits of one answer', () => {
+  const MINUTES = TIMEOUT_MS / 60_000;
+  const LIMITS = { maxMinutes: 1, maxBytes: 1000 };
+
+  test('end an answer that keeps dripping', async () => {
+    const server = await startServer(async ({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, LENGTH));
+      while (!socket.destroyed) {
+        await sleep(TIMEOUT_MS / 8);
+        socket.write(' ');
+      }
+    });
+    const limits = { ...LIMITS, maxMinutes: MINUTES };
+    const response = await fetchDay(openClient(server.url, { limits }));
+    const failure = await failureOf(readAll(response));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toBe(`the answer had not ended after ${MINUTES} minutes`);
+    expect(failure.context['limit']).toBe('minutes');
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test.each([false, true])('end an answer that is too long, compressed: %s', async (compressed) => {
+    const text = Buffer.alloc(2000, 0x20);
+    const body = compressed ? gzipSync(text) : text;
+    const encoding = compressed ? ['content-encoding: gzip'] : [];
+    const server = await serving(answer('200 OK', body, JSON_TYPE, ...encoding));
+    const fetchWithin = async (maxBytes: number) =>
+      readAll(
+        await fetchDay(
+          openClient(server.url, { limits: { ...LIMITS, maxMinutes: MINUTES, maxBytes } }),
+        ),
+      );
+    expect(await fetchWithin(2000)).toHaveLength(2000);
+    const failure = await failureOf(fetchWithin(1999));
+    expect(failure).toBeInstanceOf(PlatformContractError);
+    expect(failure.message).toBe('the answer is longer than 1999 bytes (PLATFORM_MAX_BYTES)');
+    expect(failure.context['limit']).toBe('PLATFORM_MAX_BYTES');
+    // The timer of the answer that ended has ended with the answer.
+    await sleep(TIMEOUT_MS * 2);
+    expect(await fetchWithin(2000)).toHaveLength(2000);
+  });
+});
+
+describe('waits that do not count as silence', () => {
+  test('a body that keeps dripping', async () => {
+    const body = '{"titles":[]}';
+    const server = await startServer(async ({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, `content-length: ${body.length}`));
+      for (const byte of body) {
+        await sleep(PATIENT_MS / 10);
+        socket.write(byte);
+      }
+    });
+    expect(await fetchText(openClient(server.url, { timeoutMs: PATIENT_MS }))).toBe(body);
+  });
+
+  test('a slow consumer of a large body', async () => {
+    const server = await startServer(async ({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, 'connection: close'));
+      await flood(socket, MEBIBYTE, LARGE_MEBIBYTES);
+      socket.end();
+    });
+    const response = await fetchDay(openClient(server.url, { timeoutMs: PATIENT_MS }));
+    let turns = 0;
+    for await (const _chunk of response.chunks) if (turns++ === 0) await sleep(PATIENT_MS * 1.1);
+    expect(response.bytesReceived()).toBe(LARGE_MEBIBYTES * MEBIBYTE.length);
+  });
+});
+
+test('requests at once are never more than allowed, bodies included', async () => {
+  const answered: Socket[] = [];
+  const server = await startServer(({ socket }) => {
+    socket.write(head('200 OK', JSON_TYPE, 'content-length: 2'));
+    answered.push(socket);
+  });
+  const client = openClient(server.url, { concurrency: 3 });
+  const texts = Array.from({ length: 6 }, () => fetchText(client));
+  for (const round of [1, 2]) {
+    await expect.poll(() => answered.length).toBe(3);
+    // The others would have had the time.
+    await sleep(50);
+    expect(server.requests).toHaveLength(round * 3);
+    for (const socket of answered.splice(0)) socket.write('{}');
+  }
+  await Promise.all(texts);
+  expect(server.openSockets).toBe(3);
+});
+
+test.each([
+  [
+    'by leaving its loop',
+    async (chunks: AsyncIterable<Uint8Array>) => {
+      for await (const _chunk of chunks) break;
+    },
+  ],
+  [
+    'while it waits for a piece',
+    async (chunks: AsyncIterable<Uint8Array>) => {
+      const iterator = chunks[Symbol.asyncIterator]();
+      await iterator.next();
+      const waiting = failureOf(iterator.next());
+      await iterator.return?.();
+      expect(await waiting).toBeInstanceOf(PlatformUnavailableError);
+    },
+  ],
+])(
+  'a consumer that leaves early %s drops the connection, and the next request works',
+  async (_, leave) => {
+    const server = await startHalfOnce();
+    const client = openClient(server.url, { concurrency: 1 });
+    await leave((await fetchDay(client)).chunks);
+    await expect.poll(() => server.openSockets).toBe(0);
+    expect(await fetchText(client)).toBe('{}');
+  },
+);
+
+describe('a signal that aborts', () => {
+  const ours = new StaleFenceError('taken over');
+
+  test.each([
+    ['one of our errors is thrown as it is', ours, ours],
+    ['anything else is a shutdown', new Error('other'), expect.any(ShutdownError)],
+    ['no reason is a shutdown', undefined, expect.any(ShutdownError)],
+  ])('%s', async (_, reason, expected) => {
+    const server = await startServer(() => {});
+    const failure = await failureOf(fetchDay(openClient(server.url), AbortSignal.abort(reason)));
+    expect(failure).toEqual(expected);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('before the head ends the request', async () => {
+    const server = await startServer(() => {});
+    const stop = new AbortController();
+    const work = failureOf(fetchDay(openClient(server.url), stop.signal));
+    await expect.poll(() => server.requests.length).toBe(1);
+    stop.abort(ours);
+    expect(await work).toBe(ours);
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test('while waiting for a connection ends the wait at once', async () => {
+    const server = await startHalfOnce();
+    const client = openClient(server.url, { concurrency: 1 });
+    const first = await fetchDay(client);
+    const stop = new AbortController();
+    const second = failureOf(fetchDay(client, stop.signal));
+    await sleep(20);
+    stop.abort(ours);
+    expect(await second).toBe(ours);
+    expect(server.requests).toHaveLength(1);
+    await first.chunks[Symbol.asyncIterator]().return?.();
+    expect(await fetchText(client)).toBe('{}');
+  });
+
+  test.each(['identity', 'gzip'])(
+    'while a piece of a body in %s is awaited ends the body',
+    async (encoding) => {
+      const server = await serving(
+        head('200 OK', JSON_TYPE, LENGTH, `content-encoding: ${encoding}`),
+      );
+      const stop = new AbortController();
+      const response = await fetchDay(openClient(server.url), stop.signal);
+      const work = failureOf(readAll(response));
+      await sleep(20);
+      stop.abort(ours);
+      expect(await work).toBe(ours);
+      await expect.poll(() => server.openSockets).toBe(0);
+    },
+  );
+
+  test.each([
+    ['plain', Buffer.from('{}'), []],
+    ['compressed', gzipSync('{}'), ['content-encoding: gzip']],
+  ])(
+    'at the last piece of a %s body keeps it from passing for complete',
+    async (_, body, fields) => {
+      const server = await serving(answer('200 OK', body, JSON_TYPE, ...fields));
+      const stop = new AbortController();
+      const { chunks } = await fetchDay(openClient(server.url), stop.signal);
+      const iterator = chunks[Symbol.asyncIterator]();
+      expect(Buffer.from((await iterator.next()).value).toString()).toBe('{}');
+      await sleep(20);
+      stop.abort(ours);
+      expect(await failureOf(iterator.next())).toBe(ours);
+    },
+  );
+});
+
+test('a client that is closed ends every request under way, also the waiting ones, and takes no more', async () => {
+  const server = await startHalfOnce();
+  const client = openClient(server.url, { concurrency: 1 });
+  const reading = fetchDay(client).then(readAll);
+  await expect.poll(() => server.requests.length).toBe(1);
+  const waiting = fetchDay(client);
+  const failures = [failureOf(reading), failureOf(waiting)];
+  await sleep(20);
+  await client.close();
+  for (const failure of await Promise.all([...failures, failureOf(fetchDay(client))])) {
+    expect(failure).toBeInstanceOf(ShutdownError);
+  }
+  await expect.poll(() => server.openSockets).toBe(0);
+  expect(server.requests).toHaveLength(1);
 });

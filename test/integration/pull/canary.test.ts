@@ -148,7 +148,7 @@ test('unknown fields are recorded by name and type, without their values', async
 describe('an answer that is not the documented one', () => {
   const singing = '{"message":"kanari 11144477735"}';
   const document = (date: CivilDate) => `{"titles":[${titlesOn(date).join(',')}]}`;
-  const bodies: readonly (readonly [string, (date: CivilDate) => RawBody])[] = [
+  test.each<[string, (date: CivilDate) => RawBody]>([
     ['an error object', () => ({ body: singing })],
     [
       'a strange content type',
@@ -165,8 +165,7 @@ describe('an answer that is not the documented one', () => {
       'a raw control character',
       (date) => ({ body: document(date).replace('Singer', 'Si\u0007ger') }),
     ],
-  ];
-  test.each(bodies)('as %s', async (_, bodyOn) => {
+  ])('as %s', async (_, bodyOn) => {
     const date = freshDay();
     world.sandbox.setRawBody(date, bodyOn(date));
     expect(await attempt(date)).toBe('PLATFORM_CONTRACT');
@@ -179,7 +178,7 @@ describe('an answer that is not the documented one', () => {
     body: singing,
     headers: { 'x-kanari': 'kanari', ...headers },
   });
-  const faults: readonly (readonly [string, Fault, string])[] = [
+  test.each<[string, Fault, string]>([
     ['status 400', status(400), 'PLATFORM_REQUEST'],
     ['status 401', status(401, { 'www-authenticate': 'Bearer kanari' }), 'PLATFORM_AUTH'],
     [
@@ -188,8 +187,7 @@ describe('an answer that is not the documented one', () => {
       'PLATFORM_CONTRACT',
     ],
     ['a cut transfer', { kind: 'cut', afterBytes: 900, how: 'end' }, 'PLATFORM_UNAVAILABLE'],
-  ];
-  test.each(faults)('as %s', async (_, fault, code) => {
+  ])('as %s', async (_, fault, code) => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, titlesOn(date));
     world.sandbox.faults.add({ ...fault, date });
@@ -199,7 +197,7 @@ describe('an answer that is not the documented one', () => {
 });
 
 describe('a database that refuses', () => {
-  const refusals: readonly (readonly [string, string, string])[] = [
+  test.each([
     [
       'a staged row by a constraint',
       `ALTER TABLE conciliation.staged_title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`,
@@ -222,27 +220,23 @@ describe('a database that refuses', () => {
       'ALTER TABLE conciliation.title_revision RENAME TO refusal',
       'ALTER TABLE conciliation.refusal RENAME TO title_revision',
     ],
-  ];
-  test.each(refusals)(
-    '%s writes its content neither to the log nor to the ledger',
-    async (name, refuse, permit) => {
-      const date = freshDay();
-      world.sandbox.setDayTexts(date, titlesOn(date, 3));
-      if (name === 'the whole table') {
-        await attempt(date);
-        world.sandbox.setDayTexts(date, titlesOn(date, 3, '2.00'));
-      }
-      await administrator.query(refuse.replace('$DATE', date));
-      try {
-        expect(await attempt(date)).toBe('DEFECT');
-      } finally {
-        await administrator.query(permit);
-      }
-      expect(logged.some((line) => line.includes('pull attempt failed'))).toBe(true);
-      await expectCleanLedger(administrator, secrets);
-      expect(await attempt(date)).toBe('merged');
-    },
-  );
+  ])('%s writes its content neither to the log nor to the ledger', async (name, refuse, permit) => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, titlesOn(date, 3));
+    if (name === 'the whole table') {
+      await attempt(date);
+      world.sandbox.setDayTexts(date, titlesOn(date, 3, '2.00'));
+    }
+    await administrator.query(refuse.replace('$DATE', date));
+    try {
+      expect(await attempt(date)).toBe('DEFECT');
+    } finally {
+      await administrator.query(permit);
+    }
+    expect(logged.some((line) => line.includes('pull attempt failed'))).toBe(true);
+    await expectCleanLedger(administrator, secrets);
+    expect(await attempt(date)).toBe('merged');
+  });
 
   test('a database that ends the session, while titles are staged and while they are merged', async () => {
     const date = freshDay();

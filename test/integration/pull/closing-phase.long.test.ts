@@ -10,7 +10,7 @@ import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
 import { dueSince, eventually } from '../../support/service-world.ts';
-import { titlesOf } from '../../support/titles.ts';
+import { titleTexts } from '../../support/titles.ts';
 
 /** The only date that the service has to pull by itself, and has pulled. */
 const YESTERDAY = daysFrom(-1, TODAY);
@@ -30,8 +30,7 @@ beforeEach(() => {
 });
 
 function setTitles(of: CivilDate, count: number, discount = '1'): void {
-  const uids = Array.from({ length: count }, (_, index) => `t${index}`);
-  world.sandbox.setDayTexts(of, titlesOf(uids, { date: of, discount }));
+  world.sandbox.setDayTexts(of, titleTexts(count, { date: of, discount }));
 }
 
 /** Sessions of the service that do what `condition` says, SQL on pg_stat_activity. */
@@ -52,11 +51,7 @@ async function stopAt(point: FaultPoint): Promise<FaultyService> {
     fire = resolve;
   });
   const service = new FaultyService({
-    environment: {
-      ...environmentOf(world),
-      ...dueSince(YESTERDAY),
-      CONSOLE_PORT: '0',
-    },
+    environment: { ...environmentOf(world), ...dueSince(YESTERDAY), CONSOLE_PORT: '0' },
     overrides: {
       tickMs: 1_000,
       planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },

@@ -1,25 +1,17 @@
 import fc from 'fast-check';
-import { beforeAll, expect, test, vi } from 'vitest';
-import type { Database } from '../../../src/base/database/database.ts';
+import { expect, test, vi } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { parseDecimal } from '../../../src/base/values/decimal.ts';
 import { copyRows, insertRejects } from '../../../src/core/merge/stage-response.sql.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { COPY_START, encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { contentHash, identityHash, type Title } from '../../../src/core/title/title.ts';
-import { createMigratedDatabase } from '../../support/database.ts';
+import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { titleText } from '../../support/titles.ts';
-import { WINDOW } from '../../unit/reader/read-both-ways.ts';
+import { WINDOW } from '../../unit/reader/readers.ts';
 
-let database: Database;
-let pool: Database['pool'];
-beforeAll(async () => {
-  const created = await createMigratedDatabase();
-  database = created.database;
-  pool = database.pool;
-  return created.drop;
-});
+const world = worldOfFile();
 
 const { signal } = new AbortController();
 const RAW = '00112233445566778899aabbccddeeff';
@@ -35,8 +27,8 @@ function titleWith(values: Partial<Title>): Title {
 async function copyTitles(titles: readonly Title[], expression: string): Promise<unknown[]> {
   fence += 1n;
   const rows = titles.map((title, ordinal) => encodeTitle(fence, ordinal, title, RAW));
-  expect(await copyRows(pool, rows, signal)).toBe(titles.length);
-  const found = await pool.query<{ value: unknown }>(
+  expect(await copyRows(world.database.pool, rows, signal)).toBe(titles.length);
+  const found = await world.database.pool.query<{ value: unknown }>(
     `SELECT ${expression} AS value FROM conciliation.staged_title WHERE fence = $1 ORDER BY ordinal`,
     [fence],
   );
@@ -61,7 +53,7 @@ test('PostgreSQL keeps of every amount the digits that it reads from its text', 
     fc.asyncProperty(fc.array(number, { minLength: 50, maxLength: 50 }), async (texts) => {
       const amounts = texts.map(parseDecimal).filter((amount) => amount !== null);
       const titles = amounts.map((amount) => titleWith({ original_value: amount }));
-      const { rows } = await pool.query<{ value: string }>(
+      const { rows } = await world.database.pool.query<{ value: string }>(
         'SELECT written::numeric::text AS value FROM unnest($1::text[]) AS written',
         [amounts.map(({ written }) => written)],
       );
@@ -69,7 +61,7 @@ test('PostgreSQL keeps of every amount the digits that it reads from its text', 
       expect(await copyTitles(titles, 'original_value::text')).toEqual(expected);
       expect(await copyTitles(titles, 'encode(numeric_send(original_value), $$hex$$)')).toEqual(
         (
-          await pool.query<{ value: string }>(
+          await world.database.pool.query<{ value: string }>(
             `SELECT encode(numeric_send(written::numeric), 'hex') AS value
              FROM unnest($1::text[]) AS written`,
             [expected],
@@ -131,7 +123,7 @@ test('texts, truth values, nulls, undocumented fields and hashes', async () => {
 test('PostgreSQL receives the rows of a slow response as they arrive', async () => {
   // Memory must not grow with the response, so no rows may wait in the process.
   const received = async () => {
-    const { rows } = await pool.query<{ bytes: number }>(
+    const { rows } = await world.database.pool.query<{ bytes: number }>(
       `SELECT bytes_processed::int AS bytes FROM pg_stat_progress_copy
        WHERE datname = current_database()`,
     );
@@ -150,7 +142,7 @@ test('PostgreSQL receives the rows of a slow response as they arrive', async () 
       await vi.waitFor(async () => expect(await received()).toBe(expected), PATIENCE_MS);
     }
   }
-  expect(await copyRows(pool, rows(), signal)).toBe(3);
+  expect(await copyRows(world.database.pool, rows(), signal)).toBe(3);
 });
 
 test('rejects', async () => {
@@ -158,8 +150,8 @@ test('rejects', async () => {
     { ordinal: 0, orderUid: null, reasons: ['a "quoted" \\ reason', '', 'NULL'], raw: '{}' },
     { ordinal: 1, orderUid: 'uid', reasons: [], raw: 'ção'.repeat(5000) },
   ].map((reject) => ({ ...reject, rawBytes: 2 ** 40, rawHash: RAW }));
-  expect(await insertRejects(database, 9n, rejects)).toBe(2);
-  const found = await pool.query(
+  expect(await insertRejects(world.database, 9n, rejects)).toBe(2);
+  const found = await world.database.pool.query(
     `SELECT ordinal, order_uid AS "orderUid", reasons, raw, raw_bytes::float8 AS "rawBytes",
             replace(raw_hash::text, '-', '') AS "rawHash"
      FROM conciliation.staged_reject WHERE fence = 9 ORDER BY ordinal`,

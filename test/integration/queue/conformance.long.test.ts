@@ -1,23 +1,132 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import {
   InputError,
   ShutdownError,
   StagingUnavailableError,
   StaleFenceError,
 } from '../../../src/base/runtime/errors.ts';
-import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
-import { UnrecordedJobs } from '../../../src/core/work/job-worker.ts';
+import { ONLY_JOB, openQueues } from '../../../src/core/work/job-queue.ts';
+import {
+  type JobWorker,
+  type JobWorkerOptions,
+  startJobWorker,
+  UnrecordedJobs,
+} from '../../../src/core/work/job-worker.ts';
+import { withClient } from '../../support/client.ts';
+import { createTestDatabase } from '../../support/database.ts';
 import { forTest } from '../../support/for-tests.ts';
+import { recordingLogger } from '../../support/logger.ts';
+import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 import { eventually } from '../../support/service-world.ts';
-import { describeOnEachServer } from './queue-servers.ts';
-import { aborted, openQueueWorld } from './queue-world.ts';
 
 /** A grace that no test lives to see the end of. */
 const FOR_EVER_MS = 3_600_000;
+/** Short, so that a test may wait for it to expire. */
+const LOCK_MS = 1_000;
 
-describeOnEachServer('a queue', (kind) => {
-  const world = forTest(() => openQueueWorld(kind));
+async function startOnPostgres() {
+  const database = await createTestDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  const run = async (statement: string) => {
+    await withClient(inject('serverUrl'), (client) => client.query(statement));
+  };
+  return {
+    redisUrl: null,
+    databaseUrl: database.url,
+    /** Cuts every connection and takes no further one, until `goUp`. The jobs may be lost with it. */
+    async goDown() {
+      await run(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    },
+    goUp: () => run(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
+    stop: () => database.drop(),
+  };
+}
+
+/** Not looked at where the queue is on Redis. */
+const NO_DATABASE = 'postgresql://127.0.0.1:1/none';
+
+async function startOnRedis() {
+  const server = await startRedisServer();
+  return {
+    redisUrl: server.url,
+    databaseUrl: NO_DATABASE,
+    goDown: () => server.kill(),
+    goUp: () => server.restart(),
+    stop: () => server.stop(),
+  };
+}
+
+async function aborted(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+type Handle = JobWorkerOptions['handle'];
+
+/** A queue on a separate server, which is empty at first, and the workers that a test starts. */
+async function openQueueWorld(startServer: typeof startOnPostgres | typeof startOnRedis) {
+  const server = await startServer();
+  const { redisUrl, databaseUrl } = server;
+  const { log, logger } = recordingLogger('debug');
+  const queues = await openQueues({ redisUrl, databaseUrl, logger });
+  const { pull: queue, push: pushQueue } = queues;
+  const workers: JobWorker[] = [];
+  const start = async (
+    options: Pick<JobWorkerOptions, 'queue' | 'handle'> & Partial<JobWorkerOptions>,
+  ) => {
+    const worker = await startJobWorker({ concurrency: 1, lockMs: LOCK_MS, logger, ...options });
+    workers.push(worker);
+    return worker;
+  };
+  return {
+    server,
+    queue,
+    /** Beside it, on the same server. */
+    pushQueue,
+    closeQueues: () => queues.close(),
+    /** Every line logged so far. */
+    log,
+    logged: (message: string) => log.filter((line) => line['msg'] === message),
+    /** Until no job of either queue waits, is delayed, or is in a worker's hands. */
+    idle: () =>
+      eventually(async () => {
+        for (const { counts } of [queue, pushQueue]) {
+          expect(await counts()).toMatchObject({ waiting: 0, active: 0, delayed: 0 });
+        }
+      }),
+    startWorker: (handle: Handle, options: Partial<JobWorkerOptions> = {}) =>
+      start({ queue, handle, ...options }),
+    startPushWorker: (handle: Handle, options: Partial<JobWorkerOptions> = {}) =>
+      start({ queue: pushQueue, handle, ...options }),
+    async close() {
+      await Promise.all(workers.map((worker) => worker.close(0)));
+      await queues.close();
+      await server.stop();
+    },
+  };
+}
+
+const withRedis = findRedisServer() === null ? describe.skip : describe;
+describe('a queue on PostgreSQL', () => testQueue(startOnPostgres));
+withRedis('a queue on Redis (skipped without a redis-server)', () => testQueue(startOnRedis));
+
+function testQueue(startServer: Parameters<typeof openQueueWorld>[0]) {
+  const world = forTest(() => openQueueWorld(startServer));
+
+  /** A worker that has a pull in its hands until it is interrupted. */
+  const holdPull = async (options?: Partial<JobWorkerOptions>) => {
+    let begun = false;
+    const worker = await world.startWorker(async (_pullId, signal) => {
+      begun = true;
+      await aborted(signal);
+      throw new ShutdownError('interrupted');
+    }, options);
+    await world.queue.enqueue(7n);
+    await eventually(() => expect(begun).toBe(true));
+    return worker;
+  };
 
   describe('handing out', () => {
     test('a delayed pull is brought forward by enqueueing it without a delay', async () => {
@@ -155,18 +264,7 @@ describeOnEachServer('a queue', (kind) => {
 
   describe('stopping', () => {
     test('a pull that outlasts the grace is interrupted, and another worker has it at once', async () => {
-      let begun = false;
-      const worker = await world.startWorker(
-        async (_pullId, signal) => {
-          begun = true;
-          await sleep(60_000, undefined, { signal }).catch((cause: unknown) => {
-            throw new ShutdownError('interrupted', { cause });
-          });
-        },
-        { lockMs: 30_000 },
-      );
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(begun).toBe(true));
+      const worker = await holdPull({ lockMs: 30_000 });
       await worker.close(50);
 
       const handled: bigint[] = [];
@@ -187,4 +285,45 @@ describeOnEachServer('a queue', (kind) => {
       expect(await world.queue.counts()).toMatchObject({ waiting: 1, active: 0 });
     });
   });
-});
+
+  // test/faults kills and stops workers in each step of a pull, on either queue.
+  describe('a server that goes away', () => {
+    test('no process hangs or ends, the outage is logged once, and the queue works afterwards', async () => {
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId), { concurrency: 2 });
+      let pushes = 0;
+      await world.startPushWorker(async () => {
+        pushes += 1;
+      });
+      await world.queue.enqueue(1n);
+      await eventually(() => expect(handled).toEqual([1n]));
+      expect(await world.queue.isReachable()).toBe(true);
+
+      await world.server.goDown();
+      await eventually(async () => expect(await world.queue.isReachable()).toBe(false));
+      await expect(world.queue.enqueue(2n)).rejects.toThrow(StagingUnavailableError);
+      await expect(world.queue.jobsOf([2n])).rejects.toThrow(StagingUnavailableError);
+      await expect(world.pushQueue.enqueue(ONLY_JOB)).rejects.toThrow(StagingUnavailableError);
+      await expect(world.queue.counts()).rejects.toThrow(StagingUnavailableError);
+      await eventually(() => expect(world.logged('the queue is not available')).toHaveLength(1));
+      await world.server.goUp();
+      await eventually(() => expect(world.logged('the queue is available again')).toHaveLength(1));
+      expect(await world.queue.isReachable()).toBe(true);
+      await world.queue.enqueue(3n);
+      await eventually(() => expect(handled).toEqual([1n, 3n]));
+      await world.pushQueue.enqueue(ONLY_JOB);
+      await eventually(() => expect(pushes).toBe(1));
+      expect(world.logged('the queue is not available')).toHaveLength(1);
+    });
+
+    test('closing does not wait for it', async () => {
+      const worker = await holdPull();
+      await world.server.goDown();
+      await sleep(300);
+      // Either would have to wait for the server, which comes back only then.
+      await worker.close(100);
+      await world.closeQueues();
+      await world.server.goUp();
+    });
+  });
+}

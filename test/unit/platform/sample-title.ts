@@ -61,19 +61,19 @@ export function barestTitle() {
   return { order: { uid: 'o' }, acceptedDate: '2026-01-02', originalValue: new JsonNumber('1') };
 }
 
-export type Path = readonly string[];
-
-/** The complete title with the field at `path` replaced. */
-export function titleWith(path: Path, replacement: unknown): JsonValue {
-  return toJsonValue(replaced(completeTitle(), path, replacement));
+/** The complete title with a field replaced, such as `order.uid`. */
+export function titleWith(path: string, replacement: unknown): JsonValue {
+  return toJsonValue(replaced(completeTitle(), path.split('.'), replacement));
 }
 
-/** The complete title without the field at `path`. */
-export function titleWithout(path: Path): JsonValue {
-  return toJsonValue(replaced(completeTitle(), path, undefined));
-}
+/** The complete title without a field. */
+export const titleWithout = (path: string): JsonValue => titleWith(path, undefined);
 
-function replaced(object: object, [name = '', ...rest]: Path, replacement: unknown): object {
+function replaced(
+  object: object,
+  [name = '', ...rest]: readonly string[],
+  replacement: unknown,
+): object {
   const entries = Object.entries(object).filter(([field]) => field !== name);
   const inner = (object as Record<string, unknown>)[name];
   const value = rest.length === 0 ? replacement : replaced(inner as object, rest, replacement);

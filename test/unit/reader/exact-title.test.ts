@@ -73,13 +73,6 @@ describe('the value of a title', () => {
     const [escaped, number] = [String.raw`"\u00001.5"`, '1.5'];
     expect(parse(`[${escaped},${number}]`).value).toEqual(['\u00001.5', new JsonNumber('1.5')]);
   });
-
-  it('holds the last of several fields of one name', () => {
-    expect(parse('{"a":1,"b":2,"a":{"c":3,"c":4}}')).toEqual({
-      value: { a: { c: new JsonNumber('4') }, b: new JsonNumber('2') },
-      problems: [],
-    });
-  });
 });
 
 describe('the problems of a title', () => {

@@ -9,8 +9,7 @@ import { TitleFolds } from '../../../src/core/title/title.ts';
 import { fuzzInput } from '../../fuzz/documents.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
-import { readAnswer } from './read-answer.ts';
-import { FENCE, knowing, WINDOW } from './read-both-ways.ts';
+import { FENCE, knowing, readAnswer, WINDOW } from './readers.ts';
 
 /** Titles that end in every way, and that hold what looks like the boundary between two titles. */
 const title = fc.constantFrom(

@@ -1,6 +1,6 @@
-/** A login that may create functions in the schema public runs no code with the rights of another login. */
-import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+/** What logins may not do: run code with the rights of another login, take all connections, reach other databases. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import { readPendingProviders } from '../../../src/features/providers/provider-batches.sql.ts';
 import { withClient } from '../../support/client.ts';
@@ -60,18 +60,12 @@ test.each(['prisma/advisory-locks.sql', 'prisma/roles.sql'])(
   'a superuser who runs %s runs no function of another login',
   async (file) => {
     await plant('format(text, regprocedure)', 'format(text, text)', 'format(text, name)');
-    await run(database.url, await readFile(file, 'utf8'));
+    await run(database.url, readFileSync(file, 'utf8'));
     expect(await victims()).toEqual([]);
     await run(database.url, `SELECT format('%s', 'lo_creat(integer)'::regprocedure)`);
     expect(await victims()).toHaveLength(1);
   },
 );
-
-test('the file of the compose logins pins the path before its first call', async () => {
-  const file = await readFile('compose/logins.sql', 'utf8');
-  const statements = file.replaceAll(/^(--.*|\\set.*)\n/gm, '').trim();
-  expect(statements).toMatch(/^SET search_path = pg_catalog, pg_temp;/);
-});
 
 test('a statement of the service runs no function of another login', async () => {
   const pairs = ['text', 'text', 'text', 'text', 'boolean', 'jsonb', 'jsonb', 'jsonb'];
@@ -126,4 +120,53 @@ test('an owner who cannot take the right is told the statement for a superuser',
   await expect(migrate(asOwner)).rejects.toThrow(MAY_CREATE);
   await run(database.url, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   expect(await migrate(asOwner)).toMatchObject({ applied: [] });
+});
+
+// test/container runs the whole file in the image of PostgreSQL.
+const COMPOSE_LOGINS = readFileSync('compose/logins.sql', 'utf8');
+
+test('the file of the compose logins pins the path before its first call', () => {
+  const statements = COMPOSE_LOGINS.replaceAll(/^(--.*|\\set.*)\n/gm, '').trim();
+  expect(statements).toMatch(/^SET search_path = pg_catalog, pg_temp;/);
+});
+
+/** The statements of the file, without the commands of psql, for the database `postgres`. */
+const STATEMENTS = COMPOSE_LOGINS.replaceAll(/^\\set.*$/gm, '')
+  .replaceAll(/:'\w+_password'/g, `'test'`)
+  .replace('ALTER DATABASE conciliation OWNER', 'ALTER DATABASE postgres OWNER');
+
+/** Roles belong to the server, so the transaction is rolled back. */
+async function afterLogins(query: string): Promise<Record<string, unknown>[]> {
+  return withClient(inject('serverUrl'), async (client) => {
+    await client.query('BEGIN');
+    const [roles = '', rest = ''] = STATEMENTS.split('\\gexec');
+    const made = [await client.query(roles)].flat().at(-1);
+    for (const { format } of made?.rows ?? []) await client.query(format);
+    await client.query(rest);
+    const { rows } = await client.query(query);
+    await client.query('ROLLBACK');
+    return rows;
+  });
+}
+
+test('analysts and the ERP leave connections to the service', async () => {
+  const rows = await afterLogins(
+    `SELECT rolname, rolconnlimit FROM pg_roles
+     WHERE rolname IN ('migrator', 'worker', 'finance', 'erp') ORDER BY 1`,
+  );
+  expect(rows).toEqual([
+    { rolname: 'erp', rolconnlimit: 20 },
+    { rolname: 'finance', rolconnlimit: 20 },
+    { rolname: 'migrator', rolconnlimit: -1 },
+    { rolname: 'worker', rolconnlimit: -1 },
+  ]);
+});
+
+test('the logins reach no other database of the server', async () => {
+  const rows = await afterLogins(
+    `SELECT rolname, datname FROM pg_roles, pg_database
+     WHERE rolname IN ('worker', 'finance', 'erp') AND datname IN ('postgres', 'template1')
+       AND has_database_privilege(rolname, datname, 'CONNECT, TEMPORARY')`,
+  );
+  expect(rows).toEqual([]);
 });
