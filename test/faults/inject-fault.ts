@@ -6,7 +6,7 @@ import type { RedisServer } from '../support/redis.ts';
 import type { FaultName } from './fault-names.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';
 import type { FiredFault } from './faulty-service.ts';
-import { type RunFolder } from './run-folder.ts';
+import type { RunFolder } from './run-folder.ts';
 import type { ProxyState, TcpProxy } from './tcp-proxy.ts';
 
 export interface FaultTargets {

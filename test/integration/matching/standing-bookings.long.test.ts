@@ -198,7 +198,11 @@ const stories: Record<string, readonly JudgedStep[]> = {
     POSTED,
     { pull: '' },
     { on: 1, pull: 'n # due=2099-07-05', matches: 'n=k1 tolerance' },
-    { on: 1, state: 'k1 0 total=# paid as=assignment by=KEY(m)', breaks: 'anticipated_twice! n k1' },
+    {
+      on: 1,
+      state: 'k1 0 total=# paid as=assignment by=KEY(m)',
+      breaks: 'anticipated_twice! n k1',
+    },
     { on: 1, state: 'k2 # due=2099-07-05', breaks: '', matches: 'n=k2 exact' },
   ],
   'what the booking of another date has changed is no alarm for a title of the payable that was reversed before':

@@ -10,6 +10,7 @@ import {
   parseCivilDate,
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
+import { datesBetween } from '../../../src/core/planner/pull-plan.ts';
 import {
   closedDays,
   easterOf,

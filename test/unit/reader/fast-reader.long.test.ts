@@ -6,8 +6,8 @@ import { encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { titleText } from '../../support/titles.ts';
+import { compareTitle, FENCE, fastReader, readWhole, WINDOW } from './readers.ts';
 import { TITLES_OF_EVERY_KIND } from './title-corpus.ts';
-import { compareTitle, fastReader, FENCE, readWhole, WINDOW } from './readers.ts';
 
 const DAY = toCivilDate('2026-03-02');
 
