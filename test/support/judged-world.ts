@@ -299,7 +299,7 @@ export function orderWorldOfFile() {
   beforeEach(async () => {
     // The titles of other tests are of the same supplier and due date.
     if (tests > 0) await judged.pull(own.date, 'rest 9999');
-    own.date = daysFrom(7, own.date);
+    own.date = daysFrom(2, own.date);
     tests += 1;
     own.uid = `order-${tests}`;
     await clearMatching(world.database);
