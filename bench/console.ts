@@ -8,8 +8,7 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { openDatabase } from '#dist/base/database/database.js';
-import { addDays, type CivilDate, dateIn } from '#dist/base/values/business-day.js';
-import { datesBetween } from '#dist/core/planner/pull-plan.js';
+import { addDays, type CivilDate, dateIn, datesBetween } from '#dist/base/values/business-day.js';
 import { readDates, verifyDate } from '#dist/features/verify/verify.sql.js';
 import { runChild } from './child.ts';
 import type { EngineProgram } from './engine-process.ts';

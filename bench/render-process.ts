@@ -4,9 +4,8 @@
  */
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { addDays, type CivilDate } from '#dist/base/values/business-day.js';
+import { addDays, type CivilDate, datesBetween } from '#dist/base/values/business-day.js';
 import { toJsonText } from '#dist/base/values/json-value.js';
-import { datesBetween } from '#dist/core/planner/pull-plan.js';
 import { parseTitle } from '#dist/core/reader/exact-title.js';
 import { rawHash } from '#dist/core/reader/known-texts.js';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '#dist/core/title/title.js';

@@ -6,6 +6,7 @@
 import { hostname } from 'node:os';
 import { recordSettings } from '../base/audit/audit.ts';
 import { auditedSettings, type Config, packageVersion } from '../base/config/config.ts';
+import { findClockFault } from '../base/database/coordination.sql.ts';
 import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
 import { describeError, type Logger } from '../base/runtime/logger.ts';
@@ -14,7 +15,7 @@ import { lastClosedDate } from '../base/values/business-day.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
 import { discardStrayRows } from '../core/ledger/pull-ledger.sql.ts';
-import { findClockFault, startTicker } from '../core/planner/planner.sql.ts';
+import { startTicker } from '../core/planner/planner.sql.ts';
 import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
 import {
   databaseCheck,

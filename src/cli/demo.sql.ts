@@ -7,13 +7,13 @@ import { ROLES, startService } from '../app/service.ts';
 import type { Config, Environment } from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
 import { newToken } from '../base/runtime/secrets.ts';
-import { addDays, type CivilDate } from '../base/values/business-day.ts';
+import { addDays, type CivilDate, datesBetween } from '../base/values/business-day.ts';
 import { createApiKey } from '../console/access/api-keys.sql.ts';
 import { addUser, consumeLink, createLink } from '../console/access/console-users.sql.ts';
 import { hashPassword } from '../console/access/password.ts';
+import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
+import { createPull } from '../core/ledger/pull-ledger.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
-import { createPull, readCheckpoint } from '../core/planner/planner.sql.ts';
-import { datesBetween } from '../core/planner/pull-plan.ts';
 import type { PullParts } from '../core/work/run-pull.ts';
 import {
   type AcceptedTitle,

@@ -1,5 +1,5 @@
 import { type Decision, recordAudit } from '../base/audit/audit.ts';
-import { takeLock } from '../base/database/coordination.sql.ts';
+import { readClock, takeLock } from '../base/database/coordination.sql.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import {
@@ -10,7 +10,6 @@ import {
 } from '../base/values/business-day.ts';
 import { wordsOf } from '../console/shell/page-context.ts';
 import { checkpointAdvance } from '../core/ledger/day-ledger.sql.ts';
-import { readClock } from '../core/planner/planner.sql.ts';
 import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
 import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-ledger.sql.ts';
 import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.ts';

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { openPlatform, openStaging, openToken } from '../app/parts.ts';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { Config } from '../base/config/config.ts';
-import { takeLock } from '../base/database/coordination.sql.ts';
+import { requireSameClock, takeLock } from '../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../base/database/database.ts';
 import { migrate } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
@@ -14,7 +14,6 @@ import {
 } from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
 import { OverdueError, within } from '../base/runtime/timing.ts';
-import { requireSameClock } from '../core/planner/planner.sql.ts';
 import { dayWindow } from '../core/title/title-contract.ts';
 import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
 import { migrateQueue } from '../core/work/postgres-backend.ts';

@@ -8,8 +8,12 @@ import {
   Wait,
 } from 'testcontainers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDays, type CivilDate, lastClosedDate } from '../../src/base/values/business-day.ts';
-import { datesBetween } from '../../src/core/planner/pull-plan.ts';
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  lastClosedDate,
+} from '../../src/base/values/business-day.ts';
 import { IMAGE } from '../support/container-setup.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { outputOf } from '../support/program.ts';

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { type Database, openDatabase } from '../../src/base/database/database.ts';
 import { FAULT_POINTS, type FaultPoint } from '../../src/base/runtime/fault-points.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import { createPull } from '../../src/core/planner/planner.sql.ts';
+import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
 import type { SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import type { SignOffRefusal } from '../../src/features/review/sign-off.sql.ts';
 import { signOffDays } from '../../src/features/review/sign-off.sql.ts';

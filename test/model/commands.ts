@@ -5,11 +5,13 @@ import {
   PlatformUnavailableError,
   StaleFenceError,
 } from '../../src/base/runtime/errors.ts';
-import { addDays, type CivilDate } from '../../src/base/values/business-day.ts';
-import { discardStrayRows, startAttempt } from '../../src/core/ledger/pull-ledger.sql.ts';
+import { addDays, type CivilDate, datesBetween } from '../../src/base/values/business-day.ts';
+import {
+  createPull,
+  discardStrayRows,
+  startAttempt,
+} from '../../src/core/ledger/pull-ledger.sql.ts';
 import * as decisions from '../../src/core/merge/decisions.sql.ts';
-import { createPull } from '../../src/core/planner/planner.sql.ts';
-import { datesBetween } from '../../src/core/planner/pull-plan.ts';
 import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';
 import type { PullWindow } from '../../src/core/title/title-contract.ts';
 import type { PullParts } from '../../src/core/work/run-pull.ts';

@@ -4,8 +4,7 @@
  */
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { addDays, toCivilDate } from '../../src/base/values/business-day.ts';
-import { datesBetween } from '../../src/core/planner/pull-plan.ts';
+import { addDays, datesBetween, toCivilDate } from '../../src/base/values/business-day.ts';
 import { worldOfFile } from '../support/file-world.ts';
 import { assertProperty } from '../support/random-runs.ts';
 import { COMMANDS, MODEL_DATES, type Real, sweepAndPull } from './commands.ts';

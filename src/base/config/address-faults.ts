@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
+import { faultCode } from '../runtime/errors.ts';
 
 /** Whether a host, from the configuration or from a request's `Host` without the port, is this machine. */
 export function isLoopback(host: string): boolean {
@@ -149,10 +150,4 @@ function fileFault(path: string): string | null {
   } catch (error) {
     return faultCode(error);
   }
-}
-
-/** Returns the code of an error, otherwise its name. The messages of sockets and of clients quote the address. */
-export function faultCode(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -1,4 +1,5 @@
 import type { Language } from '../texts/texts.ts';
+import { isPlainDecimal } from '../values/decimal.ts';
 
 /** The type of a cell, which each format encodes in its own way. */
 export type ColumnKind =
@@ -141,9 +142,4 @@ async function* writeLines(
     }
   }
   yield Buffer.from(lines);
-}
-
-/** Whether the text is a decimal in plain notation, such as `-0.17`. */
-export function isPlainDecimal(text: string): boolean {
-  return /^-?\d+(?:\.\d+)?$/.test(text);
 }

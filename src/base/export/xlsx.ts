@@ -1,7 +1,8 @@
 import { InputError } from '../runtime/errors.ts';
 import { daysBetween, parseCivilDate, toCivilDate } from '../values/business-day.ts';
+import { isPlainDecimal } from '../values/decimal.ts';
 import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './table.ts';
-import { CHUNK_LENGTH, isPlainDecimal } from './table.ts';
+import { CHUNK_LENGTH } from './table.ts';
 import { writeZip } from './zip.ts';
 
 /** The row limit of an Excel sheet, less the header. */

@@ -92,3 +92,9 @@ export class StaleFenceError extends kindOf('STALE_FENCE', false) {}
 
 /** The process is stopping. The work returns to the ledger unchanged. */
 export class ShutdownError extends kindOf('SHUTDOWN', false) {}
+
+/** Returns the code of an error, otherwise its name. The messages of sockets and of clients quote the address. */
+export function faultCode(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -18,6 +18,11 @@ export interface Decimal {
  */
 export const MAX_DECIMAL_DIGITS = 100;
 
+/** Whether the text is a decimal in plain notation, such as `-0.17`. */
+export function isPlainDecimal(text: string): boolean {
+  return /^-?\d+(?:\.\d+)?$/.test(text);
+}
+
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**

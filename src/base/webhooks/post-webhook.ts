@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { faultCode } from '../config/address-faults.ts';
+import { faultCode } from '../runtime/errors.ts';
 import { within } from '../runtime/timing.ts';
 
 /** @param id the same in every attempt to deliver one message */

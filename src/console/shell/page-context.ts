@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { isPlainDecimal } from '../../base/export/table.ts';
 import {
   amountText,
   capitalised,
@@ -11,6 +10,7 @@ import {
   textOf,
 } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { isPlainDecimal } from '../../base/values/decimal.ts';
 import { csrfTokenOf } from './guard.ts';
 
 /** Formats numbers, dates and instants for a reader. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../base/database/database.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { AMOUNT_COLUMNS, type TitleFold } from '../title/title.ts';
@@ -182,6 +182,27 @@ export const checkpointAdvance = (pullId: bigint | null): Prisma.Sql => Prisma.s
     SET last_reconciled_date = reached.date, updated_at = now(), pull_id = ${pullId}
     FROM (SELECT max(date) AS date FROM run WHERE date = expected) AS reached
     WHERE reached.date IS NOT NULL`;
+
+/**
+ * Returns null when this database never had a pull. `lastReconciledDate` is null until the first date is reconciled,
+ * and `pause` while the schedule is not paused.
+ */
+export async function readCheckpoint({ prisma }: Database) {
+  const row = await prisma.checkpoint.findFirst();
+  if (row === null) return null;
+  const { startDate, lastReconciledDate, pausedAt, pausedBy, pauseReason } = row;
+  const pause = pausedAt && { at: pausedAt, by: String(pausedBy), reason: String(pauseReason) };
+  return { startDate, lastReconciledDate, pause };
+}
+
+export type Checkpoint = NonNullable<Awaited<ReturnType<typeof readCheckpoint>>>;
+
+/** The first call stores the start of the ledger; later calls only read it. */
+export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
+  await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });
+  const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });
+  return checkpoint.startDate;
+}
 
 /** True for a row `finding` of `check_finding` that keeps its day in attention until a person resolves it. */
 export const IS_OPEN_FINDING = Prisma.sql`

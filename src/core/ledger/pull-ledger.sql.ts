@@ -103,6 +103,24 @@ export const FREE_INTERRUPTIONS = 3;
 /** A process that was started again is another process. */
 const PROCESS_ID = randomUUID();
 
+/** Records a request to pull a date. The row, not the job, decides that the work is due. */
+export async function createPull(
+  { prisma }: { readonly prisma: Pick<Transaction, 'pull'> },
+  pull: {
+    readonly origin: PullOrigin;
+    readonly date: CivilDate;
+    readonly requestedBy: string;
+    readonly backfillId?: bigint;
+  },
+): Promise<bigint> {
+  const { origin, date, requestedBy, backfillId = null } = pull;
+  const { id } = await prisma.pull.create({
+    data: { origin, date, requestedBy, backfillId },
+    select: { id: true },
+  });
+  return id;
+}
+
 /**
  * Claims the pull, also from a worker that runs it. The fence is drawn before the request is sent,
  * so a higher fence also means a newer fetch. Waits for a merge that holds the row of the pull, which then has ended.
@@ -173,6 +191,14 @@ export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFen
   return new StaleFenceError(`pull ${attempt.pullId} was taken over by another attempt`, {
     context: { pullId: String(attempt.pullId), fence: String(attempt.fence) },
   });
+}
+
+/** Cancels a pull that has not ended. Nothing of it was merged or will be. */
+export async function cancelPull(database: Database, pullId: bigint): Promise<void> {
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
+    WHERE id = ${pullId} AND state IN ('queued', 'running')`;
 }
 
 // Constants of this program. No input reaches Prisma.raw.

@@ -7,13 +7,13 @@
 
 import { schedule } from 'node-cron';
 import { latestSlot } from '../../base/config/cron-schedule.ts';
-import { takeLock } from '../../base/database/coordination.sql.ts';
+import { requireSameClock, takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { ConfigError } from '../../base/runtime/errors.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { ensureCheckpoint, readCheckpoint } from '../ledger/day-ledger.sql.ts';
 import type { PullOrigin, PullState } from '../ledger/pull-ledger.sql.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
 import { replaceLostHolds } from '../merge/decisions.sql.ts';
@@ -349,92 +349,4 @@ function readWakeablePulls(
        OR (state = 'running' AND fetch_started_at <=
              CASE WHEN ${isRequested} THEN ${ago(grace.requestedRunningMs)} ELSE ${ago(grace.runningMs)} END)
     ORDER BY id`;
-}
-
-/**
- * Returns null when this database never had a pull. `lastReconciledDate` is null until the first date is reconciled,
- * and `pause` while the schedule is not paused.
- */
-export async function readCheckpoint({ prisma }: Database) {
-  const row = await prisma.checkpoint.findFirst();
-  if (row === null) return null;
-  const { startDate, lastReconciledDate, pausedAt, pausedBy, pauseReason } = row;
-  const pause = pausedAt && { at: pausedAt, by: String(pausedBy), reason: String(pauseReason) };
-  return { startDate, lastReconciledDate, pause };
-}
-
-export type Checkpoint = NonNullable<Awaited<ReturnType<typeof readCheckpoint>>>;
-
-/** The first call stores the start of the ledger; later calls only read it. */
-export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
-  await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });
-  const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });
-  return checkpoint.startDate;
-}
-
-/** Records a request to pull a date. The row, not the job, decides that the work is due. */
-export async function createPull(
-  { prisma }: { readonly prisma: Pick<Transaction, 'pull'> },
-  pull: {
-    readonly origin: PullOrigin;
-    readonly date: CivilDate;
-    readonly requestedBy: string;
-    readonly backfillId?: bigint;
-  },
-): Promise<bigint> {
-  const { origin, date, requestedBy, backfillId = null } = pull;
-  const { id } = await prisma.pull.create({
-    data: { origin, date, requestedBy, backfillId },
-    select: { id: true },
-  });
-  return id;
-}
-
-/** Cancels a pull that has not ended. Nothing of it was merged or will be. */
-export async function cancelPull(database: Database, pullId: bigint): Promise<void> {
-  await database.prisma.$executeRaw`
-    UPDATE conciliation.pull
-    SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
-    WHERE id = ${pullId} AND state IN ('queued', 'running')`;
-}
-
-export async function readClock(database: Database): Promise<Date> {
-  const [row] = await database.prisma.$queryRaw<[{ now: Date }]>`SELECT clock_timestamp() AS now`;
-  return row.now;
-}
-
-/** Returns the fault of this process's clock, see `clockFault`. */
-export async function findClockFault(database: Database): Promise<string | null> {
-  const beforeMs = Date.now();
-  const now = await readClock(database);
-  return clockFault(clockSkewMs(beforeMs, now.getTime(), Date.now()));
-}
-
-/**
- * For work that depends on which dates are over.
- * @throws ConfigError when this process's clock differs from the database's
- */
-export async function requireSameClock(database: Database): Promise<void> {
-  const fault = await findClockFault(database);
-  if (fault === null) return;
-  throw new ConfigError([`the clock of this machine is ${fault}: let NTP set both`]);
-}
-
-const CLOCK_TOLERANCE_MS = 120_000;
-
-/**
- * Returns how far a process's clock is ahead of the database's, in milliseconds; negative: behind. The database's time
- * was read between two readings of the process's clock; a difference within them is uncertain and does not count.
- */
-export function clockSkewMs(beforeMs: number, databaseMs: number, afterMs: number): number {
-  const apartMs = (beforeMs + afterMs) / 2 - databaseMs;
-  const uncertainMs = Math.abs(afterMs - beforeMs) / 2;
-  return Math.sign(apartMs) * Math.max(0, Math.abs(apartMs) - uncertainMs);
-}
-
-/** Returns the difference as part of a sentence; null: it is within the tolerance. */
-export function clockFault(skewMs: number): string | null {
-  if (Math.abs(skewMs) <= CLOCK_TOLERANCE_MS) return null;
-  const seconds = Math.round(Math.abs(skewMs) / 1000);
-  return `${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the clock of the database`;
 }

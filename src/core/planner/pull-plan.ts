@@ -1,7 +1,7 @@
 import {
   addDays,
   type CivilDate,
-  daysBetween,
+  datesBetween,
   lastClosedDate,
 } from '../../base/values/business-day.ts';
 import type { PullOrigin } from '../ledger/pull-ledger.sql.ts';
@@ -119,17 +119,4 @@ const MAX_REPLAN_MINUTES = 60;
  */
 export function replanAfterMinutes(failures: number): number {
   return Math.min(FIRST_REPLAN_MINUTES * 2 ** (failures - 1), MAX_REPLAN_MINUTES);
-}
-
-/** A hundred years. A longer list is the result of a wrong date such as 9999-12-31. */
-const MAX_DATES = 36_525;
-
-/**
- * Returns every date from `from` to `to`, both included; empty when `to` is earlier.
- * @throws RangeError for more than a hundred years
- */
-export function datesBetween(from: CivilDate, to: CivilDate): CivilDate[] {
-  const length = Math.max(0, daysBetween(from, to) + 1);
-  if (length > MAX_DATES) throw new RangeError(`${from} to ${to} is more than a hundred years`);
-  return Array.from({ length }, (_, days) => addDays(from, days));
 }

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
-import { faultCode } from '../../base/config/address-faults.ts';
 import type { Config } from '../../base/config/config.ts';
+import { faultCode } from '../../base/runtime/errors.ts';
 import { within } from '../../base/runtime/timing.ts';
 import type { Language } from '../../base/texts/texts.ts';
 import { postWebhook } from '../../base/webhooks/post-webhook.ts';

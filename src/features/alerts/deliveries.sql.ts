@@ -6,6 +6,7 @@
  */
 import type { Config } from '../../base/config/config.ts';
 import { latestSlot, slotBefore } from '../../base/config/cron-schedule.ts';
+import { readClock } from '../../base/database/coordination.sql.ts';
 import type { Database } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
@@ -14,7 +15,6 @@ import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { wordsOf } from '../../console/shell/page-context.ts';
-import { readClock } from '../../core/planner/planner.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
 import { CAUSE } from './alert-list.sql.ts';

@@ -1,7 +1,12 @@
 /** The days on which the banks of Brazil pay nothing, and the business days on which payments are made instead. */
 import type { Transaction } from '../../base/database/database.ts';
-import { addDays, type CivilDate, isWeekend, toCivilDate } from '../../base/values/business-day.ts';
-import { datesBetween } from '../../core/planner/pull-plan.ts';
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  isWeekend,
+  toCivilDate,
+} from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Whether a payment that is due on a day without service is made on the next or on the last business day. */

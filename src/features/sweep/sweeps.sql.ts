@@ -3,6 +3,7 @@
  * that differs gets a pull.
  */
 
+import { readClock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import {
   type ConciliationError,
@@ -21,7 +22,6 @@ import {
 } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { contentOf } from '../../core/ledger/pull-ledger.sql.ts';
-import { readClock } from '../../core/planner/planner.sql.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/pull-plan.ts';
 import type { ConciliationResponse } from '../../core/platform/conciliation-client.ts';
 import { cutTitles, type RawTitle, TitleCutter } from '../../core/reader/cutter.ts';

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  toCivilDate,
+} from '../../../src/base/values/business-day.ts';
 import { correctStartDate } from '../../../src/cli/ledger.sql.ts';
-import { datesBetween } from '../../../src/core/planner/pull-plan.ts';
 import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { readLedgerDay } from '../../../src/features/review/ledger-days.sql.ts';
 import {

@@ -1,8 +1,12 @@
 /** The evidence of a month whose titles were altered outside of the program, and then repaired by a pull. */
 import { beforeAll, expect, test } from 'vitest';
 import type { ExportRow } from '../../../src/base/export/table.ts';
-import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { datesBetween } from '../../../src/core/planner/pull-plan.ts';
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  toCivilDate,
+} from '../../../src/base/values/business-day.ts';
 import { pastTitles, readChangedTitles } from '../../../src/features/review/changed-titles.sql.ts';
 import {
   EVIDENCE_COLUMNS,

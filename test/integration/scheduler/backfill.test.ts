@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { PULL_STATES, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import { datesBetween } from '../../../src/core/planner/pull-plan.ts';
 import {
   cancelBackfill,
   createBackfill,

@@ -4,13 +4,13 @@ import {
   addDays,
   type CivilDate,
   dateIn,
+  datesBetween,
   daysBetween,
   isWeekend,
   lastClosedDate,
   parseCivilDate,
   toCivilDate,
 } from '../../../src/base/values/business-day.ts';
-import { datesBetween } from '../../../src/core/planner/pull-plan.ts';
 import {
   closedDays,
   easterOf,
