@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-import '#dist/cli.js';
+import { runCommandLine } from '#dist/cli/program.js';
+
+process.exitCode = await runCommandLine(process.argv.slice(2));

@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../base/config/config.ts';
-import type { CommandOfProgram, Exit } from './command.ts';
+import { type CommandOfProgram, EXIT, type Exit } from './command.ts';
 
 interface Group {
   /** Of a name that stands before the names of its commands only. */
@@ -40,7 +40,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
 };
 
 /** Returns the first words to load for a command line: that with which it begins, or all for help and errors. */
-export function commandsFor([first = '']: readonly string[]): readonly string[] {
+function commandsFor([first = '']: readonly string[]): readonly string[] {
   if (first in GROUPS) return [first];
   return first === '--version' ? [] : Object.keys(GROUPS);
 }
@@ -72,4 +72,19 @@ needs a person.`,
     }
   }
   return program;
+}
+
+/** Runs a command line; returns the exit status. */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  let exit: number = EXIT.done;
+  try {
+    const program = await buildProgram((status) => {
+      exit = status;
+    }, commandsFor(args));
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) exit = EXIT.usage;
+  }
+  return exit;
 }
