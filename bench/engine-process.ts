@@ -4,7 +4,7 @@ import { openPlatform, openPulls, openStaging } from '#dist/app/parts.js';
 import { readConfig } from '#dist/base/config/config.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
 import type { CivilDate } from '#dist/base/values/business-day.js';
-import { createPull } from '#dist/core/ledger/pull-ledger.sql.js';
+import { createPull } from '#dist/core/ledger/pull-requests.sql.js';
 import type { PullReport } from '#dist/core/merge/merge.sql.js';
 import { runPull } from '#dist/core/work/run-pull.js';
 import { answerParent } from './child.ts';

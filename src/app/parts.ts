@@ -1,13 +1,12 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import { type Config, packageVersion } from '../base/config/config.ts';
-import { readClock } from '../base/database/coordination.sql.ts';
-import { type Database, openDatabase } from '../base/database/database.ts';
+import { type Database, openDatabase, readClock } from '../base/database/database.ts';
 import { migrate, pendingMigrations } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
-import { ensureCheckpoint } from '../core/ledger/day-ledger.sql.ts';
+import { ensureCheckpoint } from '../core/ledger/pull-requests.sql.ts';
 import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';
 import { MAX_ANSWER_MINUTES } from '../core/platform/http-origin.ts';
 import { fileToken, fixedToken, type TokenSource } from '../core/platform/token.ts';

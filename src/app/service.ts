@@ -6,7 +6,7 @@
 import { hostname } from 'node:os';
 import { recordSettings } from '../base/audit/audit.ts';
 import { auditedSettings, type Config, packageVersion } from '../base/config/config.ts';
-import { findClockFault } from '../base/database/coordination.sql.ts';
+import { findClockFault } from '../base/database/database.ts';
 import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
 import { describeError, type Logger } from '../base/runtime/logger.ts';

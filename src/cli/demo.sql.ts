@@ -11,8 +11,7 @@ import { addDays, type CivilDate, datesBetween } from '../base/values/business-d
 import { createApiKey } from '../console/access/api-keys.sql.ts';
 import { addUser, consumeLink, createLink } from '../console/access/console-users.sql.ts';
 import { hashPassword } from '../console/access/password.ts';
-import { readCheckpoint } from '../core/ledger/day-ledger.sql.ts';
-import { createPull } from '../core/ledger/pull-ledger.sql.ts';
+import { createPull, readCheckpoint } from '../core/ledger/pull-requests.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { PullParts } from '../core/work/run-pull.ts';
 import {

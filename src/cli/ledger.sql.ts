@@ -1,6 +1,6 @@
 import { type Decision, recordAudit } from '../base/audit/audit.ts';
-import { readClock, takeLock } from '../base/database/coordination.sql.ts';
-import type { Database } from '../base/database/database.ts';
+import { type Database, readClock } from '../base/database/database.ts';
+import { takeLock } from '../base/database/program-lock.sql.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import {
   addDays,

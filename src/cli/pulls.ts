@@ -4,15 +4,14 @@ import { withBackfillEngine } from '../app/engine.ts';
 import { FEATURES } from '../app/features.ts';
 import { openPlatform, openPulls, openToken } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
-import { requireSameClock } from '../base/database/coordination.sql.ts';
-import type { Database } from '../base/database/database.ts';
+import { type Database, requireSameClock } from '../base/database/database.ts';
 import {
   ConfigError,
   InputError,
   ShutdownError,
   TokenUnusableError,
 } from '../base/runtime/errors.ts';
-import { cancelPull, createPull } from '../core/ledger/pull-ledger.sql.ts';
+import { cancelPull, createPull } from '../core/ledger/pull-requests.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import { type AttemptOutcome, type PullParts, runPull } from '../core/work/run-pull.ts';

@@ -2,9 +2,9 @@ import { statfs } from 'node:fs/promises';
 import { openPlatform, openStaging, openToken } from '../app/parts.ts';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { Config } from '../base/config/config.ts';
-import { requireSameClock, takeLock } from '../base/database/coordination.sql.ts';
-import type { Database, Transaction } from '../base/database/database.ts';
+import { type Database, requireSameClock, type Transaction } from '../base/database/database.ts';
 import { migrate } from '../base/database/migrate.ts';
+import { takeLock } from '../base/database/program-lock.sql.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import {
   ConciliationError,
@@ -14,7 +14,6 @@ import {
 } from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
 import { OverdueError, within } from '../base/runtime/timing.ts';
-import { dayWindow } from '../core/title/title-contract.ts';
 import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
 import { migrateQueue } from '../core/work/postgres-backend.ts';
 import { databaseCheck } from '../features/alerts/health.sql.ts';
@@ -151,7 +150,7 @@ async function askPlatform({ config, today }: CommandRun, signal: AbortSignal): 
   await token.current();
   const platform = openPlatform(config, token);
   try {
-    const { chunks, httpStatus } = await platform.fetchTitles(dayWindow(today), signal);
+    const { chunks, httpStatus } = await platform.fetchTitles({ from: today, to: today }, signal);
     for await (const _ of chunks) break;
     return `accepts the token, answered ${httpStatus}`;
   } finally {

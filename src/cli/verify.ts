@@ -1,6 +1,9 @@
 import { InvalidArgumentError } from 'commander';
-import type { ChainFault, ChainLink } from '../base/audit/audit-chain.sql.ts';
-import { verifyAuditChain } from '../base/audit/audit-chain.sql.ts';
+import {
+  type ChainFault,
+  type ChainLink,
+  verifyAuditChain,
+} from '../base/audit/audit-chain.sql.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { type Problem, readDates, verifyDate } from '../features/verify/verify.sql.ts';

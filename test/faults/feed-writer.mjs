@@ -7,7 +7,7 @@ import { readConfig } from '#dist/base/config/config.js';
 import { InputError, StagingUnavailableError, StaleFenceError } from '#dist/base/runtime/errors.js';
 import { installFaultHook } from '#dist/base/runtime/fault-points.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
-import { createPull } from '#dist/core/ledger/pull-ledger.sql.js';
+import { createPull } from '#dist/core/ledger/pull-requests.sql.js';
 import { runPull } from '#dist/core/work/run-pull.js';
 
 const RETRY_WAIT_MS = 200;

@@ -6,11 +6,8 @@ import {
   StaleFenceError,
 } from '../../src/base/runtime/errors.ts';
 import { addDays, type CivilDate, datesBetween } from '../../src/base/values/business-day.ts';
-import {
-  createPull,
-  discardStrayRows,
-  startAttempt,
-} from '../../src/core/ledger/pull-ledger.sql.ts';
+import { discardStrayRows, startAttempt } from '../../src/core/ledger/pull-ledger.sql.ts';
+import { createPull } from '../../src/core/ledger/pull-requests.sql.ts';
 import * as decisions from '../../src/core/merge/decisions.sql.ts';
 import type { ConciliationResponse } from '../../src/core/platform/conciliation-client.ts';
 import type { PullWindow } from '../../src/core/title/title-contract.ts';

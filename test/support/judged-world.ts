@@ -1,12 +1,12 @@
 /** Titles whose lines and payables are brought into every state by the functions that do so in a program. */
 import { beforeAll, beforeEach, expect } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
+import { takeReceipts } from '../../src/features/bookings/receipt-decisions.sql.ts';
 import {
   lockDay,
   releaseSealedDay,
   releaseWaitingDays,
 } from '../../src/features/bookings/release.sql.ts';
-import { takeReceipts } from '../../src/features/bookings/take-receipts.sql.ts';
 import { listBreaks } from '../../src/features/matching/break-list.sql.ts';
 import { joinWholeSets, waitingTitles } from '../../src/features/matching/breaks.sql.ts';
 import type { BreakKind } from '../../src/features/matching/judgement.sql.ts';

@@ -5,8 +5,7 @@ import {
   dateIn,
   toCivilDate,
 } from '../../src/base/values/business-day.ts';
-import { ensureCheckpoint } from '../../src/core/ledger/day-ledger.sql.ts';
-import { createPull } from '../../src/core/ledger/pull-ledger.sql.ts';
+import { createPull, ensureCheckpoint } from '../../src/core/ledger/pull-requests.sql.ts';
 import { type PullParts, runPull } from '../../src/core/work/run-pull.ts';
 import { createMigratedDatabase } from './database.ts';
 import { logger } from './logger.ts';

@@ -1,4 +1,4 @@
-import type { Receipt } from '../../src/features/bookings/take-receipts.sql.ts';
+import type { Receipt } from '../../src/features/bookings/receipt-decisions.sql.ts';
 
 type Line = Pick<Receipt, 'key' | 'contentHash'>;
 

@@ -1,6 +1,6 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
-import { takeLock } from '../database/coordination.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import { namesIn, type TextKey } from '../texts/texts.ts';
 import type { CivilDate } from '../values/business-day.ts';
 

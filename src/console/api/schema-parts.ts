@@ -2,7 +2,6 @@
 
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { BankAccount } from '../../core/title/promoted-fields.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 
 export const words = <Word extends string>(values: readonly Word[]) =>
@@ -56,19 +55,19 @@ export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 /** Text, because most JSON parsers would round a number to a double. */
 export const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
 
-/** As a title states it. Personal data. */
-export const bankAccount = Type.Unsafe<BankAccount>(
-  Type.Object({
-    bank: textOrNull,
-    agency: orNull('string', { description: 'Masked.' }),
-    agencyDigit: textOrNull,
-    account: orNull('string', { description: 'Masked.' }),
-    accountDigit: textOrNull,
-    destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
-      description: 'Undocumented fields that name a destination, such as a Pix key. Masked.',
-    }),
+/** A bank account as the titles state it. Personal data. */
+export const bankAccount = Type.Object({
+  bank: textOrNull,
+  agency: orNull('string', { description: 'Masked.' }),
+  agencyDigit: textOrNull,
+  account: orNull('string', { description: 'Masked.' }),
+  accountDigit: textOrNull,
+  destination: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+    description: 'Undocumented fields that name a destination, such as a Pix key. Masked.',
   }),
-);
+});
+
+export type BankAccount = Static<typeof bankAccount>;
 
 export const each = <Name extends string, Schema extends TSchema>(
   names: readonly Name[],

@@ -1,7 +1,6 @@
 import { maySeePersonalData } from '../../base/values/role.ts';
-import type { BankAccount, Destination } from '../../core/title/promoted-fields.ts';
 import type { TitleColumn } from '../../core/title/title.ts';
-import type { ChangedField } from '../api/schema-parts.ts';
+import type { BankAccount, ChangedField } from '../api/schema-parts.ts';
 import type { Principal } from './guard.ts';
 
 /** Columns that hold a tax identifier. */
@@ -100,7 +99,7 @@ export function maskBankAccount(account: BankAccount): BankAccount {
 /** The members that name no party and no account. */
 const OPEN_MEMBERS: ReadonlySet<string> = new Set(['keyType', 'ispb', 'type', 'operation']);
 
-function maskDestination(destination: Destination): Destination {
+function maskDestination(destination: Readonly<Record<string, string>>) {
   return Object.fromEntries(
     Object.entries(destination).map(([member, value]) => [
       member,

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Text } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { DayState } from '../../core/ledger/day-ledger.sql.ts';
+import type { DayState } from '../../core/ledger/states.ts';
 import { usePage } from './page-context.ts';
 
 /** The displayed state of a day, which combines the state and the sign-off. */

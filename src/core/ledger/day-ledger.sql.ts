@@ -1,17 +1,9 @@
-import type { Database, Transaction } from '../../base/database/database.ts';
+import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { AMOUNT_COLUMNS, type TitleFold } from '../title/title.ts';
 import { CONTENT_DIGEST, ROW_DIGEST } from '../title/title-hashes.sql.ts';
-
-/**
- * The states of a day of the ledger. `pending`: known, but not reconciled or not over yet. `attention`:
- * merged, but the response had titles that broke the contract, or a person has to resolve a finding of the checks.
- * `held`: the newest response waits for a person or for the end of its run, see `HOLD_REASONS`. `failed`: all attempts
- * failed and the day was never reconciled.
- */
-export const DAY_STATES = ['pending', 'reconciled', 'attention', 'held', 'failed'] as const;
-export type DayState = (typeof DAY_STATES)[number];
+import type { DayState } from './states.ts';
 
 /**
  * Returns the state after a response was merged into the day.
@@ -182,27 +174,6 @@ export const checkpointAdvance = (pullId: bigint | null): Prisma.Sql => Prisma.s
     SET last_reconciled_date = reached.date, updated_at = now(), pull_id = ${pullId}
     FROM (SELECT max(date) AS date FROM run WHERE date = expected) AS reached
     WHERE reached.date IS NOT NULL`;
-
-/**
- * Returns null when this database never had a pull. `lastReconciledDate` is null until the first date is reconciled,
- * and `pause` while the schedule is not paused.
- */
-export async function readCheckpoint({ prisma }: Database) {
-  const row = await prisma.checkpoint.findFirst();
-  if (row === null) return null;
-  const { startDate, lastReconciledDate, pausedAt, pausedBy, pauseReason } = row;
-  const pause = pausedAt && { at: pausedAt, by: String(pausedBy), reason: String(pauseReason) };
-  return { startDate, lastReconciledDate, pause };
-}
-
-export type Checkpoint = NonNullable<Awaited<ReturnType<typeof readCheckpoint>>>;
-
-/** The first call stores the start of the ledger; later calls only read it. */
-export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
-  await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });
-  const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });
-  return checkpoint.startDate;
-}
 
 /** True for a row `finding` of `check_finding` that keeps its day in attention until a person resolves it. */
 export const IS_OPEN_FINDING = Prisma.sql`

@@ -4,54 +4,7 @@ import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { ContentVersion } from '../title/promoted-fields.ts';
-
-export const PULL_ORIGINS = ['daily', 'lookback', 'backfill', 'sweep', 'manual', 'repair'] as const;
-export type PullOrigin = (typeof PULL_ORIGINS)[number];
-
-/** The states of a pull. The row in `conciliation.pull` decides, not the queue. */
-export const PULL_STATES = [
-  'queued',
-  'running',
-  'merged',
-  'unchanged',
-  'held',
-  'superseded',
-  'failed',
-  'cancelled',
-] as const;
-export type PullState = (typeof PULL_STATES)[number];
-
-/** The reasons why a response waits for a decision before it is merged. */
-export const HOLD_REASONS = [
-  'emptied',
-  'unreadable',
-  'withdrawal_limit',
-  'run_withdrawals',
-  'buyer_withdrawals',
-  'buyer_missing',
-  'duplicates',
-  'growth',
-  'changed_share',
-  'value_jump',
-] as const;
-export type HoldReason = (typeof HOLD_REASONS)[number];
-
-/** The value that was compared with a limit. */
-export interface HoldDetail {
-  /** The identification of the buyer, empty for titles without one; null: all titles. */
-  readonly buyer: string | null;
-  /** The titles or, for `value_jump`, the factor, rounded. */
-  readonly found: number;
-  /** The titles that `found` is a share of, or the usual number; null for `value_jump`. */
-  readonly of: number | null;
-  readonly limit: number;
-}
-
-export interface Hold {
-  readonly reason: HoldReason;
-  /** Null unless the response is held for its plausibility. */
-  readonly detail: HoldDetail | null;
-}
+import type { PullOrigin, PullState } from './states.ts';
 
 /**
  * One attempt at a pull. All its writes are refused once another attempt has drawn a higher fence.
@@ -102,24 +55,6 @@ export const FREE_INTERRUPTIONS = 3;
 
 /** A process that was started again is another process. */
 const PROCESS_ID = randomUUID();
-
-/** Records a request to pull a date. The row, not the job, decides that the work is due. */
-export async function createPull(
-  { prisma }: { readonly prisma: Pick<Transaction, 'pull'> },
-  pull: {
-    readonly origin: PullOrigin;
-    readonly date: CivilDate;
-    readonly requestedBy: string;
-    readonly backfillId?: bigint;
-  },
-): Promise<bigint> {
-  const { origin, date, requestedBy, backfillId = null } = pull;
-  const { id } = await prisma.pull.create({
-    data: { origin, date, requestedBy, backfillId },
-    select: { id: true },
-  });
-  return id;
-}
 
 /**
  * Claims the pull, also from a worker that runs it. The fence is drawn before the request is sent,
@@ -191,14 +126,6 @@ export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFen
   return new StaleFenceError(`pull ${attempt.pullId} was taken over by another attempt`, {
     context: { pullId: String(attempt.pullId), fence: String(attempt.fence) },
   });
-}
-
-/** Cancels a pull that has not ended. Nothing of it was merged or will be. */
-export async function cancelPull(database: Database, pullId: bigint): Promise<void> {
-  await database.prisma.$executeRaw`
-    UPDATE conciliation.pull
-    SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
-    WHERE id = ${pullId} AND state IN ('queued', 'running')`;
 }
 
 // Constants of this program. No input reaches Prisma.raw.

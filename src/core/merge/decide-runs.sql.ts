@@ -14,7 +14,8 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { discardPlan, type Hold, type HoldReason } from '../ledger/pull-ledger.sql.ts';
+import { discardPlan } from '../ledger/pull-ledger.sql.ts';
+import type { Hold, HoldReason } from '../ledger/states.ts';
 import { planHeld, releasePull } from './decisions.sql.ts';
 import type { EngineParts } from './engine-hooks.ts';
 import {

@@ -1,18 +1,17 @@
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   checkpointAdvance,
-  type DayState,
   HAS_OPEN_FINDINGS,
   lockDay,
   readDay,
   stateAfterMerge,
 } from '../ledger/day-ledger.sql.ts';
-import type { HoldDetail, HoldReason } from '../ledger/pull-ledger.sql.ts';
+import type { DayState, HoldDetail, HoldReason } from '../ledger/states.ts';
 import { endMerge } from './end-merge.sql.ts';
 import type { EngineFeature, EngineParts, StagedResponse } from './engine-hooks.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.sql.ts';

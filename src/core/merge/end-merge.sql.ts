@@ -1,5 +1,5 @@
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';

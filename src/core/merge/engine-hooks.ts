@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.sql.ts';
-import type { Hold } from '../ledger/pull-ledger.sql.ts';
+import type { Hold } from '../ledger/states.ts';
 import type { DriftItem } from '../title/title-contract.ts';
 
 /** The pull that is merged. The rows of its date and of the pull are locked. */

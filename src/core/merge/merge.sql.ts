@@ -11,12 +11,8 @@ import { RowsLostError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
-import {
-  type Attempt,
-  type HoldDetail,
-  type HoldReason,
-  staleFence,
-} from '../ledger/pull-ledger.sql.ts';
+import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
+import type { HoldDetail, HoldReason } from '../ledger/states.ts';
 import type { MissingText } from '../reader/known-texts.ts';
 import type { ReadResult } from '../reader/response-reader.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';

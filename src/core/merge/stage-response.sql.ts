@@ -12,7 +12,6 @@ import { takeTurns } from '../reader/cutter.ts';
 import { KnownTitles } from '../reader/known-texts.ts';
 import { type ReadOptions, ResponseReader } from '../reader/response-reader.ts';
 import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
-import { dayWindow } from '../title/title-contract.ts';
 import type { ReadResponse } from './merge.sql.ts';
 
 /** The titles that a date has before its response is read. */
@@ -129,7 +128,7 @@ export async function stageResponse(
   const { date, fence } = attempt;
   const reader = new ResponseReader(response, {
     fence,
-    window: dayWindow(date),
+    window: { from: date, to: date },
     known: known.titles,
     promoted: attempt.content.fields,
     onProgress,

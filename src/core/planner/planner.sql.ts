@@ -7,14 +7,14 @@
 
 import { schedule } from 'node-cron';
 import { latestSlot } from '../../base/config/cron-schedule.ts';
-import { requireSameClock, takeLock } from '../../base/database/coordination.sql.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import { type Database, requireSameClock, type Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { ensureCheckpoint, readCheckpoint } from '../ledger/day-ledger.sql.ts';
-import type { PullOrigin, PullState } from '../ledger/pull-ledger.sql.ts';
+import { ensureCheckpoint, readCheckpoint } from '../ledger/pull-requests.sql.ts';
+import type { PullOrigin, PullState } from '../ledger/states.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
 import { replaceLostHolds } from '../merge/decisions.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';

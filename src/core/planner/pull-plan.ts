@@ -4,7 +4,7 @@ import {
   datesBetween,
   lastClosedDate,
 } from '../../base/values/business-day.ts';
-import type { PullOrigin } from '../ledger/pull-ledger.sql.ts';
+import type { PullOrigin } from '../ledger/states.ts';
 
 export interface PlanPolicy {
   readonly timeZone: string;

@@ -46,11 +46,6 @@ export const DESTINATION_MEMBERS = [
   'holder',
 ] as const;
 
-/** The stated members of `DESTINATION_MEMBERS`, and promoted fields by name. Personal data. */
-export type Destination = Readonly<
-  Partial<Record<(typeof DESTINATION_MEMBERS)[number], string>> & Record<string, string>
->;
-
 /** By kind of party, the object of `extra` that has the undocumented members of its account. */
 export const DESTINATION_PATHS = {
   provider: ['provider', 'bankAccount'],
@@ -85,15 +80,4 @@ export function moreContent(extra: JsonObject | null, promoted: readonly Content
     if (stated !== null) text += `${name}=${stated}\u0000`;
   }
   return text;
-}
-
-/** A bank account as the titles state it. Personal data. */
-export interface BankAccount {
-  readonly bank: string | null;
-  readonly agency: string | null;
-  readonly agencyDigit: string | null;
-  readonly account: string | null;
-  readonly accountDigit: string | null;
-  /** The undocumented fields that name a destination; null: none. */
-  readonly destination: Destination | null;
 }

@@ -32,16 +32,6 @@ export interface PullWindow {
   readonly to: CivilDate | null;
 }
 
-/** Returns the window of a pull: one date. */
-export function dayWindow(date: CivilDate): PullWindow {
-  return { from: date, to: date };
-}
-
-/** Returns the window of a sweep: every date since `from`. */
-export function sweepWindow(from: CivilDate): PullWindow {
-  return { from, to: null };
-}
-
 export function isInWindow(window: PullWindow, date: CivilDate): boolean {
   return date >= window.from && (window.to === null || date <= window.to);
 }

@@ -32,7 +32,6 @@ import { mergeStaged, type PullReport, readCommittedReport } from '../merge/merg
 import { readKnownDay, stageResponse } from '../merge/stage-response.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';
-import { dayWindow } from '../title/title-contract.ts';
 
 export interface RetryPolicy {
   readonly attempts: number;
@@ -165,7 +164,8 @@ async function pullDate(
   const startedAt = parts.now?.() ?? attempt.startedAt;
   const dateWasClosed = attempt.date <= lastClosedDate(parts.timeZone, startedAt);
   reachFaultPoint('before-request');
-  const response = await parts.platform.fetchTitles(dayWindow(attempt.date), signal);
+  const window = { from: attempt.date, to: attempt.date };
+  const response = await parts.platform.fetchTitles(window, signal);
   reachFaultPoint('headers');
   progress.httpStatus = response.httpStatus;
   progress.bytesReceived = response.bytesReceived;

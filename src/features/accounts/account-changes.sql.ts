@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';

@@ -2,17 +2,14 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import { taxIdText } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { BankAccount } from '../../console/api/schema-parts.ts';
 import type { MergingPull } from '../../core/merge/engine-hooks.ts';
 import {
   ACCOUNT_ROLES,
   destinationColumns,
   destinationOfRow,
 } from '../../core/title/destinations.sql.ts';
-import {
-  type BankAccount,
-  DESTINATION_PATHS,
-  type PartyKind,
-} from '../../core/title/promoted-fields.ts';
+import { DESTINATION_PATHS, type PartyKind } from '../../core/title/promoted-fields.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { compareAccounts, type KnownAccount, type SeenAccount } from './account-change.ts';
 import { accountHashOf, normalAccount } from './bank-account.ts';

@@ -5,12 +5,14 @@
  */
 
 import { parseTaxId } from '../../base/values/tax-id.ts';
-import {
-  type BankAccount,
-  DESTINATION_MEMBERS,
-  type Destination,
-} from '../../core/title/promoted-fields.ts';
+import type { BankAccount } from '../../console/api/schema-parts.ts';
+import { DESTINATION_MEMBERS } from '../../core/title/promoted-fields.ts';
 import { hash128 } from '../../core/title/title.ts';
+
+/** The stated members of `DESTINATION_MEMBERS`, and promoted fields by name. */
+type Destination = Readonly<
+  Partial<Record<(typeof DESTINATION_MEMBERS)[number], string>> & Record<string, string>
+>;
 
 /**
  * The COMPE codes of the larger Brazilian banks with their ISPB, which identify one institution. A code that is
@@ -82,7 +84,7 @@ const withoutZeros = (text: string): string => text.replace(/^0+/, '');
 
 /** Returns the normal form, as text that can be compared and hashed. Personal data. */
 export function normalAccount(stated: BankAccount): string {
-  const { destination } = stated;
+  const destination: Destination | null = stated.destination;
   const isKeyInNumber = (stated.account ?? '').includes('@');
   const { bank, ispb } = normalBank(stated.bank, destination?.ispb);
   const account = [

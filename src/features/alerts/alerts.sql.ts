@@ -1,5 +1,5 @@
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, QueryClient, Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { dateText, type Language, listDates, type Text, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import type { AlertEntry, AlertPolicy, AlertRow, Words } from '../../console/alert-entry.ts';

@@ -6,8 +6,7 @@
  */
 import type { Config } from '../../base/config/config.ts';
 import { latestSlot, slotBefore } from '../../base/config/cron-schedule.ts';
-import { readClock } from '../../base/database/coordination.sql.ts';
-import type { Database } from '../../base/database/database.ts';
+import { type Database, readClock } from '../../base/database/database.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { capitalised, type Language, listDates, textOf } from '../../base/texts/texts.ts';

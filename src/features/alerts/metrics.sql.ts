@@ -2,8 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Database } from '../../base/database/database.ts';
 import { boundedRun } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { DAY_STATES } from '../../core/ledger/day-ledger.sql.ts';
-import { PULL_ORIGINS } from '../../core/ledger/pull-ledger.sql.ts';
+import { DAY_STATES, PULL_ORIGINS } from '../../core/ledger/states.ts';
 import type { QueueCounts } from '../../core/work/job-queue.ts';
 import type { ObservedAttempt } from '../../core/work/run-pull.ts';
 import { Prisma } from '../../generated/prisma/client.ts';

@@ -10,7 +10,7 @@ import { Input } from '../../console/shell/layout.tsx';
 import { usePage } from '../../console/shell/page-context.ts';
 import { Author, authorText, Instant } from '../../console/shell/parts.tsx';
 import { OPERATE } from '../../console/shell/route-access.ts';
-import { type Checkpoint, readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';
+import { type Checkpoint, readCheckpoint } from '../../core/ledger/pull-requests.sql.ts';
 import {
   Backfill,
   type BackfillRange,

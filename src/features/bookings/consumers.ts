@@ -1,6 +1,6 @@
 import { recordAudit } from '../../base/audit/audit.ts';
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { parseCnpj } from '../../base/values/tax-id.ts';
 

@@ -1,6 +1,6 @@
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import { amountSum } from '../../base/database/expressions.sql.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 

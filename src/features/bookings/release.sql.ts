@@ -1,8 +1,8 @@
 /** The release of a signed-off day: docs/bookings.md. */
 import { type Static, Type } from 'typebox';
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { amountSum } from '../../base/database/expressions.sql.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, orNull } from '../../console/api/schema-parts.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';

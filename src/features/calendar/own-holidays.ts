@@ -1,5 +1,5 @@
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { decide } from '../matching/confirmations.sql.ts';

@@ -1,6 +1,6 @@
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { mayBeSameTaxId, taxIdOf, taxIdText } from '../../base/database/expressions.sql.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import {

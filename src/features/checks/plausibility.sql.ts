@@ -1,7 +1,7 @@
 import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { LockedDay } from '../../core/ledger/day-ledger.sql.ts';
-import type { Hold, HoldReason } from '../../core/ledger/pull-ledger.sql.ts';
+import type { Hold, HoldReason } from '../../core/ledger/states.ts';
 import type { Losses, PlannedResponse } from '../../core/merge/engine-hooks.ts';
 import { BUYER } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';

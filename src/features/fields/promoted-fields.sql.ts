@@ -1,8 +1,8 @@
 /** The undocumented fields of titles to which an administrator gave a name. */
 import { type Static, Type } from 'typebox';
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, QueryClient } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { namesIn, refusal } from '../../base/texts/texts.ts';
 import { words } from '../../console/api/schema-parts.ts';
 import { ACCOUNT_ROLES } from '../../core/title/destinations.sql.ts';

@@ -4,7 +4,7 @@ import { amountText, dateText, type Language, listDates, textOf } from '../../ba
 import { type CivilDate, dateIn, lastClosedDate } from '../../base/values/business-day.ts';
 import type { AlertPolicy } from '../../console/alert-entry.ts';
 import type { DayLook } from '../../console/shell/parts.tsx';
-import { readCheckpoint } from '../../core/ledger/day-ledger.sql.ts';
+import { readCheckpoint } from '../../core/ledger/pull-requests.sql.ts';
 import { ALERTS, type Alert, pageOf, readAlertsNow, setLockTimeout } from '../alerts/alerts.sql.ts';
 import { readOpenReceipts } from '../bookings/receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../base/audit/audit.ts';
-import { takeLock } from '../../base/database/coordination.sql.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
+import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { FieldFault } from '../../base/values/field-fault.ts';

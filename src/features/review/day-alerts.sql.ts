@@ -2,7 +2,7 @@ import { type Language, textOf } from '../../base/texts/texts.ts';
 import type { CheckCode } from '../../base/values/checks.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import { IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
-import type { HoldDetail, HoldReason } from '../../core/ledger/pull-ledger.sql.ts';
+import type { HoldDetail, HoldReason } from '../../core/ledger/states.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { BROKEN_MONTHS } from './months/month-seal.sql.ts';
 

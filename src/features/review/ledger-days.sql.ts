@@ -3,17 +3,14 @@ import type { Database } from '../../base/database/database.ts';
 import { amountSum } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, instantOrNull, orNull, sums, words } from '../../console/api/schema-parts.ts';
+import { HAS_OPEN_FINDINGS, IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
 import {
   DAY_STATES,
   type DayState,
-  HAS_OPEN_FINDINGS,
-  IS_OPEN_FINDING,
-} from '../../core/ledger/day-ledger.sql.ts';
-import {
   HOLD_REASONS,
   type HoldDetail,
   type HoldReason,
-} from '../../core/ledger/pull-ledger.sql.ts';
+} from '../../core/ledger/states.ts';
 import { AMOUNT_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';

@@ -3,8 +3,7 @@
  * that differs gets a pull.
  */
 
-import { readClock } from '../../base/database/coordination.sql.ts';
-import type { Database, Transaction } from '../../base/database/database.ts';
+import { type Database, readClock, type Transaction } from '../../base/database/database.ts';
 import {
   type ConciliationError,
   PlatformAuthError,
@@ -29,7 +28,7 @@ import { readExactTitle } from '../../core/reader/exact-title.ts';
 import { FastReader } from '../../core/reader/fast-reader.ts';
 import type { ContentVersion, PromotedField } from '../../core/title/promoted-fields.ts';
 import { contentHash, TitleFolds } from '../../core/title/title.ts';
-import { type PullWindow, sweepWindow } from '../../core/title/title-contract.ts';
+import type { PullWindow } from '../../core/title/title-contract.ts';
 import { type PullParts, toKnownError } from '../../core/work/run-pull.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
@@ -368,7 +367,7 @@ async function compare(
   reachFaultPoint('before-request');
   // The time of the request, not the end of the answer, decides which dates are closed.
   const last = lastClosedDate(timeZone, now());
-  const response = await platform.fetchTitles(sweepWindow(from), signal);
+  const response = await platform.fetchTitles({ from, to: null }, signal);
   reachFaultPoint('headers');
   request.httpStatus = response.httpStatus;
   const today = () => dateIn(timeZone, now());
@@ -381,7 +380,7 @@ async function compare(
 }
 
 /** Also reads the dates of titles outside the requested window. */
-const ANY_DATE: PullWindow = sweepWindow(toCivilDate('0001-01-01'));
+const ANY_DATE: PullWindow = { from: toCivilDate('0001-01-01'), to: null };
 
 /**
  * Adds up the titles of a response by accepted date, with the reader of the pulls. Memory does not

@@ -2,7 +2,7 @@ import type { Database } from '../../base/database/database.ts';
 import { withSnapshot } from '../../base/export/snapshot.sql.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../base/export/table.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
-import type { DayState } from '../../core/ledger/day-ledger.sql.ts';
+import type { DayState } from '../../core/ledger/states.ts';
 import {
   AMOUNT_COLUMNS,
   type AmountColumn,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { takeLock } from '../../../src/base/database/coordination.sql.ts';
 import { type Database, openDatabase } from '../../../src/base/database/database.ts';
+import { takeLock } from '../../../src/base/database/program-lock.sql.ts';
 import type { AlertPolicy } from '../../../src/console/alert-entry.ts';
 import {
   type Alert,

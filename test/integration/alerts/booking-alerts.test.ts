@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
-import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';

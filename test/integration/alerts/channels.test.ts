@@ -5,8 +5,7 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/base/database/database.ts';
-import type { Language } from '../../../src/base/texts/texts.ts';
-import { capitalised } from '../../../src/base/texts/texts.ts';
+import { capitalised, type Language } from '../../../src/base/texts/texts.ts';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { ALERT_KINDS, type Alert, alertOf } from '../../../src/features/alerts/alerts.sql.ts';
 import {

@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { slotBefore } from '../../../src/base/config/cron-schedule.ts';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { datesBetween } from '../../../src/base/values/business-day.ts';
+import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, type DoneSweep, sweep } from '../../support/sweeps.ts';

@@ -7,6 +7,7 @@ import {
   answerReceipts,
   type ReceiptAnswer,
   type SeenReceipts,
+  takeReceipts,
 } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { readReceiptQuestions } from '../../../src/features/bookings/receipts.sql.ts';
 import {
@@ -14,7 +15,6 @@ import {
   releaseSealedDay,
   releaseWaitingDays,
 } from '../../../src/features/bookings/release.sql.ts';
-import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations, pullDay, signDay } from '../../support/days.ts';

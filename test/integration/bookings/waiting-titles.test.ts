@@ -10,12 +10,12 @@ import {
   readPayablesToBlock,
   readWaitingTitles,
 } from '../../../src/features/bookings/feed.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import {
   overdueReleases,
   readWaitingDays,
   releaseWaitingDays,
 } from '../../../src/features/bookings/release.sql.ts';
-import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from '../../support/days.ts';

@@ -7,7 +7,7 @@ import {
   type CheckSeverities,
   DEFAULT_SEVERITIES,
 } from '../../../src/base/values/checks.ts';
-import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
+import { readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
 import { type CheckRules, checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { signCleanDays } from '../../../src/features/review/sign-off.sql.ts';

@@ -4,7 +4,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
-import { type Receipt, takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import {
+  type Receipt,
+  takeReceipts,
+} from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { signDay } from '../../support/days.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
-import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import { takeReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';

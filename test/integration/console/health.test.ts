@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { ensureCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
+import { ensureCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
 import type { ObservedAttempt } from '../../../src/core/work/run-pull.ts';
 import {
   databaseCheck,

@@ -1,7 +1,9 @@
 /** Payables that the ERP has settled, wholly or in part, and what it states in several snapshots, with a run after each. */
 import { describe, expect, test } from 'vitest';
-import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
-import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import {
+  answerReceipts,
+  takeReceipts,
+} from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { type BreakKind, GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { matchByPerson } from '../../../src/features/matching/match-decisions.sql.ts';
 import {

@@ -1,8 +1,10 @@
 /** Bookings that the ERP has not reversed, on the payables of other titles and of titles that come back. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { answerReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
-import { takeReceipts } from '../../../src/features/bookings/take-receipts.sql.ts';
+import {
+  answerReceipts,
+  takeReceipts,
+} from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import {

@@ -7,11 +7,11 @@ import type {
   PlatformClient,
 } from '../../../src/core/platform/conciliation-client.ts';
 import type { HttpOriginOptions } from '../../../src/core/platform/http-origin.ts';
-import { dayWindow, type PullWindow } from '../../../src/core/title/title-contract.ts';
+import type { PullWindow } from '../../../src/core/title/title-contract.ts';
 import { openPlatform } from '../../support/platform-client.ts';
 
 export const TOKEN = 'eyJ.secret-token.sig';
-export const DAY: PullWindow = dayWindow(toCivilDate('2026-01-02'));
+export const DAY: PullWindow = { from: toCivilDate('2026-01-02'), to: toCivilDate('2026-01-02') };
 
 interface RawRequest {
   /** `GET /path HTTP/1.1`. */

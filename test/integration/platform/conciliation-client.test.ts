@@ -12,7 +12,6 @@ import {
 } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { TokenSource } from '../../../src/core/platform/token.ts';
-import { sweepWindow } from '../../../src/core/title/title-contract.ts';
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from '../../support/certificates.ts';
 import {
   answer,
@@ -48,7 +47,10 @@ describe('the request', () => {
   test('asks for a sweep by anticipationDate alone', async () => {
     const server = await serving(answer('200 OK', '{}', JSON_TYPE));
     const client = openClient(server.url);
-    await client.fetchTitles(sweepWindow(toCivilDate('2026-01-02')), new AbortController().signal);
+    await client.fetchTitles(
+      { from: toCivilDate('2026-01-02'), to: null },
+      new AbortController().signal,
+    );
     expect(server.requests[0]?.line).toBe(
       'GET /api/anticipations/conciliation?anticipationDate=2026-01-02 HTTP/1.1',
     );

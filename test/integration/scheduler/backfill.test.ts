@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { PULL_STATES, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { PULL_STATES } from '../../../src/core/ledger/states.ts';
 import {
   cancelBackfill,
   createBackfill,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
-import { readCheckpoint } from '../../../src/core/ledger/day-ledger.sql.ts';
-import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { createPull, readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
 import type { WakeUpQueue } from '../../../src/core/planner/planner.sql.ts';
 import { MAX_OPEN_PULLS } from '../../../src/core/planner/pull-plan.ts';
 import { changeSchedule } from '../../../src/features/backfills/backfill-ledger.sql.ts';

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
-import { createPull, startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { createPull } from '../../../src/core/ledger/pull-requests.sql.ts';
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
 import { MAX_OPEN_SWEEP_PULLS, readDueSweep } from '../../../src/features/sweep/sweeps.sql.ts';
 import { forFile } from '../../support/for-tests.ts';

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { createPull } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { createPull } from '../../../src/core/ledger/pull-requests.sql.ts';
 import { forTest } from '../../support/for-tests.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
 import { eventually, FAST, openAlertingWorld, readPulls } from '../../support/service-world.ts';

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { datesBetween } from '../../../src/base/values/business-day.ts';
+import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import type { PlatformClient } from '../../../src/core/platform/conciliation-client.ts';
 import { runSweep } from '../../../src/features/sweep/sweeps.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';

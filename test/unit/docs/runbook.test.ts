@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { CHECK_CODES, CHECKS } from '../../../src/base/values/checks.ts';
-import { HOLD_REASONS } from '../../../src/core/ledger/pull-ledger.sql.ts';
+import { HOLD_REASONS } from '../../../src/core/ledger/states.ts';
 import { ALERT_KINDS, ALERTS } from '../../../src/features/alerts/alerts.sql.ts';
 import {
   DEFAULT_RULES,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import type { BankAccount, Destination } from '../../../src/core/title/promoted-fields.ts';
+import type { BankAccount } from '../../../src/console/api/schema-parts.ts';
 import { compareAccounts } from '../../../src/features/accounts/account-change.ts';
 import {
   accountHashOf,
@@ -20,7 +20,7 @@ const BASE: BankAccount = {
   destination: null,
 };
 const form = (changes: Partial<BankAccount> = {}) => normalAccount({ ...BASE, ...changes });
-const withMembers = (destination: Destination, changes: Partial<BankAccount> = {}) =>
+const withMembers = (destination: BankAccount['destination'], changes: Partial<BankAccount> = {}) =>
   form({ ...changes, destination });
 const pix = (key: string, keyType?: string) =>
   normalAccount({
@@ -44,7 +44,7 @@ describe('one account', () => {
     expect(form(changes)).toBe(form());
   });
 
-  test.each<[string, Destination]>([
+  test.each<[string, BankAccount['destination']]>([
     ['the ISPB of its bank', { ispb: '0' }],
     ['the ISPB of its bank in full', { ispb: '00000000' }],
     ['the type of most accounts', { type: 'CHECKING_ACCOUNT' }],
@@ -117,7 +117,7 @@ test('an ISPB or a holder may be stated later, and contradicts another one', () 
 });
 
 test('named fields are compared by name, and where nothing else is stated one value stays', () => {
-  const of = (changes: Partial<BankAccount>) => (destination: Destination) =>
+  const of = (changes: Partial<BankAccount>) => (destination: BankAccount['destination']) =>
     withMembers(destination, changes);
   const wallet = of({ bank: null, agency: null, account: null, accountDigit: null });
   for (const stated of [of({}), wallet]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clockFault, clockSkewMs } from '../../../src/base/database/coordination.sql.ts';
+import { clockFault, clockSkewMs } from '../../../src/base/database/database.ts';
 
 test.each([
   ['equal to', 100_000, 100_000, 100_000, 0],

@@ -13,7 +13,7 @@ import {
   TitleFold,
   VALUE_COLUMNS,
 } from '../../../src/core/title/title.ts';
-import { checkTitle, dayWindow } from '../../../src/core/title/title-contract.ts';
+import { checkTitle } from '../../../src/core/title/title-contract.ts';
 import { completeTitle, toJsonValue } from '../platform/sample-title.ts';
 
 function decimal(written: string): Decimal {
@@ -26,7 +26,10 @@ const TITLE: Title = sampleTitle();
 
 function sampleTitle(): Title {
   const sample = { ...completeTitle(), currency: 'BRL' };
-  const check = checkTitle(toJsonValue(sample), dayWindow(toCivilDate(sample.acceptedDate)));
+  const check = checkTitle(toJsonValue(sample), {
+    from: toCivilDate(sample.acceptedDate),
+    to: toCivilDate(sample.acceptedDate),
+  });
   if (!check.ok) throw new Error(check.reasons.join());
   return check.title;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
-import { checkTitle, dayWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
+import { checkTitle } from '../../../src/core/title/title-contract.ts';
 import {
   barestTitle,
   completeTitle,
@@ -11,7 +11,7 @@ import {
 } from './sample-title.ts';
 
 const DAY: CivilDate = toCivilDate('2026-01-02');
-const WINDOW = dayWindow(DAY);
+const WINDOW = { from: DAY, to: DAY };
 
 const TEXTS = [
   ...'type identificationNumber name'.split(' ').map((name) => `financialAgent.${name}`),
@@ -226,7 +226,7 @@ describe('dates', () => {
   });
 
   test('a sweep has no last date, but a first', () => {
-    const sweep = sweepWindow(DAY);
+    const sweep = { from: DAY, to: null };
     expect(checkTitle(titleWith('acceptedDate', '2999-12-31'), sweep).ok).toBe(true);
     expect(checkTitle(titleWith('acceptedDate', '2026-01-01'), sweep)).toMatchObject({
       ok: false,

@@ -4,10 +4,10 @@ import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { DriftLog, MAX_DRIFT_ITEMS } from '../../../src/core/reader/response-reader.ts';
 import type { Title } from '../../../src/core/title/title.ts';
-import { checkTitle, type DriftItem, dayWindow } from '../../../src/core/title/title-contract.ts';
+import { checkTitle, type DriftItem } from '../../../src/core/title/title-contract.ts';
 import { barestTitle, completeTitle, titleWith, toJsonValue } from './sample-title.ts';
 
-const WINDOW = dayWindow(toCivilDate('2026-01-02'));
+const WINDOW = { from: toCivilDate('2026-01-02'), to: toCivilDate('2026-01-02') };
 
 function accepted(value: JsonValue): { title: Title; drift: readonly DriftItem[] } {
   const check = checkTitle(value, WINDOW);

@@ -14,12 +14,12 @@ import {
   TitleFold,
   TitleFolds,
 } from '../../../src/core/title/title.ts';
-import { type PullWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
+import type { PullWindow } from '../../../src/core/title/title-contract.ts';
 import { dateText, splitRows, valueIn } from '../../support/copy-rows.ts';
 
 /** Fences are larger than a number can be. */
 export const FENCE = 9_007_199_254_740_993n;
-export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
+export const WINDOW: PullWindow = { from: toCivilDate('2020-02-29'), to: null };
 
 export function knowing(texts: readonly Buffer[]): KnownTexts {
   const titles = new KnownTitles(texts.length);

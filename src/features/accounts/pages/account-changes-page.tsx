@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { words } from '../../../console/api/schema-parts.ts';
+import { type BankAccount, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import type { Column, Words } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
@@ -7,7 +7,6 @@ import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/maski
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
 import { authorText, DecisionButtons } from '../../../console/shell/parts.tsx';
 import { DECIDE, STAFF } from '../../../console/shell/route-access.ts';
-import type { BankAccount } from '../../../core/title/promoted-fields.ts';
 import { providerHref } from '../../providers/provider.ts';
 import {
   ACCOUNT_DECISIONS,

@@ -16,8 +16,8 @@ import {
   readWaitingTitles,
   WaitingTitle,
 } from '../feed.sql.ts';
+import { ReceiptBody, takeReceipts } from '../receipt-decisions.sql.ts';
 import { readWaitingDays, WaitingDays } from '../release.sql.ts';
-import { ReceiptBody, takeReceipts } from '../take-receipts.sql.ts';
 import { KeptReceipts, readKeptReceipts } from './booking-list.sql.ts';
 
 const MAX_LINES = 1_000;

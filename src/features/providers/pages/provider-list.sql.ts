@@ -2,7 +2,12 @@ import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { parseTaxId } from '../../../base/values/tax-id.ts';
-import { instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
+import {
+  type BankAccount,
+  instantOrNull,
+  orNull,
+  words,
+} from '../../../console/api/schema-parts.ts';
 import {
   anyOf,
   asTabs,
@@ -13,7 +18,6 @@ import {
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { folded, inEachCase } from '../../../console/shell/search.sql.ts';
-import type { BankAccount } from '../../../core/title/promoted-fields.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
 import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';

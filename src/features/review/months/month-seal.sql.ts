@@ -25,7 +25,7 @@ import {
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
-import type { DayState } from '../../../core/ledger/day-ledger.sql.ts';
+import type { DayState } from '../../../core/ledger/states.ts';
 import { AMOUNT_COLUMNS } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { OPEN_BREAKS } from '../../matching/break-list.sql.ts';

@@ -12,7 +12,7 @@ import { type ConsoleParts, todayOf } from '../../../console/shell/console-parts
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText, Card } from '../../../console/shell/parts.tsx';
 import { DECIDE, OPERATE, REVIEW } from '../../../console/shell/route-access.ts';
-import { createPull } from '../../../core/ledger/pull-ledger.sql.ts';
+import { createPull } from '../../../core/ledger/pull-requests.sql.ts';
 import type { ErpStage } from '../months/month-seal.sql.ts';
 import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
 import { acceptRejects, reopenDay, type SignOff, signOffDay } from '../sign-off.sql.ts';

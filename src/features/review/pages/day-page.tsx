@@ -25,7 +25,7 @@ import {
   Submit,
 } from '../../../console/shell/parts.tsx';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
-import type { PullOrigin, PullState } from '../../../core/ledger/pull-ledger.sql.ts';
+import type { PullOrigin, PullState } from '../../../core/ledger/states.ts';
 import { readDayBookings } from '../../bookings/pages/booking-list.sql.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
 import { FINDINGS } from '../../checks/pages/findings.tsx';

@@ -10,7 +10,7 @@ import {
   orNull,
   words,
 } from '../../../console/api/schema-parts.ts';
-import type { PullOrigin } from '../../../core/ledger/pull-ledger.sql.ts';
+import type { PullOrigin } from '../../../core/ledger/states.ts';
 import { TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../../accounts/payment-holds.sql.ts';

@@ -4,7 +4,7 @@ import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import type { DayState } from '../../../core/ledger/day-ledger.sql.ts';
+import type { DayState } from '../../../core/ledger/states.ts';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
 import { type Payee, readPayee } from '../../schedule/read-schedule.sql.ts';
