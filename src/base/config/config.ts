@@ -161,7 +161,6 @@ function conflicts(
     ['OIDC_CLIENT_ID', hasOidc, "expected the console's name at the provider"],
     ['CONSOLE_PUBLIC_URL', hasOidc, 'expected with OIDC_ISSUER_URL, which sends browsers there'],
     ['BOOKINGS_FROM', given('AUTO_SIGN_OFF') === 'clean', 'expected with AUTO_SIGN_OFF=clean'],
-    ['BOOKINGS_FROM', isSet('BOOKINGS_WEBHOOK_URL'), 'expected with BOOKINGS_WEBHOOK_URL'],
   ];
   const problems = missing
     .filter(([name, isNeeded]) => isNeeded && !isSet(name))

@@ -421,16 +421,6 @@ export const SECTIONS = {
       meaning:
         '`clean`: the program makes the [first sign-off of a day](bookings.md#signing-off-without-a-person) that has nothing to decide. Requires `BOOKINGS_FROM`.',
     }),
-    BOOKINGS_WEBHOOK_URL: webhook({
-      example: 'https://hooks.example/bookings',
-      meaning:
-        '[Wakes the readers](bookings.md#wake-ups) of the booking feed. The address is treated as a secret. Requires `BOOKINGS_FROM`.',
-    }),
-    BOOKINGS_WEBHOOK_SECRET: webhookSecret({
-      example: '/run/secrets/bookings-webhook-secret',
-      meaning:
-        'The secret with which these events are [signed](operating.md#signed-webhooks). Without a secret, the events carry no signature.',
-    }),
   },
   'Alerts and the log': {
     ALERT_LANGUAGE: choice('en', LANGUAGES, {

@@ -1,9 +1,10 @@
+import { createHmac } from 'node:crypto';
 import { createTransport } from 'nodemailer';
+import { Agent, request } from 'undici';
 import type { Config } from '../../base/config/config.ts';
 import { faultCode } from '../../base/runtime/errors.ts';
 import { within } from '../../base/runtime/timing.ts';
 import type { Language } from '../../base/texts/texts.ts';
-import { postWebhook } from '../../base/webhooks/post-webhook.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 
 export type AlertChannel = 'webhook' | 'slack' | 'teams' | 'email';
@@ -80,13 +81,29 @@ function openHttpChannel(
   { url, key = null, timeoutMs = TIMEOUT_MS }: HttpChannelOptions,
   toBody: (message: Message) => object,
 ): Channel {
-  const contentType = 'application/json';
   return {
     name,
     timeoutMs,
-    send: (message, signal) => {
-      const [{ id }, document] = [message, toBody(message)];
-      return postWebhook(url, { id, contentType, document, key, timeoutMs, signal });
+    send: async (message, signal) => {
+      const { id } = message;
+      const body = JSON.stringify(toBody(message));
+      const headers = {
+        'content-type': 'application/json',
+        'idempotency-key': id,
+        ...(key !== null && signatureHeaders(key, { id, body, sentAt: new Date() })),
+      };
+      const dispatcher = new Agent({ connect: { timeout: timeoutMs } });
+      try {
+        // Redirects are not followed, because their target is unknown.
+        const answer = request(url, { method: 'POST', dispatcher, headers, body });
+        const { statusCode } = await within(timeoutMs, answer, signal);
+        return statusCode >= 200 && statusCode < 300 ? null : `status ${statusCode}`;
+      } catch (error) {
+        return faultCode(error);
+      } finally {
+        // Ends a request without an answer, too.
+        await dispatcher.destroy();
+      }
     },
   };
 }
@@ -190,5 +207,19 @@ export function openEmail(options: EmailOptions): Channel {
       // The connection of an abandoned mail ends by its own timeout.
       return within(timeoutMs, mail, signal).then(() => null, faultCode);
     },
+  };
+}
+
+/** @param id the same in every attempt to deliver one message */
+export function signatureHeaders(
+  key: Buffer,
+  { id, body, sentAt }: { readonly id: string; readonly body: string; readonly sentAt: Date },
+): Record<string, string> {
+  const timestamp = String(Math.floor(sentAt.getTime() / 1000));
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
   };
 }

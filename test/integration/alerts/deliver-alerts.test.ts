@@ -8,9 +8,8 @@ import { readConfig } from '../../../src/base/config/config.ts';
 import type { Database } from '../../../src/base/database/database.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { signatureHeaders } from '../../../src/base/webhooks/post-webhook.ts';
 import { type Alert, settleAlerts } from '../../../src/features/alerts/alerts.sql.ts';
-import { openWebhook } from '../../../src/features/alerts/channels.ts';
+import { openWebhook, signatureHeaders } from '../../../src/features/alerts/channels.ts';
 import {
   announceAlerts,
   claimDue,
