@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { PullOrigin } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { type PlanLedger, planDue, pullUrgency } from '../../../src/core/planner/pull-plan.ts';
-import { isInWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
 import { backoffDelayMs } from '../../../src/core/work/run-pull.ts';
 import { backfillRangeFault } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 
@@ -28,12 +27,6 @@ test('yesterday is the day before the slot on the calendar of the time zone', ()
   expect(planDue(evening, LEDGER, policy)[0]?.date).toBe('2026-03-10');
   const tokyo = { ...policy, timeZone: 'Asia/Tokyo' };
   expect(planDue(evening, LEDGER, tokyo)[0]?.date).toBe('2026-03-11');
-});
-
-test('a window holds its day, or every date since', () => {
-  expect(isInWindow({ from: yesterday, to: yesterday }, addDays(yesterday, 1))).toBe(false);
-  expect(isInWindow(sweepWindow(yesterday), addDays(yesterday, 1))).toBe(true);
-  expect(isInWindow(sweepWindow(yesterday), addDays(yesterday, -1))).toBe(false);
 });
 
 test('a person comes first, then yesterday, the lookback, differing dates, missed dates and backfills', () => {

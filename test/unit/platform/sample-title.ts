@@ -1,4 +1,8 @@
-import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
+import {
+  JsonNumber,
+  type JsonObject,
+  type JsonValue,
+} from '../../../src/base/values/json-value.ts';
 
 /** As the reader of answers builds it: numbers as text, objects without a prototype. */
 export function toJsonValue(value: unknown): JsonValue {
@@ -7,10 +11,8 @@ export function toJsonValue(value: unknown): JsonValue {
     return value as JsonValue;
   }
   if (Array.isArray(value)) return value.map(toJsonValue);
-  const fields = Object.entries(value).map(([name, field]) => [name, toJsonValue(field)] as const);
-  const object = Object.create(null);
-  for (const [name, field] of fields) object[name] = field;
-  return object;
+  const fields = Object.entries(value).map(([name, field]) => [name, toJsonValue(field)]);
+  return Object.assign(Object.create(null), Object.fromEntries(fields));
 }
 
 /** A title with every documented field. */
@@ -61,13 +63,13 @@ export function barestTitle() {
   return { order: { uid: 'o' }, acceptedDate: '2026-01-02', originalValue: new JsonNumber('1') };
 }
 
-/** The complete title with a field replaced, such as `order.uid`. */
-export function titleWith(path: string, replacement: unknown): JsonValue {
-  return toJsonValue(replaced(completeTitle(), path.split('.'), replacement));
+/** The title, the complete one by default, with a field replaced or added, such as `order.uid`. */
+export function titleWith(path: string, replacement: unknown, title: object = completeTitle()) {
+  return toJsonValue(replaced(title, path.split('.'), replacement)) as JsonObject;
 }
 
 /** The complete title without a field. */
-export const titleWithout = (path: string): JsonValue => titleWith(path, undefined);
+export const titleWithout = (path: string) => titleWith(path, undefined);
 
 function replaced(
   object: object,

@@ -64,47 +64,6 @@ function wrongTypes(paths: readonly string[], expected: string, allowed: readonl
 }
 
 describe('a title as documented', () => {
-  test('is flattened field by field, amounts as they were written', () => {
-    expect(checkTitle(toJsonValue(completeTitle()), WINDOW)).toEqual({
-      ok: true,
-      drift: [],
-      title: {
-        order_uid: 'order-1',
-        accepted_date: '2026-01-02',
-        anticipated_due_date: '2026-02-28',
-        buyer_identification: '11222333000181',
-        provider_external_id: 'F-1',
-        provider_identification: '11222333000182',
-        provider_bank: '001',
-        provider_agency: '1234',
-        provider_agency_digit: 'X',
-        provider_account: '998877',
-        provider_account_digit: '1',
-        financial_agent_type: 'INDIVIDUAL',
-        financial_agent_identification: '52998224725',
-        financial_agent_name: 'Agente Exemplo',
-        buyer_is_financial: false,
-        payment_type: 'BANK_TRANSFER',
-        payment_bank: '341',
-        payment_agency: '0001',
-        payment_agency_digit: '9',
-        payment_account: '123456',
-        payment_account_digit: '7',
-        original_value: {
-          written: '12345678901234567890.12',
-          canonical: '12345678901234567890.12',
-        },
-        platform_discounted_value: { written: '9.80', canonical: '9.8' },
-        financial_discounted_value: { written: '1e2', canonical: '100' },
-        buyer_discounted_value: { written: '0.10', canonical: '0.1' },
-        billing_fee: { written: '-0.00', canonical: '0' },
-        money_transfer_fee: { written: '3.5', canonical: '3.5' },
-        platform_commission: '1,5%',
-        extra: null,
-      },
-    });
-  });
-
   test('may have nothing but an order, an accepted date and an original value', () => {
     const check = checkTitle(toJsonValue(barestTitle()), WINDOW);
     const filled = check.ok
