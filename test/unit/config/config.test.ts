@@ -140,6 +140,7 @@ test.each<Record<string, string>>([
     'https://[2001:db8::1]:8443',
   ].map((url) => ({ PLATFORM_BASE_URL: url })),
   { NODE_TLS_REJECT_UNAUTHORIZED: '1' },
+  { DIGEST: 'on', ALERT_SLACK_URL: 'https://hooks.slack.example/secret' },
   // An issuer on this machine may speak http.
   { ...OIDC, OIDC_ISSUER_URL: 'http://127.0.0.1:9000' },
 ])('%o is taken', (environment) => {
@@ -252,9 +253,4 @@ test('mail needs TLS unless the host is listed', () => {
   expect(read({ SMTP_URL: 'smtps://mail.example', ALLOW_PLAINTEXT: 'mail.example' })?.isPlain).toBe(
     false,
   );
-});
-
-test('the digest is sent where there is a channel', () => {
-  const slack = { ...GOOD, ALERT_SLACK_URL: 'https://hooks.slack.example/secret' };
-  expect(readConfig({ ...slack, DIGEST: 'on' }, { platform: true }).digest).toBe(true);
 });

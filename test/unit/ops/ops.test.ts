@@ -1,20 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { registerReadiness } from '../../../src/console/shell/readiness.ts';
-import { ALERT_KINDS } from '../../../src/features/alerts/alerts.sql.ts';
 import { createMetrics } from '../../../src/features/alerts/metrics.sql.ts';
 import { findProgram, outputOf } from '../../support/program.ts';
-import { documentedVariables, ROOT } from '../docs/documents.ts';
+import {
+  documentedVariables,
+  PROMETHEUS_RULES,
+  ROOT,
+  readDocument as read,
+} from '../docs/documents.ts';
 
 interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly [field: string]: unknown;
 }
-
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const KUBERNETES = 'ops/kubernetes';
 /** The version of YAML that kubectl reads: a mode such as 0440 is octal. */
@@ -138,12 +140,6 @@ test('the image of a release is signed by its digest, and no token is left besid
   );
 });
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly labels: { readonly severity: string };
-}
-
 interface Panel {
   readonly targets: readonly { readonly refId: string; readonly expr: string }[];
 }
@@ -152,7 +148,6 @@ const RULES = 'ops/prometheus/rules.yml';
 const RULE_TESTS = 'ops/prometheus/rules.test.yml';
 const DASHBOARD = 'ops/grafana/dashboard.json';
 
-const rules: Rule[] = parse(read(RULES)).groups.flatMap((group: { rules: Rule[] }) => group.rules);
 const dashboard: { panels: Panel[] } = JSON.parse(read(DASHBOARD));
 const panelExpressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 
@@ -176,7 +171,7 @@ function metricsIn(expression: string): string[] {
 }
 
 test.each([
-  ...rules.map(({ alert, expr }) => [alert, expr] as const),
+  ...PROMETHEUS_RULES.map(({ alert, expr }) => [alert, expr] as const),
   ...panelExpressions.map((expr) => [DASHBOARD, expr] as const),
 ])('%s: %s asks for exported metrics', (_place, expression) => {
   const names = metricsIn(expression);
@@ -196,21 +191,11 @@ test('every metric of the program is on the dashboard', () => {
   expect(missing).toEqual([]);
 });
 
-test('each kind of alert is in exactly one rule, and the rules name no other kind', () => {
-  const [critical = '', other = ''] = rules
-    .filter(({ expr }) => expr.includes('conciliation_alerts_open'))
-    .map(({ expr }) => /kind[=!]~"([^"]+)"/.exec(expr)?.[1]);
-  expect(critical).toBe(other);
-  expect(
-    critical.split('|').filter((kind) => !ALERT_KINDS.some((known) => known === kind)),
-  ).toEqual([]);
-});
-
 const promtool = findProgram('promtool');
 
 describe.skipIf(promtool === null)('promtool (skipped where it is not installed)', () => {
   test.each([
-    ['check', RULES, `SUCCESS: ${rules.length} rules found`],
+    ['check', RULES, `SUCCESS: ${PROMETHEUS_RULES.length} rules found`],
     ['test', RULE_TESTS, 'SUCCESS'],
   ])('%s rules', async (what, file, success) => {
     expect(await outputOf(promtool ?? '', [what, 'rules', join(ROOT, file)])).toContain(success);
