@@ -62,26 +62,6 @@ test('imports run downwards only', () => {
   expect(upwards).toEqual([]);
 });
 
-test('no file imports itself through others', () => {
-  const graph = new Map<string, string[]>();
-  for (const { file, target } of imports) {
-    if (isLocal(target)) graph.set(file, [...(graph.get(file) ?? []), target]);
-  }
-  const done = new Set<string>();
-  const cycles: string[][] = [];
-  const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) {
-      cycles.push([...path.slice(path.indexOf(file)), file]);
-      return;
-    }
-    if (done.has(file)) return;
-    for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
-    done.add(file);
-  };
-  for (const file of graph.keys()) visit(file, []);
-  expect(cycles).toEqual([]);
-});
-
 test('the pure part has neither IO, nor a clock, nor packages', () => {
   const foreign = imports.filter(
     ({ file, target }) =>
