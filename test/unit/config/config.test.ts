@@ -240,17 +240,13 @@ test('an issuer, a client and the public address are enough, and nothing is assu
   expect(oidc?.publicUrl.href).toBe('https://conciliation.example.com/');
 });
 
-test('mail needs TLS unless the host is listed', () => {
-  const read = (environment: Record<string, string>) =>
-    readConfig({ ...GOOD, ...EMAIL, ...environment }, { platform: true }).email;
-  expect(read({})).toMatchObject({
-    isPlain: false,
-    from: 'conciliation@example.com',
-    to: ['finance@example.com', 'ops@example.com'],
-  });
-  expect(read({ ALLOW_PLAINTEXT: 'mail.example' })?.isPlain).toBe(true);
-  expect(read({ SMTP_URL: 'smtp://127.0.0.1:1025' })?.isPlain).toBe(true);
-  expect(read({ SMTP_URL: 'smtps://mail.example', ALLOW_PLAINTEXT: 'mail.example' })?.isPlain).toBe(
-    false,
-  );
+test.each([
+  [{}, false],
+  [{ ALLOW_PLAINTEXT: 'mail.example' }, true],
+  [{ SMTP_URL: 'smtp://127.0.0.1:1025' }, true],
+  [{ SMTP_URL: 'smtps://mail.example', ALLOW_PLAINTEXT: 'mail.example' }, false],
+])('mail needs TLS unless the host is listed: %o', (environment, isPlain) => {
+  const { email } = readConfig({ ...GOOD, ...EMAIL, ...environment }, { platform: true });
+  const to = ['finance@example.com', 'ops@example.com'];
+  expect(email).toMatchObject({ isPlain, from: 'conciliation@example.com', to });
 });
