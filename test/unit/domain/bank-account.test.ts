@@ -34,17 +34,12 @@ describe('one account', () => {
     ['a CNPJ', { bank: '00000000000191' }],
     ['a joined check digit that is stated beside', { agency: '09875', agencyDigit: '5' }],
     ['a dash of another kind', { account: '12345–6' }],
-  ])('is written as %s', (_, changes) => {
+    ['the ISPB of its bank beside it', { destination: { ispb: '0' } }],
+    ['the ISPB of its bank in full', { destination: { ispb: '00000000' } }],
+    ['the type of most accounts', { destination: { type: 'CHECKING_ACCOUNT' } }],
+    ['a type in Portuguese', { destination: { type: 'conta corrente' } }],
+  ])('is written with %s', (_, changes) => {
     expect(form(changes)).toBe(form());
-  });
-
-  test.each<[string, Destination]>([
-    ['the ISPB of its bank', { ispb: '0' }],
-    ['the ISPB of its bank in full', { ispb: '00000000' }],
-    ['the type of most accounts', { type: 'CHECKING_ACCOUNT' }],
-    ['a type in Portuguese', { type: 'conta corrente' }],
-  ])('is stated with %s', (_, destination) => {
-    expect(withMembers(destination)).toBe(form());
   });
 
   test('of Caixa is written with its operation before the number, or beside it', () => {

@@ -83,27 +83,27 @@ describe('fields that the documented interface does not have', () => {
     ]);
   });
 
-  test('are kept without white space where they are kept as text', () => {
-    const more = String.raw`,"foo": { "a" : [ 1.50 , "\u0000\u00e9" ] , "b" : -0 }`;
-    expect(read(more).title.extra).toEqual(
-      toJsonValue({ foo: String.raw`{"a":[1.50,"\u0000é"],"b":-0}` }),
-    );
-  });
-
-  test('have the last value where a name is repeated, also inside', () => {
-    expect(read(',"foo":1,"bar":2,"foo" : {"a":3,"a":4}').title.extra).toEqual(
-      toJsonValue({ foo: { a: new JsonNumber('4') }, bar: new JsonNumber('2') }),
-    );
-  });
-
-  test('are one field, as JSON text, where their names cannot be held', () => {
-    const more = String.raw`,"b\u0000r" : 4,"\ud800":[5, 6],"\u0000":7,"(further fields)":8`;
-    expect(read(more).title.extra).toEqual(
-      toJsonValue({
-        '(further fields)': new JsonNumber('8'),
+  test.each([
+    [
+      'have no white space where they are kept as text',
+      String.raw`,"foo": { "a" : [ 1.50 , "\u0000\u00e9" ] , "b" : -0 }`,
+      { foo: String.raw`{"a":[1.50,"\u0000é"],"b":-0}` },
+    ],
+    [
+      'have the last value where a name is repeated, also inside',
+      ',"foo":1,"bar":2,"foo" : {"a":3,"a":4}',
+      { foo: { a: 4 }, bar: 2 },
+    ],
+    [
+      'are one field, as JSON text, where their names cannot be held',
+      String.raw`,"b\u0000r" : 4,"\ud800":[5, 6],"\u0000":7,"(further fields)":8`,
+      {
+        '(further fields)': 8,
         '(further fields) ': String.raw`"b\u0000r":4, "\ud800":[5,6], "\u0000":7`,
-      }),
-    );
+      },
+    ],
+  ])('%s', (_, more, extra) => {
+    expect(read(more).title.extra).toEqual(toJsonValue(extra));
   });
 
   test.each([
