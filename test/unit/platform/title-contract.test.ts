@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
 import { checkTitle, dayWindow, sweepWindow } from '../../../src/core/title/title-contract.ts';
 import {
   barestTitle,
   completeTitle,
+  DATE,
   titleWith,
   titleWithout,
   toJsonValue,
 } from './sample-title.ts';
 
-const DAY: CivilDate = toCivilDate('2026-01-02');
-const WINDOW = dayWindow(DAY);
+const WINDOW = dayWindow(DATE);
 
 const REQUIRED = ['order', 'order.uid', 'acceptedDate', 'originalValue'];
 
@@ -154,7 +153,7 @@ describe('dates', () => {
     for (const [outside, window] of [
       ['2026-01-01', WINDOW],
       ['2026-01-03', WINDOW],
-      ['2026-01-01', sweepWindow(DAY)],
+      ['2026-01-01', sweepWindow(DATE)],
     ] as const) {
       expect(checkTitle(titleWith('acceptedDate', outside), window)).toEqual({
         ok: false,
@@ -162,7 +161,7 @@ describe('dates', () => {
         acceptedDate: null,
       });
     }
-    expect(checkTitle(titleWith('acceptedDate', '2999-12-31'), sweepWindow(DAY)).ok).toBe(true);
+    expect(checkTitle(titleWith('acceptedDate', '2999-12-31'), sweepWindow(DATE)).ok).toBe(true);
   });
 
   test('a title that is rejected for something else still belongs to its day', () => {
@@ -196,7 +195,7 @@ describe('the reasons', () => {
       Object.fromEntries(
         Object.entries(object).map(([name, value]) => [
           name,
-          value instanceof Object && !(value instanceof JsonNumber) ? wrong(value) : [name],
+          typeof value === 'object' && !(value instanceof JsonNumber) ? wrong(value) : [name],
         ]),
       );
     expect(reasonsFor(toJsonValue(wrong(completeTitle())))).toHaveLength(20);

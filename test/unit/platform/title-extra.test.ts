@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { DriftLog, MAX_DRIFT_ITEMS } from '../../../src/core/reader/response-reader.ts';
 import type { Title } from '../../../src/core/title/title.ts';
 import { checkTitle, type DriftItem, dayWindow } from '../../../src/core/title/title-contract.ts';
-import { barestTitle, completeTitle, titleWith, toJsonValue } from './sample-title.ts';
+import { barestTitle, completeTitle, DATE, titleWith, toJsonValue } from './sample-title.ts';
 
-const WINDOW = dayWindow(toCivilDate('2026-01-02'));
+const WINDOW = dayWindow(DATE);
 
 function accepted(value: JsonValue): { title: Title; drift: readonly DriftItem[] } {
   const check = checkTitle(value, WINDOW);
@@ -26,10 +25,7 @@ describe('fields that the documented interface does not have', () => {
       ['provider.bankAccount.d', false, 'boolean'],
     ];
     const { title, drift } = accepted(
-      fields.reduce(
-        (sample, [path, value]) => titleWith(path, value, sample),
-        titleWith('order.uid', 'o'),
-      ),
+      fields.reduce((sample, [path, value]) => titleWith(path, value, sample), completeTitle()),
     );
     expect(title.extra).toEqual(
       toJsonValue({

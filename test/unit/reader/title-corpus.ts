@@ -1,12 +1,12 @@
 import { toJsonText } from '../../../src/base/values/json-value.ts';
-import { completeTitle, toJsonValue } from '../platform/sample-title.ts';
+import { completeTitle } from '../platform/sample-title.ts';
 
 /** Of fields as name and JSON text, so that their order, repetition and spelling can be anything. */
 const render = (fields: readonly (readonly [name: string, json: string])[]) =>
   `{${fields.map(([name, json]) => `"${name}":${json}`).join(',')}}`;
 
 const complete = Object.entries(completeTitle()).map(
-  ([name, value]) => [name, toJsonText(toJsonValue(value))] as const,
+  ([name, value]) => [name, toJsonText(value)] as const,
 );
 const title = (changes: Record<string, string | null>) =>
   render(
