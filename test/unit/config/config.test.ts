@@ -6,7 +6,6 @@ import {
   readConfig,
 } from '../../../src/base/config/config.ts';
 import { Refusal, SECTIONS, type Variable } from '../../../src/base/config/variables.ts';
-import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 
 const GOOD = { PLATFORM_BASE_URL: 'https://platform.example/v1', PLATFORM_TOKEN: 'secret-token' };
@@ -68,13 +67,6 @@ test.each(VARIABLES.filter(([, { takes }]) => / to \d+$/.test(takes)))(
   },
 );
 
-test('a choice takes the words that it lists', () => {
-  for (const PLAUSIBILITY of ['on', 'off']) {
-    const { plausibility } = readConfig({ ...GOOD, PLAUSIBILITY }, { platform: true });
-    expect(plausibility).toBe(PLAUSIBILITY === 'on');
-  }
-});
-
 test.each(VARIABLES.filter(([, { example, file }]) => example && (file ?? 'read') === 'read'))(
   'the example of %s is taken',
   (_, { example = '', parse }) => {
@@ -83,13 +75,14 @@ test.each(VARIABLES.filter(([, { example, file }]) => example && (file ?? 'read'
 );
 
 test('the settings of the audit log are text by the names of their variables', () => {
-  const config = readConfig({ CHECK_SEVERITIES: 'fee_unusual=off' }, { platform: false });
+  const environment = { CHECK_SEVERITIES: 'fee_unusual=off', PLAUSIBILITY: 'off' };
+  const config = readConfig(environment, { platform: false });
   expect(auditedSettings(config)).toEqual({
     TIMEZONE: 'America/Sao_Paulo',
     BUSINESS_DAY_RULE: 'following',
     ERP_PAYABLES_MAX_AGE_HOURS: '30',
     WITHDRAWAL_LIMIT_PERCENT: '20',
-    PLAUSIBILITY: 'on',
+    PLAUSIBILITY: 'off',
     CHECK_SEVERITIES: expect.stringMatching(/^due_before_acceptance=review,.*,fee_unusual=off,/),
     SIGN_OFF_FOUR_EYES: 'on',
     BOOKINGS_FROM: '–',
@@ -112,11 +105,9 @@ test('a name that differs from a variable in a letter, or in the place of one, i
 
 test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused with any other configuration', () => {
   const unsafe = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-  for (const environment of [unsafe, { ...GOOD, ...unsafe }]) {
-    const read = () => readConfig(environment, { platform: environment !== unsafe });
-    expect(read).toThrow(/NODE_TLS_REJECT_UNAUTHORIZED: got "0"/);
-    expect(read).toThrow(ConfigError);
-  }
+  const problems = [expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED: got "0"/)];
+  expect(problemsIn(unsafe)).toEqual(problems);
+  expect(problemsOf({ ...GOOD, ...unsafe })).toEqual(problems);
 });
 
 const OIDC = {

@@ -84,14 +84,11 @@ const codesOf = (document: string, heading: string) =>
 
 const pages = readDocument('docs/console.md');
 
-test('docs/console.md has each check of the titles with its version and severity', () => {
+test('docs/console.md has each check of the titles with its version and severity, and each reason for a held response', () => {
   const documented = rowsOf(pages, 'Checks of the titles').map((cells) => cells.slice(0, 3));
   expect(documented).toEqual(
     CHECK_CODES.map((code) => [code, String(CHECKS[code].version), CHECKS[code].severity]),
   );
-});
-
-test('docs/console.md has each reason for a held response', () => {
   expect(codesOf(pages, 'Checks of the response')).toEqual([...HOLD_REASONS]);
 });
 
@@ -103,12 +100,9 @@ test('docs/console.md names variables that docs/configuration.md describes', () 
 
 const matching = readDocument('docs/matching.md');
 
-test('docs/matching.md has the rules and the kinds of breaks in their order', () => {
+test('docs/matching.md has the rules with their limits and the kinds of breaks in their order', () => {
   expect(codesOf(matching, 'Rules')).toEqual([...RULES, 'person']);
   expect(codesOf(matching, 'Breaks')).toEqual([...BREAK_KINDS]);
-});
-
-test('docs/matching.md has the limits of the rules', () => {
   expect(matching).toContain(`current version of the rules is ${RULE_VERSION}.`);
   const { dueDays, valueTolerance } = DEFAULT_RULES;
   expect(matching).toContain(`${dueDays} days and ${valueTolerance} count`);

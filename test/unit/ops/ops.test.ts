@@ -107,16 +107,13 @@ const workflows = readdirSync(join(ROOT, WORKFLOWS)).map(
 );
 const stepsOf = ({ jobs }: Workflow) => Object.values(jobs).flatMap(({ steps = [] }) => steps);
 
-test.each(workflows)('%s pins each action by a commit', (_name, workflow) => {
-  const actions = stepsOf(workflow).flatMap(({ uses }) => uses ?? []);
-  expect(actions.filter((action) => !/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
-});
-
 const hasToken = (part: unknown) => /github\.token|secrets\./.test(JSON.stringify(part ?? null));
 
 test.each(workflows)(
-  '%s gives a token to the steps that sign in, and to no other',
+  '%s pins each action by a commit, and gives a token to the steps that sign in, and to no other',
   (_name, workflow) => {
+    const actions = stepsOf(workflow).flatMap(({ uses }) => uses ?? []);
+    expect(actions.filter((action) => !/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
     expect(JSON.stringify(workflow.permissions)).not.toContain('write');
     expect([workflow, ...Object.values(workflow.jobs)].filter(({ env }) => hasToken(env))).toEqual(
       [],
@@ -140,15 +137,11 @@ test('the image of a release is signed by its digest, and no token is left besid
   );
 });
 
-interface Panel {
-  readonly targets: readonly { readonly refId: string; readonly expr: string }[];
-}
-
 const RULES = 'ops/prometheus/rules.yml';
 const RULE_TESTS = 'ops/prometheus/rules.test.yml';
 const DASHBOARD = 'ops/grafana/dashboard.json';
 
-const dashboard: { panels: Panel[] } = JSON.parse(read(DASHBOARD));
+const dashboard: { panels: { targets: { expr: string }[] }[] } = JSON.parse(read(DASHBOARD));
 const panelExpressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 
 /** The names that `/metrics` can export, and `up`, which Prometheus makes. */
