@@ -1,20 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import mutants from '../mutants/mutants.json' with { type: 'json' };
+import { ROOT, readDocument as read } from './docs/documents.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-
-interface Mutant {
-  readonly name: string;
-  readonly guarantee: number;
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-  readonly tests: readonly string[];
-}
-
-const mutants = JSON.parse(read('test/mutants/mutants.json')) as readonly Mutant[];
 const document = read('docs/mutants.md');
 
 test('there are at least 25 seeded defects, and some against each guarantee', () => {

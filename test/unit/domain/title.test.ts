@@ -16,11 +16,7 @@ import {
 import { checkTitle, dayWindow } from '../../../src/core/title/title-contract.ts';
 import { completeTitle, DATE } from '../platform/sample-title.ts';
 
-function decimal(written: string): Decimal {
-  const parsed = parseDecimal(written);
-  if (parsed === null) throw new RangeError(`no decimal: ${written}`);
-  return parsed;
-}
+const decimal = (written: string) => parseDecimal(written) as Decimal;
 
 const TITLE: Title = sampleTitle();
 
