@@ -90,11 +90,12 @@ test('a late refusal of the token before the last one closes nothing', async () 
   expect(await gate.findFault()).toBeNull();
 });
 
-test('a refused token that comes back is not tried again, and is reported', async () => {
+test('a refused token that comes back is not tried again, also after another refused one, and is reported', async () => {
   gate.refuse(await gate.pass(never));
   current = () => 'second-token';
-  await gate.pass(never);
+  const second = await gate.pass(never);
   expect(await gate.findFault()).toBeNull();
+  gate.refuse(second);
   current = () => 'first-token';
   await staysClosed();
   expect(gate.isOpen()).toBe(false);
