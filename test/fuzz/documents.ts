@@ -44,7 +44,7 @@ export function answerCorpus(date: CivilDate): readonly Buffer[] {
     ),
     ...TITLES_OF_EVERY_KIND.map(({ text }) => document([text, SMALL_TITLE])),
     ...Object.values(READABLE).map((answer) => Buffer.from(answer)),
-    ...Object.values(REFUSED).map((answer) => Buffer.from(answer.document)),
+    ...REFUSED.map(([, answer]) => Buffer.from(answer)),
     ...HOSTILE_RESPONSES.flatMap((line) => bodyOf(line, date)),
   ];
   return documents.filter((bytes) => bytes.length > 0 && bytes.length <= MAX_CORPUS_BYTES);

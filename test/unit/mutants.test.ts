@@ -1,20 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import mutants from '../mutants/mutants.json' with { type: 'json' };
+import { ROOT, readDocument as read } from './docs/documents.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-
-interface Mutant {
-  readonly name: string;
-  readonly guarantee: number;
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-  readonly tests: readonly string[];
-}
-
-const mutants = JSON.parse(read('test/mutants/mutants.json')) as readonly Mutant[];
 const document = read('docs/mutants.md');
 
 test('there are at least 25 seeded defects, and some against each guarantee', () => {
@@ -24,22 +13,15 @@ test('there are at least 25 seeded defects, and some against each guarantee', ()
   expect([...guarantees].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-describe.each(mutants)('the defect “$name”', (mutant) => {
-  test('has exactly one place in the source', () => {
-    expect(read(mutant.file).split(mutant.find)).toHaveLength(2);
-    expect(mutant.replace).not.toBe(mutant.find);
-  });
-
-  test('has tests that are there', () => {
-    expect(mutant.tests.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
-    expect(mutant.tests.length).toBeGreaterThan(0);
-  });
-
-  test('is in the table of docs/mutants.md', () => {
-    const { guarantee, name, file, tests } = mutant;
+test.each(mutants)(
+  'the defect “$name” has exactly one place in the source, tests that are there, and its row of the table',
+  ({ guarantee, name, file, find, replace, tests }) => {
+    expect(read(file).split(find)).toHaveLength(2);
+    expect(replace).not.toBe(find);
+    expect(tests.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
     expect(document).toContain(`| ${guarantee} | ${name} | \`${file}\` | \`${tests[0]}\``);
-  });
-});
+  },
+);
 
 test('the table has no other defect', () => {
   expect(document.match(/^\| \d+ \| /gm)).toHaveLength(mutants.length);

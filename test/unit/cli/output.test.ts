@@ -56,13 +56,9 @@ async function write(): Promise<string[]> {
   return modes;
 }
 
-test('only the owner can read a file that is written, and its temporary file', async () => {
+test('only the owner can read a written file and its temporary file; one that replaces another gets its mode when complete', async () => {
   expect(await write()).toEqual(['600']);
   expect(await modeOf(path)).toBe('600');
-});
-
-test('a file that replaces another one gets the mode of that one once it is complete', async () => {
-  await write();
   await chmod(path, 0o640);
   expect(await write()).toEqual(['600']);
   expect(await modeOf(path)).toBe('640');

@@ -6,7 +6,6 @@ import {
   readConfig,
 } from '../../../src/base/config/config.ts';
 import { Refusal, SECTIONS, type Variable } from '../../../src/base/config/variables.ts';
-import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 
 const GOOD = { PLATFORM_BASE_URL: 'https://platform.example/v1', PLATFORM_TOKEN: 'secret-token' };
@@ -68,13 +67,6 @@ test.each(VARIABLES.filter(([, { takes }]) => / to \d+$/.test(takes)))(
   },
 );
 
-test('a choice takes the words that it lists', () => {
-  for (const PLAUSIBILITY of ['on', 'off']) {
-    const { plausibility } = readConfig({ ...GOOD, PLAUSIBILITY }, { platform: true });
-    expect(plausibility).toBe(PLAUSIBILITY === 'on');
-  }
-});
-
 test.each(VARIABLES.filter(([, { example, file }]) => example && (file ?? 'read') === 'read'))(
   'the example of %s is taken',
   (_, { example = '', parse }) => {
@@ -83,13 +75,14 @@ test.each(VARIABLES.filter(([, { example, file }]) => example && (file ?? 'read'
 );
 
 test('the settings of the audit log are text by the names of their variables', () => {
-  const config = readConfig({ CHECK_SEVERITIES: 'fee_unusual=off' }, { platform: false });
+  const environment = { CHECK_SEVERITIES: 'fee_unusual=off', PLAUSIBILITY: 'off' };
+  const config = readConfig(environment, { platform: false });
   expect(auditedSettings(config)).toEqual({
     TIMEZONE: 'America/Sao_Paulo',
     BUSINESS_DAY_RULE: 'following',
     ERP_PAYABLES_MAX_AGE_HOURS: '30',
     WITHDRAWAL_LIMIT_PERCENT: '20',
-    PLAUSIBILITY: 'on',
+    PLAUSIBILITY: 'off',
     CHECK_SEVERITIES: expect.stringMatching(/^due_before_acceptance=review,.*,fee_unusual=off,/),
     SIGN_OFF_FOUR_EYES: 'on',
     BOOKINGS_FROM: '–',
@@ -112,11 +105,9 @@ test('a name that differs from a variable in a letter, or in the place of one, i
 
 test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused with any other configuration', () => {
   const unsafe = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-  for (const environment of [unsafe, { ...GOOD, ...unsafe }]) {
-    const read = () => readConfig(environment, { platform: environment !== unsafe });
-    expect(read).toThrow(/NODE_TLS_REJECT_UNAUTHORIZED: got "0"/);
-    expect(read).toThrow(ConfigError);
-  }
+  const problems = [expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED: got "0"/)];
+  expect(problemsIn(unsafe)).toEqual(problems);
+  expect(problemsOf({ ...GOOD, ...unsafe })).toEqual(problems);
 });
 
 const OIDC = {
@@ -140,6 +131,7 @@ test.each<Record<string, string>>([
     'https://[2001:db8::1]:8443',
   ].map((url) => ({ PLATFORM_BASE_URL: url })),
   { NODE_TLS_REJECT_UNAUTHORIZED: '1' },
+  { DIGEST: 'on', ALERT_SLACK_URL: 'https://hooks.slack.example/secret' },
   // An issuer on this machine may speak http.
   { ...OIDC, OIDC_ISSUER_URL: 'http://127.0.0.1:9000' },
 ])('%o is taken', (environment) => {
@@ -239,22 +231,13 @@ test('an issuer, a client and the public address are enough, and nothing is assu
   expect(oidc?.publicUrl.href).toBe('https://conciliation.example.com/');
 });
 
-test('mail needs TLS unless the host is listed', () => {
-  const read = (environment: Record<string, string>) =>
-    readConfig({ ...GOOD, ...EMAIL, ...environment }, { platform: true }).email;
-  expect(read({})).toMatchObject({
-    isPlain: false,
-    from: 'conciliation@example.com',
-    to: ['finance@example.com', 'ops@example.com'],
-  });
-  expect(read({ ALLOW_PLAINTEXT: 'mail.example' })?.isPlain).toBe(true);
-  expect(read({ SMTP_URL: 'smtp://127.0.0.1:1025' })?.isPlain).toBe(true);
-  expect(read({ SMTP_URL: 'smtps://mail.example', ALLOW_PLAINTEXT: 'mail.example' })?.isPlain).toBe(
-    false,
-  );
-});
-
-test('the digest is sent where there is a channel', () => {
-  const slack = { ...GOOD, ALERT_SLACK_URL: 'https://hooks.slack.example/secret' };
-  expect(readConfig({ ...slack, DIGEST: 'on' }, { platform: true }).digest).toBe(true);
+test.each([
+  [{}, false],
+  [{ ALLOW_PLAINTEXT: 'mail.example' }, true],
+  [{ SMTP_URL: 'smtp://127.0.0.1:1025' }, true],
+  [{ SMTP_URL: 'smtps://mail.example', ALLOW_PLAINTEXT: 'mail.example' }, false],
+])('mail needs TLS unless the host is listed: %o', (environment, isPlain) => {
+  const { email } = readConfig({ ...GOOD, ...EMAIL, ...environment }, { platform: true });
+  const to = ['finance@example.com', 'ops@example.com'];
+  expect(email).toMatchObject({ isPlain, from: 'conciliation@example.com', to });
 });

@@ -4,7 +4,7 @@ import { ConfigError } from '../../../src/base/runtime/errors.ts';
 /** Returns the problems for which the configuration is refused; none: it is taken. */
 export function problemsOf(
   environment: Environment,
-  needs: { readonly platform: boolean },
+  needs: Parameters<typeof readConfig>[1] = { platform: false },
 ): readonly string[] {
   try {
     readConfig(environment, needs);

@@ -15,8 +15,7 @@ function writeSecret(text: string, mode = 0o600): void {
   chmodSync(path, mode);
 }
 
-const NO_PLATFORM = { platform: false };
-const read = (environment: Record<string, string>) => readConfig(environment, NO_PLATFORM);
+const read = (environment: Record<string, string>) => readConfig(environment, { platform: false });
 
 test('an address with a password may be in a file', () => {
   writeSecret('postgresql://worker:s3cret@localhost:5433/erp?sslmode=disable\n');
@@ -34,12 +33,12 @@ test('an address with a password may be in a file', () => {
 
 test('an address in a file is checked as another address is', () => {
   writeSecret('postgresql://worker:s3cret@db.example/erp');
-  expect(problemsOf({ DATABASE_URL_FILE: path }, NO_PLATFORM)).toEqual([
+  expect(problemsOf({ DATABASE_URL_FILE: path })).toEqual([
     expect.stringMatching(/^DATABASE_URL: expected sslmode=verify-full.*db\.example/),
   ]);
-  expect(
-    problemsOf({ DATABASE_URL: 'postgresql://localhost/', DATABASE_URL_FILE: path }, NO_PLATFORM),
-  ).toEqual(['DATABASE_URL_FILE, DATABASE_URL: got both, expected at most one of them']);
+  expect(problemsOf({ DATABASE_URL: 'postgresql://localhost/', DATABASE_URL_FILE: path })).toEqual([
+    'DATABASE_URL_FILE, DATABASE_URL: got both, expected at most one of them',
+  ]);
 });
 
 test('the secret of company accounts follows the rules of the other secret files', () => {
@@ -52,7 +51,7 @@ test('the secret of company accounts follows the rules of the other secret files
   };
   expect(read(oidc).oidc?.clientSecret).toBe('s3cret');
   writeSecret('s3cret', 0o644);
-  expect(problemsOf(oidc, NO_PLATFORM)).toEqual([
+  expect(problemsOf(oidc)).toEqual([
     `OIDC_CLIENT_SECRET_FILE: ${path} can be read by everybody on this machine; run chmod 600 on it`,
   ]);
 });

@@ -40,18 +40,15 @@ describe.each(DOCUMENTS)('%s', (path) => {
     expect(broken).toEqual([]);
   });
 
-  test('every file that is named by its path exists', () => {
-    const named = codeIn(proseOf(readDocument(path))).filter((code) =>
+  test('every file that is named by its path exists, and every test file that is named', () => {
+    const paths = codeIn(proseOf(readDocument(path))).filter((code) =>
       /^(src|test|docs|prisma|bench|scripts|assets)\/[\w./-]+$/.test(code),
     );
-    expect(named.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
-  });
-
-  test('every test file that is named exists', () => {
-    const named = codeIn(readDocument(path))
-      .filter((code) => /^\w[\w./-]*\.test\.ts$/.test(code))
-      .map((code) => basename(code));
-    expect(named.filter((name) => !TEST_FILES.has(name))).toEqual([]);
+    const tests = codeIn(readDocument(path)).filter((code) => /^\w[\w./-]*\.test\.ts$/.test(code));
+    expect([
+      ...paths.filter((name) => !existsSync(join(ROOT, name))),
+      ...tests.filter((name) => !TEST_FILES.has(basename(name))),
+    ]).toEqual([]);
   });
 
   test('every script that is named is one of package.json', () => {

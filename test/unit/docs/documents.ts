@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 
@@ -50,3 +51,15 @@ export function documentedVariables(): string[] {
     codeIn(cell).flatMap((name) => (takes.endsWith('or a file') ? [name, `${name}_FILE`] : [name])),
   );
 }
+
+interface PrometheusRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly runbook_url: string };
+}
+
+/** The rules of ops/prometheus/rules.yml. */
+export const PROMETHEUS_RULES: readonly PrometheusRule[] = parse(
+  readDocument('ops/prometheus/rules.yml'),
+).groups.flatMap(({ rules }: { rules: PrometheusRule[] }) => rules);

@@ -1,8 +1,5 @@
 /** docs/operating.md, docs/console.md and docs/matching.md beside the code. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { CHECK_CODES, CHECKS } from '../../../src/base/values/checks.ts';
 import { HOLD_REASONS } from '../../../src/core/ledger/states.ts';
 import { ALERT_KINDS, ALERTS } from '../../../src/features/alerts/alerts.sql.ts';
@@ -17,34 +14,20 @@ import { SUM_CANDIDATES, SUM_ITEMS } from '../../../src/features/matching/sums.s
 import {
   codeIn,
   documentedVariables,
-  ROOT,
+  PROMETHEUS_RULES,
   readDocument,
   sectionOf,
   tableRowsOf,
 } from './documents.ts';
-
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: { readonly runbook_url: string };
-}
-
-const rules: Rule[] = parse(
-  readFileSync(join(ROOT, 'ops/prometheus/rules.yml'), 'utf8'),
-).groups.flatMap((group: { rules: Rule[] }) => group.rules);
 
 const runbook = readDocument('docs/operating.md');
 const ofProgram = sectionOf(runbook, 'Alerts of the program');
 const ofPrometheus = sectionOf(runbook, 'Alerts of Prometheus');
 const sectionsOf = (part: string) => [...part.matchAll(/^### (.+)$/gm)].map(([, name]) => name);
 
-test('the runbook has a section for each kind of alert, in their order, and no other', () => {
+test('the runbook has a section for each kind of alert and each Prometheus rule, in their order, and no other', () => {
   expect(sectionsOf(ofProgram)).toEqual([...ALERT_KINDS]);
-});
-
-test('the runbook has a section for each Prometheus rule, and no other', () => {
-  expect(sectionsOf(ofPrometheus)).toEqual(rules.map(({ alert }) => alert));
+  expect(sectionsOf(ofPrometheus)).toEqual(PROMETHEUS_RULES.map(({ alert }) => alert));
 });
 
 test('each section of an alert of the program has the same four parts', () => {
@@ -55,7 +38,7 @@ test('each section of an alert of the program has the same four parts', () => {
 });
 
 test('each Prometheus rule links to its section, and an alert of the program to that of its kind', () => {
-  for (const { alert, expr, annotations } of rules) {
+  for (const { alert, expr, annotations } of PROMETHEUS_RULES) {
     const anchor = expr.includes('conciliation_alerts_open')
       ? '{{ $labels.kind }}'
       : alert.toLowerCase();
@@ -64,27 +47,22 @@ test('each Prometheus rule links to its section, and an alert of the program to 
   }
 });
 
-test('the table of alerts has the kinds with the severity of the Prometheus rules', () => {
+test('the table of alerts and the Prometheus rules have the kinds with their severity', () => {
   const rows = tableRowsOf(sectionOf(runbook, 'Alerts')).filter(([cell = '']) =>
     cell.includes('](#'),
   );
-  const critical = rules.find(
-    ({ labels, expr }) => labels.severity === 'critical' && expr.includes('kind=~'),
-  );
-  const isCritical = (kind: string) =>
-    /"(.+)"/
-      .exec(critical?.expr ?? '')?.[1]
-      ?.split('|')
-      .includes(kind);
   expect(rows.map(([kind, severity]) => [kind, severity])).toEqual(
-    ALERT_KINDS.map((kind) => [
-      `[\`${kind}\`](#${kind})`,
-      isCritical(kind) === true ? 'critical' : 'warning',
-    ]),
+    ALERT_KINDS.map((kind) => [`[\`${kind}\`](#${kind})`, ALERTS[kind].severity]),
   );
-  expect(ALERT_KINDS.filter((kind) => ALERTS[kind].severity === 'critical')).toEqual(
-    ALERT_KINDS.filter(isCritical),
-  );
+  const critical = ALERT_KINDS.filter((kind) => ALERTS[kind].severity === 'critical').sort();
+  const named = PROMETHEUS_RULES.flatMap(({ labels, expr }) => {
+    const [, sign, kinds = ''] = /kind([=!]~)"([^"]+)"/.exec(expr) ?? [];
+    return sign === undefined ? [] : [[labels.severity, sign, kinds.split('|').sort()]];
+  });
+  expect(named).toEqual([
+    ['critical', '=~', critical],
+    ['warning', '!~', critical],
+  ]);
 });
 
 test('each command of the runbook exists', () => {
@@ -106,14 +84,11 @@ const codesOf = (document: string, heading: string) =>
 
 const pages = readDocument('docs/console.md');
 
-test('docs/console.md has each check of the titles with its version and severity', () => {
+test('docs/console.md has each check of the titles with its version and severity, and each reason for a held response', () => {
   const documented = rowsOf(pages, 'Checks of the titles').map((cells) => cells.slice(0, 3));
   expect(documented).toEqual(
     CHECK_CODES.map((code) => [code, String(CHECKS[code].version), CHECKS[code].severity]),
   );
-});
-
-test('docs/console.md has each reason for a held response', () => {
   expect(codesOf(pages, 'Checks of the response')).toEqual([...HOLD_REASONS]);
 });
 
@@ -125,12 +100,9 @@ test('docs/console.md names variables that docs/configuration.md describes', () 
 
 const matching = readDocument('docs/matching.md');
 
-test('docs/matching.md has the rules and the kinds of breaks in their order', () => {
+test('docs/matching.md has the rules with their limits and the kinds of breaks in their order', () => {
   expect(codesOf(matching, 'Rules')).toEqual([...RULES, 'person']);
   expect(codesOf(matching, 'Breaks')).toEqual([...BREAK_KINDS]);
-});
-
-test('docs/matching.md has the limits of the rules', () => {
   expect(matching).toContain(`current version of the rules is ${RULE_VERSION}.`);
   const { dueDays, valueTolerance } = DEFAULT_RULES;
   expect(matching).toContain(`${dueDays} days and ${valueTolerance} count`);

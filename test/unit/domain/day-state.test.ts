@@ -38,11 +38,7 @@ describe('a hold', () => {
     ['earlier withdrawals count', { currentTitles: 81, lostBefore: 19 }, 'withdrawal_limit'],
     ['up to the limit', { currentTitles: 81, withdrawals: 1, lostBefore: 19 }, null],
     ['a response that loses none passes', { withdrawals: 0, lostBefore: 90 }, null],
-    [
-      'titles with a successor are not lost',
-      { withdrawals: 10, lost: 0, responseTitles: 10 },
-      null,
-    ],
+    ['titles with a successor', { withdrawals: 10, lost: 0, responseTitles: 10 }, null],
     ['a date emptied by a move is not emptied', { ...emptied, lost: 0 }, null],
   ] as const)('%s', (_name, changes, reason) => {
     const facts = { ...day, ...changes };
@@ -69,21 +65,13 @@ const day: SignOffCandidate = {
 };
 
 test.each<[string, Partial<SignOffCandidate>, SignOffFault]>([
+  ['a state that was not seen', { contentDigest: 'd2' }, 'changed_meanwhile'],
+  ['the first obstacle', { obstacles: ['payment_held', 'own_decision'] }, 'payment_held'],
   [
-    'a day is not signed in a state that was not seen',
-    { contentDigest: 'd2' },
-    'changed_meanwhile',
-  ],
-  [
-    'the first obstacle is the reason',
-    { obstacles: ['payment_held', 'own_decision'] },
-    'payment_held',
-  ],
-  [
-    'a day that is not complete has that reason first',
+    'that it is not complete',
     { isSignedOff: true, obstacles: ['altered', 'not_reconciled'] },
     'not_reconciled',
   ],
-])('%s', (_, change, fault) => {
+])('the reason why a day is not signed: %s', (_, change, fault) => {
   expect(signOffFault({ ...day, ...change }, 'd1')).toBe(fault);
 });

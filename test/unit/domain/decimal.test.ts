@@ -28,17 +28,14 @@ describe('the canonical form of a decimal', () => {
   });
 
   it.each([
+    // Too many digits.
     ...['1e400', '1e99999999', '1e-99999999', '-1e400', '0e400', '1e100', '1e-101'],
     ...[`1e${'9'.repeat(400)}`, `1e-${'9'.repeat(400)}`, `0e${'9'.repeat(400)}`],
     ...['9'.repeat(101), `0.${'9'.repeat(101)}`, `${'9'.repeat(50)}.${'9'.repeat(51)}`],
-  ])('of %s would need too many digits', (written) => {
-    expect(parseDecimal(written)).toBeNull();
-  });
-
-  it.each([
+    // No JSON numbers.
     ...['', ...'- +1 01 -01 00 1. .5 1e 1e+ 1e1.5 1.2.3 1,5 1_000'.split(' ')],
     ...['0x1', 'NaN', 'Infinity', '-Infinity', 'null', ' 1', '1 ', '1\n', '١', '1n', '1e٢'],
-  ])('does not exist for %j, which is no JSON number', (written) => {
+  ])('does not exist for %j', (written) => {
     expect(parseDecimal(written)).toBeNull();
   });
 });

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addDays, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { PullOrigin } from '../../../src/core/ledger/states.ts';
-import { type PlanLedger, planDue, pullUrgency } from '../../../src/core/planner/pull-plan.ts';
-import { isInWindow } from '../../../src/core/title/title-contract.ts';
+import {
+  type PlanLedger,
+  planDue,
+  pullUrgency,
+  replanAfterMinutes,
+} from '../../../src/core/planner/pull-plan.ts';
 import { backoffDelayMs } from '../../../src/core/work/run-pull.ts';
 import { backfillRangeFault } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 
@@ -28,12 +32,6 @@ test('yesterday is the day before the slot on the calendar of the time zone', ()
   expect(planDue(evening, LEDGER, policy)[0]?.date).toBe('2026-03-10');
   const tokyo = { ...policy, timeZone: 'Asia/Tokyo' };
   expect(planDue(evening, LEDGER, tokyo)[0]?.date).toBe('2026-03-11');
-});
-
-test('a window holds its day, or every date since', () => {
-  expect(isInWindow({ from: yesterday, to: yesterday }, addDays(yesterday, 1))).toBe(false);
-  expect(isInWindow({ from: yesterday, to: null }, addDays(yesterday, 1))).toBe(true);
-  expect(isInWindow({ from: yesterday, to: null }, addDays(yesterday, -1))).toBe(false);
 });
 
 test('a person comes first, then yesterday, the lookback, differing dates, missed dates and backfills', () => {
@@ -85,3 +83,62 @@ test.each([
   const range = { from: addDays(today, from), to: addDays(today, to) };
   expect(backfillRangeFault(range, today)?.message ?? null).toBe(fault);
 });
+
+interface Poisoned {
+  failedPulls: number;
+  /** Of the newest pull. */
+  attempts: number;
+  /** The minute of its next attempt; of the next pull, once its attempts are spent. */
+  dueAt: number;
+}
+
+const DATES = 730;
+const START = addDays(yesterday, 1 - DATES);
+
+/** Minutes until every healthy date is done, while the oldest dates answer 500 without end. */
+function minutesUntilHealthyAreDone(poisonedDates: number): number {
+  const isPoisoned = (date: CivilDate) => date < addDays(START, poisonedDates);
+  const isOpen = ({ attempts }: Poisoned) => attempts < retry.attempts;
+  const poisoned = new Map<CivilDate, Poisoned>();
+  const done = new Set<CivilDate>();
+  for (let minute = 0; minute < 24 * 60; minute += 1) {
+    const pulls = [...poisoned.values()];
+    const covered = [...poisoned].filter(([, pull]) => isOpen(pull) || pull.dueAt > minute);
+    const ledger = {
+      startDate: START,
+      lastReconciledDate: null,
+      reconciledDates: done,
+      coveredDates: new Set([...done, ...covered.map(([date]) => date)]),
+      failedPulls: new Map([...poisoned].map(([date, { failedPulls }]) => [date, failedPulls])),
+      openPulls: pulls.filter(isOpen).length,
+    };
+    for (const { date, round } of planDue(slotAt, ledger, policy)) {
+      // A healthy date answers at once.
+      if (!isPoisoned(date)) done.add(date);
+      else poisoned.set(date, { failedPulls: round, attempts: 0, dueAt: minute });
+    }
+    if (done.size === DATES - poisonedDates) return minute;
+    for (const pull of poisoned.values()) {
+      if (!isOpen(pull) || pull.dueAt > minute) continue;
+      pull.attempts += 1;
+      if (!isOpen(pull)) pull.failedPulls += 1;
+      // Between attempts the longest wait: the whole span.
+      const wait = isOpen(pull)
+        ? backoffDelayMs(retry, pull.attempts, null, 1) / 60_000
+        : replanAfterMinutes(pull.failedPulls);
+      pull.dueAt = minute + wait;
+    }
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+test.each([
+  [0, 0.2],
+  [100, 2],
+  [300, 6],
+])(
+  '%i of 730 dates that fail without end delay the others by hours at most',
+  (poisonedDates, hours) => {
+    expect(minutesUntilHealthyAreDone(poisonedDates)).toBeLessThanOrEqual(hours * 60);
+  },
+);

@@ -48,16 +48,7 @@ async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
 /** Texts that spreadsheets run as formulas, and texts that break incorrect quoting. */
 const HOSTILE_TEXTS = [
   '=1+1',
-  '+cmd',
-  '-2+3',
-  '@SUM(A1)',
-  "=cmd|'/c calc'!A1",
   ' =1+1',
-  '\t=1+1',
-  '\r=1+1',
-  '\n=1+1',
-  '"=1+1',
-  "'=1+1",
   "''=1+1",
   '\u00A0=1+1',
   '\uFF1D1+1',
@@ -129,29 +120,21 @@ describe('a csv file', () => {
 
 describe('text in a csv file', () => {
   test.each([
-    '=1+1',
-    '-2+3',
-    '@SUM(A1)',
-    '\t=1+1',
-    '\rx',
-    '"=1+1',
-    "'=1+1",
-    '\u0001=1',
-    '\uFF1D1+1',
-  ])('is no formula: %j', async (text) => {
-    expect(await writeTexts([text])).toEqual([`'${text}`]);
-  });
-
-  const PLAIN = ['a=b', 'A-12', "O'Brien", "'quoted'", 'Mariana', 'R 5', '(a)', 'E5', '$', ''];
-  test.each(PLAIN)('is left alone where a spreadsheet leaves it: %j', async (text) => {
-    expect(await writeTexts([text])).toEqual([text]);
-  });
-
-  test.each([
-    ...['00007', '11222333000181', '12345678E00131', '1-2', '2026-03-02', '12MAR', 'dez-26'],
-    ...['12E-3', '1E+5', '1e-400', '(5)', '(1E5)', 'R$ 5', 'r$5', '$5', '5 €', '5%'],
-  ])('keeps the identifier %j in Excel', async (text) => {
-    expect(await writeTexts([text])).toEqual([`="${text}"`]);
+    // No formula.
+    ...['=1+1', '-2+3', '@SUM(A1)', '\t=1+1', '\rx', '"=1+1', "'=1+1", '\u0001=1', '\uFF1D1+1'].map(
+      (text) => [text, `'${text}`],
+    ),
+    // Left alone where a spreadsheet leaves it.
+    ...['a=b', 'A-12', "O'Brien", "'quoted'", 'Mariana', 'R 5', '(a)', 'E5', '$', ''].map(
+      (text) => [text, text],
+    ),
+    // An identifier keeps its characters in Excel.
+    ...[
+      ...['00007', '11222333000181', '12345678E00131', '1-2', '2026-03-02', '12MAR', 'dez-26'],
+      ...['12E-3', '1E+5', '1e-400', '(5)', '(1E5)', 'R$ 5', 'r$5', '$5', '5 €', '5%'],
+    ].map((text) => [text, `="${text}"`]),
+  ])('%j is written as %j', async (text = '', written) => {
+    expect(await writeTexts([text])).toEqual([written]);
   });
 
   test('is restored exactly', async () => {
@@ -218,10 +201,12 @@ async function writeCell(column: string, text: string) {
 }
 
 describe('a workbook', () => {
-  test('has typed cells under a frozen header with a filter, and leaves nulls empty', async () => {
+  test('has typed cells of every batch under a frozen header with a filter, no cell for null, and the totals on a last sheet', async () => {
     const cells = row({ ...CELLS, order_uid: '000123' });
-    const [titles] = await workbookOf(cells, row({ id: '8' }));
-    expect(titles?.name).toBe('titles');
+    const others = ['8', '9', '10', '11'];
+    const sheets = await workbookOf(cells, ...others.map((id) => row({ id })));
+    expect(sheets.map(({ name }) => name)).toEqual(['titles', 'totals']);
+    const [titles, totals] = sheets;
     expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(COLUMNS.map(({ name }) => name));
     expect(titles?.rows[1]).toEqual([
       { type: 'number', value: '7', style: 4 },
@@ -231,19 +216,13 @@ describe('a workbook', () => {
       { type: 'boolean', value: '1', style: 0 },
       { type: 'text', value: '{"a": 1.50}', style: 5 },
     ]);
-    expect(titles?.rows[2]).toEqual([{ type: 'number', value: '8', style: 4 }]);
-    expect(titles?.xml).toContain('<pane ySplit="1" topLeftCell="A2"');
-    expect(titles?.xml).toContain('<autoFilter ref="A1:F3"/>');
-  });
-
-  test('has the rows of every batch in order, and the totals on a last sheet without a filter', async () => {
-    const [titles, totals, ...others] = await workbookOf(
-      ...['1', '2', '3', '4', '5'].map((id) => row({ id })),
+    expect(titles?.rows.slice(2)).toEqual(
+      others.map((value) => [{ type: 'number', value, style: 4 }]),
     );
-    expect(titles?.rows.map(([id]) => id?.value)).toEqual(['id', '1', '2', '3', '4', '5']);
-    expect(totals).toMatchObject({ name: 'totals', rows: [[{ value: 'date' }]] });
+    expect(titles?.xml).toContain('<pane ySplit="1" topLeftCell="A2"');
+    expect(titles?.xml).toContain('<autoFilter ref="A1:F6"/>');
+    expect(totals?.rows).toMatchObject([[{ value: 'date' }]]);
     expect(totals?.xml).not.toContain('autoFilter');
-    expect(others).toEqual([]);
   });
 
   test('is refused at once when Excel has no room for its rows', () => {

@@ -72,26 +72,21 @@ export function readWorkbook(archive: Buffer): ReadSheet[] {
   });
 }
 
+const ROW = /<row r="(\d+)">(.*?)<\/row>/gs;
+const CELL = /<c r="([A-Z]+)(\d+)"(?: t="(\w+)")?(?: s="(\d+)")?>(.*?)<\/c>/gs;
+
 function readRows(xml: string): (ReadCell | null)[][] {
-  return [...xml.matchAll(/<row r="(\d+)">(.*?)<\/row>/gs)].map(
-    ([, number, content = ''], index) => {
-      if (Number(number) !== index + 1) throw new Error(`row ${number} is at place ${index + 1}`);
-      const cells: (ReadCell | null)[] = [];
-      for (const [, attributes = '', body = ''] of content.matchAll(/<c ([^>]*)>(.*?)<\/c>/gs)) {
-        const attribute = (name: string) =>
-          new RegExp(`(?:^| )${name}="([^"]*)"`).exec(attributes)?.[1];
-        const [, letters = '', row] = /^([A-Z]+)(\d+)$/.exec(attribute('r') ?? '') ?? [];
-        if (row !== number) throw new Error(`a cell of row ${row} is in row ${number}`);
-        const column = [...letters].reduce(
-          (sum, letter) => sum * 26 + letter.charCodeAt(0) - 64,
-          0,
-        );
-        while (cells.length < column - 1) cells.push(null);
-        cells[column - 1] = readCell(attribute('t'), body, Number(attribute('s') ?? 0));
-      }
-      return cells;
-    },
-  );
+  return Array.from(xml.matchAll(ROW), ([, number, content = ''], index) => {
+    if (Number(number) !== index + 1) throw new Error(`row ${number} is at place ${index + 1}`);
+    const cells: (ReadCell | null)[] = [];
+    for (const [, letters = '', row, type, style = '0', body = ''] of content.matchAll(CELL)) {
+      if (row !== number) throw new Error(`a cell of row ${row} is in row ${number}`);
+      const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+      while (cells.length < column - 1) cells.push(null);
+      cells[column - 1] = readCell(type, body, Number(style));
+    }
+    return cells;
+  });
 }
 
 function readCell(type: string | undefined, body: string, style: number): ReadCell {

@@ -1,20 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { registerReadiness } from '../../../src/console/shell/readiness.ts';
-import { ALERT_KINDS } from '../../../src/features/alerts/alerts.sql.ts';
 import { createMetrics } from '../../../src/features/alerts/metrics.sql.ts';
 import { findProgram, outputOf } from '../../support/program.ts';
-import { documentedVariables, ROOT } from '../docs/documents.ts';
+import {
+  documentedVariables,
+  PROMETHEUS_RULES,
+  ROOT,
+  readDocument as read,
+} from '../docs/documents.ts';
 
 interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly [field: string]: unknown;
 }
-
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const KUBERNETES = 'ops/kubernetes';
 /** The version of YAML that kubectl reads: a mode such as 0440 is octal. */
@@ -105,16 +107,13 @@ const workflows = readdirSync(join(ROOT, WORKFLOWS)).map(
 );
 const stepsOf = ({ jobs }: Workflow) => Object.values(jobs).flatMap(({ steps = [] }) => steps);
 
-test.each(workflows)('%s pins each action by a commit', (_name, workflow) => {
-  const actions = stepsOf(workflow).flatMap(({ uses }) => uses ?? []);
-  expect(actions.filter((action) => !/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
-});
-
 const hasToken = (part: unknown) => /github\.token|secrets\./.test(JSON.stringify(part ?? null));
 
 test.each(workflows)(
-  '%s gives a token to the steps that sign in, and to no other',
+  '%s pins each action by a commit, and gives a token to the steps that sign in, and to no other',
   (_name, workflow) => {
+    const actions = stepsOf(workflow).flatMap(({ uses }) => uses ?? []);
+    expect(actions.filter((action) => !/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
     expect(JSON.stringify(workflow.permissions)).not.toContain('write');
     expect([workflow, ...Object.values(workflow.jobs)].filter(({ env }) => hasToken(env))).toEqual(
       [],
@@ -138,22 +137,11 @@ test('the image of a release is signed by its digest, and no token is left besid
   );
 });
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly labels: { readonly severity: string };
-}
-
-interface Panel {
-  readonly targets: readonly { readonly refId: string; readonly expr: string }[];
-}
-
 const RULES = 'ops/prometheus/rules.yml';
 const RULE_TESTS = 'ops/prometheus/rules.test.yml';
 const DASHBOARD = 'ops/grafana/dashboard.json';
 
-const rules: Rule[] = parse(read(RULES)).groups.flatMap((group: { rules: Rule[] }) => group.rules);
-const dashboard: { panels: Panel[] } = JSON.parse(read(DASHBOARD));
+const dashboard: { panels: { targets: { expr: string }[] }[] } = JSON.parse(read(DASHBOARD));
 const panelExpressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 
 /** The names that `/metrics` can export, and `up`, which Prometheus makes. */
@@ -176,7 +164,7 @@ function metricsIn(expression: string): string[] {
 }
 
 test.each([
-  ...rules.map(({ alert, expr }) => [alert, expr] as const),
+  ...PROMETHEUS_RULES.map(({ alert, expr }) => [alert, expr] as const),
   ...panelExpressions.map((expr) => [DASHBOARD, expr] as const),
 ])('%s: %s asks for exported metrics', (_place, expression) => {
   const names = metricsIn(expression);
@@ -196,21 +184,11 @@ test('every metric of the program is on the dashboard', () => {
   expect(missing).toEqual([]);
 });
 
-test('each kind of alert is in exactly one rule, and the rules name no other kind', () => {
-  const [critical = '', other = ''] = rules
-    .filter(({ expr }) => expr.includes('conciliation_alerts_open'))
-    .map(({ expr }) => /kind[=!]~"([^"]+)"/.exec(expr)?.[1]);
-  expect(critical).toBe(other);
-  expect(
-    critical.split('|').filter((kind) => !ALERT_KINDS.some((known) => known === kind)),
-  ).toEqual([]);
-});
-
 const promtool = findProgram('promtool');
 
 describe.skipIf(promtool === null)('promtool (skipped where it is not installed)', () => {
   test.each([
-    ['check', RULES, `SUCCESS: ${rules.length} rules found`],
+    ['check', RULES, `SUCCESS: ${PROMETHEUS_RULES.length} rules found`],
     ['test', RULE_TESTS, 'SUCCESS'],
   ])('%s rules', async (what, file, success) => {
     expect(await outputOf(promtool ?? '', [what, 'rules', join(ROOT, file)])).toContain(success);

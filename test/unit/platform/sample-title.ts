@@ -1,4 +1,11 @@
-import { JsonNumber, type JsonValue } from '../../../src/base/values/json-value.ts';
+import { toCivilDate } from '../../../src/base/values/business-day.ts';
+import {
+  JsonNumber,
+  type JsonObject,
+  type JsonValue,
+} from '../../../src/base/values/json-value.ts';
+import { parseTitle } from '../../../src/core/reader/exact-title.ts';
+import { titleText } from '../../support/titles.ts';
 
 /** As the reader of answers builds it: numbers as text, objects without a prototype. */
 export function toJsonValue(value: unknown): JsonValue {
@@ -7,67 +14,31 @@ export function toJsonValue(value: unknown): JsonValue {
     return value as JsonValue;
   }
   if (Array.isArray(value)) return value.map(toJsonValue);
-  const fields = Object.entries(value).map(([name, field]) => [name, toJsonValue(field)] as const);
-  const object = Object.create(null);
-  for (const [name, field] of fields) object[name] = field;
-  return object;
+  const fields = Object.entries(value).map(([name, field]) => [name, toJsonValue(field)]);
+  return Object.assign(Object.create(null), Object.fromEntries(fields));
 }
 
-/** A title with every documented field. */
-export function completeTitle() {
-  return {
-    order: { uid: 'order-1' },
-    financialAgent: {
-      type: 'INDIVIDUAL',
-      identificationNumber: '52998224725',
-      name: 'Agente Exemplo',
-      buyerIsFinancial: false,
-      payment: {
-        type: 'BANK_TRANSFER',
-        bank: '341',
-        agency: '0001',
-        agencyDigit: '9',
-        account: '123456',
-        accountDigit: '7',
-      },
-    },
-    buyerIdentification: '11222333000181',
-    providerExternalId: 'F-1',
-    platformDiscountedValue: new JsonNumber('9.80'),
-    financialDiscountedValue: new JsonNumber('1e2'),
-    buyerDiscountedValue: new JsonNumber('0.10'),
-    billingFee: new JsonNumber('-0.00'),
-    moneyTransferFee: new JsonNumber('3.5'),
-    originalValue: new JsonNumber('12345678901234567890.12'),
-    anticipatedDueDate: '2026-02-28',
-    acceptedDate: '2026-01-02',
-    platformCommission: '1,5%',
-    provider: {
-      identification: '11222333000182',
-      externalId: 'F-1',
-      bankAccount: {
-        bank: '001',
-        agency: '1234',
-        agencyDigit: 'X',
-        account: '998877',
-        accountDigit: '1',
-      },
-    },
-  };
+export const DATE = toCivilDate('2026-01-02');
+
+/** A title with every documented field, none of which is empty. */
+export function completeTitle(): JsonObject {
+  const text = titleText({ date: DATE, code: 'F-1', value: '12345678901234567890.12' });
+  const filled = text.replace('"agencyDigit":""', '"agencyDigit":"9"');
+  return parseTitle(Buffer.from(filled)).value as JsonObject;
 }
 
 /** The required fields of a title. */
 export function barestTitle() {
-  return { order: { uid: 'o' }, acceptedDate: '2026-01-02', originalValue: new JsonNumber('1') };
+  return { order: { uid: 'o' }, acceptedDate: DATE, originalValue: new JsonNumber('1') };
 }
 
-/** The complete title with a field replaced, such as `order.uid`. */
-export function titleWith(path: string, replacement: unknown): JsonValue {
-  return toJsonValue(replaced(completeTitle(), path.split('.'), replacement));
+/** The title, the complete one by default, with a field replaced or added, such as `order.uid`. */
+export function titleWith(path: string, replacement: unknown, title: object = completeTitle()) {
+  return toJsonValue(replaced(title, path.split('.'), replacement)) as JsonObject;
 }
 
 /** The complete title without a field. */
-export const titleWithout = (path: string): JsonValue => titleWith(path, undefined);
+export const titleWithout = (path: string) => titleWith(path, undefined);
 
 function replaced(
   object: object,

@@ -31,65 +31,43 @@ export const READABLE: Record<string, string | Buffer> = {
   'U+007F and beyond the basic plane': '{"titles":["\u007f\u{1f600}"],"\u007f":"\u{1f600}"}',
 };
 
-/** Documents that must be refused, with what is wrong, by a part of the error's message. */
-const REFUSED_BY_ERROR: Record<string, Record<string, string | Buffer>> = {
-  "'titles' is not an array": {
-    'null for titles': '{"titles":null}',
-    'an object for titles': '{"titles":{}}',
-  },
-  "no field 'titles'": {
-    'no titles field': '{"error":"x"}',
-    'an empty object': '{}',
-  },
-  "a second field 'titles', at byte 21": { 'titles twice': '{"titles":[],"titles":[]}' },
-  "a second field 'titles', at byte 27": {
-    'titles twice, spelled differently': '{"titles":[1],"\\u0074itles":[1]}',
-  },
-  'the document is not a JSON object, at byte 0': {
-    'an array': '[]',
-    'a page': '<html>',
-  },
-  'text after the document, at byte 14': { 'text after the document': '{"titles":[]} x' },
-  'text after the document, at byte 13': {
-    'a second document': '{"titles":[]}{}',
-    'a byte order mark after the document': '{"titles":[]}\ufeff',
-  },
-  'the document is not a JSON object, at byte 3': {
-    'a byte order mark twice': '\ufeff\ufeff{"titles":[]}',
-  },
-  'the document is not a JSON object, at byte 1': {
-    'a byte order mark after whitespace': ' \ufeff{"titles":[]}',
-  },
-  'it is not JSON outside of the titles': {
-    'part of a byte order mark': bytesOf('<ef bb>{"titles":[]}'),
-    'a trailing comma in an object': '{"titles":[],}',
-    'an unquoted name': '{titles:[]}',
-    'a raw U+0000 in a name': '{"\0":1,"titles":[]}',
-    'invalid UTF-8 in a root name': bytesOf('{"<ff>":1,"titles":[]}'),
-    'invalid UTF-8 in another field': bytesOf('{"titles":[],"a":["<c3 28>"]}'),
-    'a surrogate in UTF-8': bytesOf('{"a":"<ed a0 80>","titles":[]}'),
-  },
-  'text after the document, at byte 25': { 'UTF-16': Buffer.from('{"titles":[]}', 'utf16le') },
-  'the title at byte 13 is not JSON': {
-    'a trailing comma in an array': '{"titles":[1,]}',
-  },
-  // What is wrong inside of a title: see exact-title.test.ts.
-  'the title at byte 11 is not JSON': {
-    'a leading comma': '{"titles":[,1]}',
-    'no comma': '{"titles":[1 2]}',
-    'a colon in an array': '{"titles":["a":1]}',
-    'the wrong bracket for an array': '{"titles":[}',
-    'the wrong bracket for an object': '{"titles":[{]',
-    'a byte of no character in a title': bytesOf('{"titles":[<ff>]}'),
-  },
-  "a second field 'titles', at byte 10": { 'two colons': '{"titles"::[]}' },
-  "no ',' or ']' after a title, at byte 12": { 'the wrong bracket after a value': '{"titles":[1}' },
-};
+const OUTSIDE = 'it is not JSON outside of the titles';
+const NO_TITLE = (at: number) => `the title at byte ${at} is not JSON`;
+const NO_OBJECT = (at: number) => `the document is not a JSON object, at byte ${at}`;
+const SECOND = (at: number) => `a second field 'titles', at byte ${at}`;
+const AFTER = (at: number) => `text after the document, at byte ${at}`;
 
-/** Answers that must be refused, by what is wrong, with a part of the error's message. */
-export const REFUSED: Record<string, { document: string | Buffer; error: string }> =
-  Object.fromEntries(
-    Object.entries(REFUSED_BY_ERROR).flatMap(([error, documents]) =>
-      Object.entries(documents).map(([name, document]) => [name, { document, error }]),
-    ),
-  );
+/** Answers that must be refused: what is wrong, the answer, and a part of the error's message. */
+export const REFUSED: readonly (readonly [string, string | Buffer, string])[] = [
+  ['null for titles', '{"titles":null}', "'titles' is not an array"],
+  ['an object for titles', '{"titles":{}}', "'titles' is not an array"],
+  ['no titles field', '{"error":"x"}', "no field 'titles'"],
+  ['an empty object', '{}', "no field 'titles'"],
+  ['titles twice', '{"titles":[],"titles":[]}', SECOND(21)],
+  ['titles twice, spelled differently', '{"titles":[1],"\\u0074itles":[1]}', SECOND(27)],
+  ['an array', '[]', NO_OBJECT(0)],
+  ['a page', '<html>', NO_OBJECT(0)],
+  ['text after the document', '{"titles":[]} x', AFTER(14)],
+  ['a second document', '{"titles":[]}{}', AFTER(13)],
+  ['a byte order mark after the document', '{"titles":[]}\ufeff', AFTER(13)],
+  ['a byte order mark twice', '\ufeff\ufeff{"titles":[]}', NO_OBJECT(3)],
+  ['a byte order mark after whitespace', ' \ufeff{"titles":[]}', NO_OBJECT(1)],
+  ['part of a byte order mark', bytesOf('<ef bb>{"titles":[]}'), OUTSIDE],
+  ['a trailing comma in an object', '{"titles":[],}', OUTSIDE],
+  ['an unquoted name', '{titles:[]}', OUTSIDE],
+  ['a raw U+0000 in a name', '{"\0":1,"titles":[]}', OUTSIDE],
+  ['invalid UTF-8 in a root name', bytesOf('{"<ff>":1,"titles":[]}'), OUTSIDE],
+  ['invalid UTF-8 in another field', bytesOf('{"titles":[],"a":["<c3 28>"]}'), OUTSIDE],
+  ['a surrogate in UTF-8', bytesOf('{"a":"<ed a0 80>","titles":[]}'), OUTSIDE],
+  ['UTF-16', Buffer.from('{"titles":[]}', 'utf16le'), AFTER(25)],
+  // What is wrong inside of a title: see exact-title.test.ts.
+  ['a trailing comma in an array', '{"titles":[1,]}', NO_TITLE(13)],
+  ['a leading comma', '{"titles":[,1]}', NO_TITLE(11)],
+  ['no comma', '{"titles":[1 2]}', NO_TITLE(11)],
+  ['a colon in an array', '{"titles":["a":1]}', NO_TITLE(11)],
+  ['the wrong bracket for an array', '{"titles":[}', NO_TITLE(11)],
+  ['the wrong bracket for an object', '{"titles":[{]', NO_TITLE(11)],
+  ['a byte of no character in a title', bytesOf('{"titles":[<ff>]}'), NO_TITLE(11)],
+  ['two colons', '{"titles"::[]}', SECOND(10)],
+  ['the wrong bracket after a value', '{"titles":[1}', "no ',' or ']' after a title, at byte 12"],
+];

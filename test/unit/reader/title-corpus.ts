@@ -1,25 +1,13 @@
-import { JsonNumber } from '../../../src/base/values/json-value.ts';
+import { toJsonText } from '../../../src/base/values/json-value.ts';
 import { completeTitle } from '../platform/sample-title.ts';
 
-/** Fields as name and JSON text, so that their order, repetition and spelling can be anything. */
-type Fields = readonly (readonly [name: string, json: string])[];
+/** Of fields as name and JSON text, so that their order, repetition and spelling can be anything. */
+const render = (fields: readonly (readonly [name: string, json: string])[]) =>
+  `{${fields.map(([name, json]) => `"${name}":${json}`).join(',')}}`;
 
-function render(fields: Fields, space = ''): string {
-  const parts = fields.map(([name, json]) => `${space}"${name}":${space}${json}${space}`);
-  return `{${parts.join(',')}}`;
-}
-
-function fieldsOf(object: object): [string, string][] {
-  return Object.entries(object).map(([name, value]) => [name, toText(value)]);
-}
-
-function toText(value: unknown): string {
-  if (value instanceof JsonNumber) return value.text;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  return render(fieldsOf(value));
-}
-
-const complete = fieldsOf(completeTitle());
+const complete = Object.entries(completeTitle()).map(
+  ([name, value]) => [name, toJsonText(value)] as const,
+);
 const title = (changes: Record<string, string | null>) =>
   render(
     complete.flatMap(([name, json]) => {

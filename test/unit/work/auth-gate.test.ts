@@ -3,12 +3,16 @@ import { beforeEach, expect, test } from 'vitest';
 import { ofOutcome, ofPush } from '../../../src/app/engine.ts';
 import {
   PlatformAuthError,
-  PlatformRequestError,
   PlatformUnavailableError,
   ShutdownError,
   TokenUnusableError,
 } from '../../../src/base/runtime/errors.ts';
-import { type AuthGate, createAuthGate, throughGate } from '../../../src/core/work/auth-gate.ts';
+import {
+  type Attempted,
+  type AuthGate,
+  createAuthGate,
+  throughGate,
+} from '../../../src/core/work/auth-gate.ts';
 import type { AttemptOutcome } from '../../../src/core/work/run-pull.ts';
 import type { PushReport } from '../../../src/features/providers/push-providers.ts';
 import { recordingLogger } from '../../support/logger.ts';
@@ -38,12 +42,6 @@ async function staysClosed(): Promise<void> {
   await expect(passed).rejects.toThrow(ShutdownError);
 }
 
-test('it lets pulls pass while the token was not refused', async () => {
-  await gate.pass(never);
-  expect(gate.isOpen()).toBe(true);
-  expect(messages()).toEqual([]);
-});
-
 test('a refused token closes it, until the source holds another one', async () => {
   gate.refuse(await gate.pass(never));
   expect(gate.isOpen()).toBe(false);
@@ -60,17 +58,18 @@ test('one attempt at a time tries a refused token again, and opens it if the pla
   const token = { current: async () => 'only-token' };
   gate = createAuthGate({ token, logger, pollIntervalMs: 5, patienceMs: 60, triedAgainMs: 200 });
   const attempts: boolean[] = [];
-  const answer = async (isRefused: boolean) => {
-    attempts.push(gate.isOpen());
-    return { isRefused, retryInMs: null };
+  const attempt = (isRefused: boolean, retryInMs: number | null = null) => {
+    const answer = async () => {
+      attempts.push(gate.isOpen());
+      return { isRefused, retryInMs };
+    };
+    return throughGate(gate, answer)(1n, never, never);
   };
-  const attempt = (isRefused: boolean) =>
-    throughGate(gate, () => answer(isRefused))(1n, never, never);
-  await attempt(true);
+  expect(await attempt(true, 0)).toEqual({ retryInMs: 0 });
   await attempt(true);
   expect(await gate.findFault()).toBe('token_refused');
   const waiting = [attempt(false), attempt(false), attempt(false)];
-  await Promise.all(waiting);
+  expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined]);
   expect(attempts).toEqual([true, false, false, true, true]);
   expect(messages()).toEqual([REFUSED, 'pulls and pushes go on: there is a usable token']);
 });
@@ -79,22 +78,6 @@ test('of many pulls that were refused with one token, one closes it', async () =
   const passes = await Promise.all([gate.pass(never), gate.pass(never), gate.pass(never)]);
   for (const pass of passes) gate.refuse(pass);
   expect(messages()).toEqual([REFUSED]);
-});
-
-test('a token that was replaced during the attempt is tried', async () => {
-  const used = await gate.pass(never);
-  current = () => 'second-token';
-  gate.refuse(used);
-  await gate.pass(never);
-});
-
-test('a late refusal of an older token does not bring that token back', async () => {
-  const first = await gate.pass(never);
-  gate.refuse(first);
-  current = () => 'second-token';
-  const second = await gate.pass(never);
-  gate.refuse(second);
-  await staysClosed();
 });
 
 test('a late refusal of the token before the last one closes nothing', async () => {
@@ -107,11 +90,12 @@ test('a late refusal of the token before the last one closes nothing', async () 
   expect(await gate.findFault()).toBeNull();
 });
 
-test('a refused token that comes back is not tried again, and is reported', async () => {
+test('a refused token that comes back is not tried again, also after another refused one, and is reported', async () => {
   gate.refuse(await gate.pass(never));
   current = () => 'second-token';
-  await gate.pass(never);
+  const second = await gate.pass(never);
   expect(await gate.findFault()).toBeNull();
+  gate.refuse(second);
   current = () => 'first-token';
   await staysClosed();
   expect(gate.isOpen()).toBe(false);
@@ -146,53 +130,28 @@ test('no token is in what it logs or hands out', async () => {
   expect(JSON.stringify([pass, log])).not.toContain('first-token');
 });
 
-function handlerOf(runPull: () => Promise<AttemptOutcome>) {
-  return throughGate(gate, async () => ofOutcome(await runPull()));
-}
-
-const outcomes = {
-  done: { kind: 'done', report: { state: 'unchanged' } } as unknown as AttemptOutcome,
-  failed: { kind: 'failed', error: new PlatformRequestError('400') },
-  retry: { kind: 'retry', delayMs: 4_200, error: new PlatformUnavailableError('503') },
-} satisfies Record<string, AttemptOutcome>;
-
-test('the outcome of an attempt says when its pull is looked at again', async () => {
-  const answer = (kind: keyof typeof outcomes) =>
-    handlerOf(async () => outcomes[kind])(7n, never, never);
-  expect(await answer('done')).toBeUndefined();
-  expect(await answer('failed')).toBeUndefined();
-  expect(await answer('retry')).toEqual({ retryInMs: 4_200 });
-});
-
-test('an attempt that found no usable token comes back, and refuses none', async () => {
-  const handle = handlerOf(async () => ({ kind: 'unauthorized', error: UNUSABLE }));
-  expect(await handle(1n, never, never)).toEqual({ retryInMs: 0 });
-  expect(gate.isOpen()).toBe(true);
-});
-
+const error = new PlatformUnavailableError('503');
+const again = { kind: 'retry', delayMs: 4_200, error } as const;
 const nothing = { requests: 0, synced: 0, rejected: 0, invalid: 0, unchanged: 0, relieved: 0 };
-const failed = {
-  ...nothing,
-  requests: 1,
-  delayMs: 4_200,
-  error: new PlatformUnavailableError('5'),
-};
-const unauthorized = { ...nothing, kind: 'unauthorized' as const, delayMs: 0 };
-test.each<[string, PushReport, boolean, number | null]>([
-  ...(['synced', 'rejected', 'invalid', 'unchanged', 'relieved'] as const).map(
-    (count): [string, PushReport, boolean, number] => [
-      `something ${count}`,
-      { ...nothing, kind: 'done', [count]: 1 },
-      false,
-      0,
-    ],
+const ofReport = (report: object) => ofPush({ ...nothing, ...report } as PushReport);
+const withoutToken = { kind: 'unauthorized', delayMs: 0, error: UNUSABLE } as const;
+const refused = { ...withoutToken, error: new PlatformAuthError('401') };
+test.each<readonly [string, Attempted, boolean, number | null]>([
+  ['a pull with an answer', ofOutcome({ kind: 'done' } as AttemptOutcome), false, null],
+  ['a pull with an error', ofOutcome({ kind: 'failed', error }), false, null],
+  ['a pull with an error to be repeated', ofOutcome(again), false, 4_200],
+  ['a pull with a refused token', ofOutcome(refused), true, 0],
+  ['a pull with no usable token', ofOutcome(withoutToken), false, 0],
+  ...['synced', 'rejected', 'invalid', 'unchanged', 'relieved'].map(
+    (count) =>
+      [`a push with something ${count}`, ofReport({ kind: 'done', [count]: 1 }), false, 0] as const,
   ),
-  ['no decision', { ...nothing, kind: 'done', requests: 1 }, false, null],
-  ['another pushing process', { ...nothing, kind: 'busy' }, false, null],
-  ['an error to be repeated', { ...failed, kind: 'retry' }, false, 4_200],
-  ['an error', { ...failed, kind: 'failed' }, false, 4_200],
-  ['a refused token', { ...unauthorized, error: new PlatformAuthError('401') }, true, 0],
-  ['no usable token', { ...unauthorized, error: UNUSABLE }, false, 0],
-])('a push with %s', (_, report, isRefused, retryInMs) => {
-  expect(ofPush(report)).toEqual({ isRefused, retryInMs });
+  ['a push with no decision', ofReport({ kind: 'done', requests: 1 }), false, null],
+  ['a push beside another pushing process', ofReport({ kind: 'busy' }), false, null],
+  ['a push with an error to be repeated', ofReport(again), false, 4_200],
+  ['a push with an error', ofReport({ ...again, kind: 'failed' }), false, 4_200],
+  ['a push with a refused token', ofReport(refused), true, 0],
+  ['a push with no usable token', ofReport(withoutToken), false, 0],
+])('%s', (_, attempted, isRefused, retryInMs) => {
+  expect(attempted).toEqual({ isRefused, retryInMs });
 });
