@@ -297,10 +297,13 @@ async function withChange() {
   expect(await sign()).toBe('payment_held');
 }
 
-/** Another one of the rejects that a person has accepted. */
-async function withOtherReject() {
+async function withAccepted() {
   await withReject();
   await acceptRejects(pages.world.database, date, PERSON);
+}
+/** Another one of the rejects that a person has accepted. */
+async function withOtherReject() {
+  await withAccepted();
   await pull(date, ['a', 'b', 'c'], undefined, ['{"order":{}}', '{"order":{"uid":1}}']);
 }
 
@@ -316,6 +319,19 @@ async function withFinding() {
     set('day', `state = 'attention'`),
   );
   expect(await problems()).toEqual([]);
+}
+async function withResolved() {
+  await withFinding();
+  const finding = { date, code: CODE, newestId: ANY_ID, titleId: null } as const;
+  await resolveFindings(pages.world.database, finding, PERSON);
+}
+
+/** A response with few titles, which a person releases. */
+async function withReleased() {
+  pages.world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
+  const { pullId } = await pages.world.attempt(date);
+  expect(await problems()).toEqual([]);
+  await releasePull(pages.world.parts, pullId, PERSON);
 }
 
 async function held() {
@@ -481,22 +497,15 @@ describe('a decision without an entry in the audit log is found and refused:', (
     );
   });
 
-  test.each(['cancelled', 'failed', 'queued'])(
-    'the database refuses a held response that is %s',
-    async (state) => {
-      await held();
-      await expect(
-        attack(
-          `UPDATE conciliation.pull SET state = '${state}' WHERE date = $1 AND state = 'held'`,
-        ),
-      ).rejects.toThrow(/are kept/);
-    },
-  );
+  const REFUSED = ['cancelled', 'failed', 'queued'];
+  test.each(REFUSED)('the database refuses a held response that is %s', async (state) => {
+    await held();
+    await expect(attack(...heldPull(`state = '${state}'`))).rejects.toThrow(/are kept/);
+  });
 
   test('the same decisions with their entries are none', async () => {
     const { database } = pages.world;
-    await withReject();
-    await acceptRejects(database, date, PERSON);
+    await withAccepted();
     expect(await problems()).toEqual([]);
     await pullDayBefore();
     await pull(date, ['a', 'b', 'c'], '666');
@@ -504,12 +513,8 @@ describe('a decision without an entry in the audit log is found and refused:', (
     expect(await problems()).toEqual([]);
     const refused = await database.prisma.accountChange.findMany({ where: { state: 'refused' } });
     expect(refused.length).toBeGreaterThan(0);
-    await withFinding();
-    await resolveFindings(database, { date, code: CODE, newestId: ANY_ID, titleId: null }, PERSON);
-    pages.world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
-    const { pullId } = await pages.world.attempt(date);
-    expect(await problems()).toEqual([]);
-    await releasePull(pages.world.parts, pullId, PERSON);
+    await withResolved();
+    await withReleased();
     expect(await problems()).toEqual([]);
     await checkDays(database, ANY_DAY_RULES);
     expect(await sign()).toBeNull();
@@ -725,39 +730,9 @@ describe('the reason of a decision is that of the audit log:', () => {
       decided('account_change', 'accepted_date'),
       'account',
     ],
-    [
-      'of an acceptance of rejects',
-      async () => {
-        await withReject();
-        await acceptRejects(pages.world.database, date, PERSON);
-      },
-      decided('rejected_title'),
-      'reject',
-    ],
-    [
-      'of a resolved finding',
-      async () => {
-        await withFinding();
-        const { database } = pages.world;
-        await resolveFindings(
-          database,
-          { date, code: CODE, newestId: ANY_ID, titleId: null },
-          PERSON,
-        );
-      },
-      decided('check_finding', 'accepted_date'),
-      'finding',
-    ],
-    [
-      'of a released response',
-      async () => {
-        pages.world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
-        const { pullId } = await pages.world.attempt(date);
-        await releasePull(pages.world.parts, pullId, PERSON);
-      },
-      decided('pull'),
-      'pull',
-    ],
+    ['of an acceptance of rejects', withAccepted, decided('rejected_title'), 'reject'],
+    ['of a resolved finding', withResolved, decided('check_finding', 'accepted_date'), 'finding'],
+    ['of a released response', withReleased, decided('pull'), 'pull'],
     [
       'of a resolved break',
       withBreak,
@@ -901,39 +876,37 @@ describe('access that is not in the audit log keeps every date from being signed
   });
 
   test('33: an administrator who became a reviewer, and signs what was open then', async () => {
-    const { database } = pages.world;
+    const becomes = async (...roles: ('admin' | 'reviewer' | 'viewer')[]) => {
+      for (const role of roles) await change('adam', { role })();
+    };
+    const decidesFrom = (value: string) =>
+      set('console_user', `decides_from = ${value}`, `name = 'adam'`);
     await pages.console.as('admin', 'root');
     await pages.console.as('admin', 'adam');
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'reviewer' });
+    await becomes('reviewer');
     expect(await problems()).toEqual([]);
     expect(await sign('adam')).toBe('open_before');
-    await attack(`UPDATE conciliation.console_user SET decides_from = NULL WHERE name = 'adam'`);
+    await attack(decidesFrom('NULL'));
     expect(await problems()).toEqual(['user']);
     expect(await sign('adam')).toBe('unrecorded');
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'admin' });
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'reviewer' });
-    await attack(
-      `UPDATE conciliation.console_user SET decides_from = decides_from - interval '1 day' WHERE name = 'adam'`,
-    );
+    await becomes('admin', 'reviewer');
+    await attack(decidesFrom(`decides_from - interval '1 day'`));
     expect(await sign('adam')).toBe('unrecorded');
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'viewer' });
+    await becomes('viewer');
     expect(await problems()).toEqual([]);
     // A later time keeps a reviewer from signing.
-    await attack(
-      `UPDATE conciliation.console_user SET decides_from = decides_from + interval '1 day' WHERE name = 'adam'`,
-    );
+    await attack(decidesFrom(`decides_from + interval '1 day'`));
     expect(await problems()).toEqual(['user']);
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'admin' });
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'viewer' });
+    await becomes('admin', 'viewer');
     expect(await problems()).toEqual([]);
     // With an entry that states the same.
     await attack(
-      `UPDATE conciliation.console_user SET decides_from = NULL WHERE name = 'adam'`,
+      decidesFrom('NULL'),
       `INSERT INTO conciliation.audit_entry (actor, action, details)
        VALUES ('ana', 'user.change', '{"user": "adam", "role": "viewer", "isDisabled": false, "decidesFrom": null}')`,
     );
     expect(await problems()).toEqual(['user']);
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'admin' });
+    await becomes('admin');
     expect(await problems()).toEqual([]);
   });
 });
