@@ -43,10 +43,10 @@ beforeEach(async () => {
 });
 
 const textOf = (of: CivilDate, uid: string, account = '7654321') =>
-  titleText({ uid: `${uid} of ${of}`, date: of, dueDate: daysFrom(30, of) })
-    .replaceAll('P-1', `P-${used}`)
-    .replace('52998224725', `supplier ${used}`)
-    .replace('"account":"7654321"', `"account":"${account}"`);
+  titleText({
+    ...{ uid: `${uid} of ${of}`, date: of, dueDate: daysFrom(30, of), account },
+    ...{ code: `P-${used}`, taxId: `supplier ${used}` },
+  });
 
 async function pull(of: CivilDate, uids: readonly string[], account?: string, more: string[] = []) {
   const { sandbox, database } = pages.world;
@@ -125,14 +125,7 @@ const TOTALS_AGREE = `
   UPDATE conciliation.schedule_total AS total SET original_value = present.value
   FROM (SELECT sum(original_value) AS value FROM conciliation.title WHERE accepted_date = $1 AND status = 'current') AS present
   WHERE total.accepted_date = $1`;
-const titleRow = [
-  ...TITLE_COLUMNS,
-  'identity_hash',
-  'content_hash',
-  'raw_hash',
-  'first_pull_id',
-  'last_change_pull_id',
-].join(', ');
+const titleRow = `${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id`;
 const OWN_TITLE = into(
   'title',
   `occurrence, ${titleRow}`,
@@ -361,6 +354,10 @@ describe('a decision without an entry in the audit log is found and refused:', (
       'day',
       `(signed_off_at, signed_off_by, signed_off_digest) = (SELECT signed_off_at, signed_off_by, content_digest FROM conciliation.sign_off WHERE ${seal})`,
     );
+  const inForceAgain = (id: number) => [
+    copy('sign_off', { id, ended_at: null, ended_by: null, end_reason: null }, 'date = $1'),
+    sealOf('sign_off.date = $1 AND ended_at IS NULL'),
+  ];
   const SEAL = `title_count, withdrawn_count, rejected_count, content_digest, ${AMOUNT_COLUMNS.map((c) => `${c}_sum`).join(', ')}`;
   test.each<[string, () => Promise<unknown>, string[], string[]]>([
     ['10: the state of a day with rejects', withReject, [RECONCILED], ['day']],
@@ -444,28 +441,8 @@ describe('a decision without an entry in the audit log is found and refused:', (
       ],
       ['seal'],
     ],
-    [
-      'a reopened seal in force again',
-      reopened,
-      [
-        copy(
-          'sign_off',
-          { id: 2e9, ended_at: null, ended_by: null, end_reason: null },
-          'date = $1',
-        ),
-        sealOf('sign_off.date = $1 AND ended_at IS NULL'),
-      ],
-      ['seal'],
-    ],
-    [
-      'an earlier seal in force again',
-      reopened,
-      [
-        copy('sign_off', { id: -1, ended_at: null, ended_by: null, end_reason: null }, 'date = $1'),
-        sealOf('sign_off.date = $1 AND ended_at IS NULL'),
-      ],
-      ['seal'],
-    ],
+    ['a reopened seal in force again', reopened, inForceAgain(2e9), ['seal']],
+    ['an earlier seal in force again', reopened, inForceAgain(-1), ['seal']],
     [
       'a fence that was never given',
       nothing,
@@ -537,17 +514,10 @@ describe('a decision without an entry in the audit log is found and refused:', (
 });
 
 describe('a booking line without a seal is found, and the day is not released:', () => {
-  const contents = [
-    ...VALUE_COLUMNS.filter((column) => !/^(accepted_date|payment_account)$/.test(column)),
-    ...[
-      'provider_destination',
-      'payment_destination',
-      'consumer',
-      'date',
-      'title_id',
-      'content_hash',
-    ],
-  ].join(', ');
+  const values = VALUE_COLUMNS.filter(
+    (column) => !/^(accepted_date|payment_account)$/.test(column),
+  );
+  const contents = `${values.join(', ')}, provider_destination, payment_destination, consumer, date, title_id, content_hash`;
   const LAST = '(SELECT max(id) FROM conciliation.booking_batch WHERE date = $1)';
   const forge = (
     key: string,
@@ -641,10 +611,8 @@ describe('a booking line without a seal is found, and the day is not released:',
     await acknowledgeFindings(database, ANY_ID, { by: 'otto', reason: 'the line is taken back' });
     expect(await sign('otto')).toBe('own_decision');
     expect(await sign()).toBeNull();
-    expect((await lines()).map(({ kind }) => kind).sort()).toEqual([
-      ...['book', 'book', 'book', 'book', 'book'],
-      'reverse',
-    ]);
+    const kinds = (await lines()).map(({ kind }) => kind).sort();
+    expect(kinds).toEqual([...Array(5).fill('book'), 'reverse']);
     expect(new Set(await problems())).toEqual(new Set(['line', 'batch']));
     // The finding of one line does not stand for another one.
     await attack(NEW_KEY);
