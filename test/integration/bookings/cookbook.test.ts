@@ -55,9 +55,7 @@ test('lines are posted once, a restatement replaces, and a withdrawal reverses',
   );
   expect((await posted()).map(({ kind }) => kind)).toEqual(['adjust', 'reverse']);
   expect(await world.database.prisma.bookingReceipt.count()).toBe(4);
-});
-
-test('the position is the end of the feed, and the statements post nothing after it', async () => {
+  // The position is the end of the feed.
   const { rows } = await erp.client.query('SELECT last_seq FROM conciliation.booking_position');
   expect(rows).toEqual([{ last_seq: '4' }]);
   expect((await erp.client.query(statements[1] ?? '')).rows).toEqual([]);

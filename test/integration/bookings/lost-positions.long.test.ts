@@ -89,16 +89,11 @@ test('the safe position is the last one that the restore has kept, in each furth
 
 test('the functions for SQL readers raise an error that names the safe position', async () => {
   await sign(X, ['a', 'b']);
-  const feed = (place: bigint, lines = 1_000) =>
-    erp.client.query('SELECT seq, order_uid FROM conciliation.booking_feed_after($1, $2)', [
-      place,
-      lines,
-    ]);
-  const changes = (place: bigint, rows = 1_000) =>
-    erp.client.query('SELECT change_seq, id FROM conciliation.title_feed_after($1, $2)', [
-      place,
-      rows,
-    ]);
+  const reader =
+    (name: string) =>
+    (place: bigint, rows = 1_000) =>
+      erp.client.query(`SELECT * FROM conciliation.${name}($1, $2)`, [place, rows]);
+  const [feed, changes] = [reader('booking_feed_after'), reader('title_feed_after')];
   const kept = BigInt((await feed(0n)).rows.at(-1)?.seq);
   const keptChange = BigInt((await changes(0n)).rows.at(-1)?.change_seq);
   expect((await feed(0n, 1)).rows).toHaveLength(1);

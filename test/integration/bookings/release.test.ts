@@ -98,14 +98,6 @@ test('a restatement releases nothing until it is sealed: then the difference', a
   expect(released).toBe(sealed);
 });
 
-test('equal titles that are renumbered release nothing', async () => {
-  await pull({ uid: 'a', discount: '1' }, { uid: 'a', discount: '2' });
-  await sign();
-  await pull({ uid: 'a', discount: '2' }, { uid: 'a', discount: '3' });
-  await sign();
-  expect((await lines()).slice(2)).toMatchObject([{ kind: 'adjust', discount: '3', version: 2 }]);
-});
-
 test('a title keeps its booking whatever its number among equal titles', async () => {
   await pull({ uid: 'a', discount: '1' }, { uid: 'a', discount: '2' });
   const second = await world.database.prisma.title.findFirstOrThrow({
@@ -363,15 +355,6 @@ test('posted after a final refusal does not fit until a person answers, and afte
   expect(await state()).toEqual(['posted', 0]);
 });
 
-test('a receipt that is set aside counts for nothing, and the day that waited is released', async () => {
-  await pull({ uid: 'a' });
-  await take(receiptOf(foreign()));
-  await sign();
-  expect(await lines()).toEqual([]);
-  await answer('set_aside');
-  expect(await brief()).toEqual(['book a 1 1']);
-});
-
 test('the matching runs while the ERP refuses to reverse a posting of which only the key is known', async () => {
   await pull({ uid: 'a' });
   await take(receiptOf(foreign()));
@@ -486,13 +469,6 @@ test('a release wakes the listeners once, with consumer and position only', asyn
     const [first, second] = await offered();
     expect(Number(second?.seq)).toBeGreaterThan(Number(first?.seq));
     await expect.poll(() => messages).toEqual([`{"consumer":"erp","seq":"${second?.seq}"}`]);
-    await client.query('UNLISTEN conciliation_booking');
-    // A wake-up that no session receives loses no line.
-    date = nextDay();
-    await pull({ uid: 'a' }, { uid: 'b' });
-    await sign();
-    expect(await offered()).toHaveLength(2);
-    expect(messages).toHaveLength(1);
   } finally {
     client.release(true);
   }

@@ -24,7 +24,8 @@ function someTitles(date: CivilDate, random: SeededRandom): string[] {
       value: ['0', '10.00', '1000.00', '-1'][random(4)] ?? '10.00',
       discount: ['0.10', '10.00', '1000'][random(3)] ?? '1',
       dueDate: DUES[random(3)] ?? '2026-06-30',
-    }).replace('52998224725', TAX_IDS[random(3)] ?? ''),
+      taxId: TAX_IDS[random(3)] ?? '',
+    }),
   );
 }
 

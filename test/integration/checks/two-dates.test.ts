@@ -1,5 +1,5 @@
 /** A title on two accepted dates: one receivable that moved, one that was anticipated twice, or two instalments. */
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { CheckCode } from '../../../src/base/values/checks.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
@@ -80,9 +80,12 @@ describe.each([
     ...{ due: 'another due date', fields: { dueDate: '2026-09-09' } },
   },
 ])('with $what signed off, and $due', ({ signed, fields }) => {
-  test('a title that moved has a finding on both dates until it is gone from the old one', async () => {
+  beforeEach(async () => {
     await pull(DAY, twin(DAY));
     for (const date of signed) await sign(date);
+  });
+
+  test('a title that moved has a finding on both dates until it is gone from the old one', async () => {
     await pull(NEXT, twin(NEXT, fields));
     expect(await found()).toEqual([DAY, NEXT]);
     expect([await stateOf(DAY), await stateOf(NEXT)]).toEqual(['attention', 'attention']);
@@ -94,8 +97,6 @@ describe.each([
   });
 
   test('the finding also ends on both dates when the new one no longer has the title', async () => {
-    await pull(DAY, twin(DAY));
-    for (const date of signed) await sign(date);
     await pull(NEXT, twin(NEXT));
     await pull(NEXT);
     expect(await found()).toEqual([]);
@@ -103,8 +104,6 @@ describe.each([
   });
 
   test('a person resolves the finding on each date', async () => {
-    await pull(DAY, twin(DAY));
-    for (const date of signed) await sign(date);
     await pull(NEXT, twin(NEXT));
     for (const date of [DAY, NEXT]) await resolve(date);
     await check();
@@ -141,17 +140,15 @@ test('equal instalments on three dates have findings until their dates are pulle
 });
 
 test.each([
-  ['the buyer with a mask', /90021382000122/, '90.021.382/0001-22', true],
-  ['the provider’s code with blanks', /"P-1"/, '"P-1 "', true],
-  ['another code of the same tax identifier', /"P-1"/, '"P-2"', true],
-  ['another buyer', /90021382000122/, '33000167000101', false],
-  ['another value', /1000\.50/, '1000.51', false],
-  ['another order', /"twin"/, '"twin2"', false],
-] as const)('%s', async (_name, pattern, text, isSame) => {
+  ['the buyer with a mask', { buyer: '90.021.382/0001-22' }, true],
+  ['the provider’s code with blanks', { code: 'P-1 ' }, true],
+  ['another code of the same tax identifier', { code: 'P-2' }, true],
+  ['another buyer', { buyer: '33000167000101' }, false],
+  ['another value', { value: '1000.51' }, false],
+  ['another order', { uid: 'twin2' }, false],
+])('%s', async (_name, fields, isSame) => {
   await pull(DAY, twin(DAY));
-  const changed = twin(NEXT).replace(pattern, text);
-  expect(changed).not.toBe(twin(NEXT));
-  await pull(NEXT, changed);
+  await pull(NEXT, twin(NEXT, fields));
   expect(await found()).toEqual(isSame ? [DAY, NEXT] : []);
 });
 

@@ -110,30 +110,20 @@ describe('the typed client', () => {
 
   test('gives civil dates as text, and takes them in every argument', async () => {
     const { prisma } = database;
-    await prisma.day.create({ data: { date: DATE, latestDueDate: toCivilDate('0001-01-01') } });
-    const where = {
-      date: { in: [DATE], gte: DATE, lt: toCivilDate('9999-12-31') },
-      NOT: [{ latestDueDate: DATE }],
-    };
+    const [first, last] = [toCivilDate('0001-01-01'), toCivilDate('9999-12-31')];
+    await prisma.day.create({ data: { date: DATE, latestDueDate: first } });
     const select = { date: true, latestDueDate: true };
-    const expected = { date: '2026-03-01', latestDueDate: '0001-01-01' };
-    expect(await prisma.day.findMany({ where, select })).toMatchObject([expected]);
-    expect(await prisma.day.findUnique({ where: { date: DATE }, select })).toMatchObject(expected);
-    expect(
-      await prisma.day.update({
-        where: { date: DATE },
-        data: { latestDueDate: { set: toCivilDate('9999-12-31') } },
-        select,
-      }),
-    ).toMatchObject({ date: '2026-03-01', latestDueDate: '9999-12-31' });
+    const all = { date: { in: [DATE], gte: DATE, lt: last }, NOT: [{ latestDueDate: DATE }] };
+    const day = { date: '2026-03-01', latestDueDate: '0001-01-01' };
+    expect(await prisma.day.findMany({ where: all, select })).toMatchObject([day]);
+    const where = { date: DATE };
+    const data = { latestDueDate: { set: last } };
+    const updated = { ...day, latestDueDate: '9999-12-31' };
+    expect(await prisma.day.update({ where, data, select })).toMatchObject(updated);
     await prisma.$transaction(async (tx) => {
-      expect(
-        await tx.day.updateMany({ where: { date: DATE }, data: { latestDueDate: null } }),
-      ).toEqual({ count: 1 });
-      expect(await tx.day.findFirst({ select })).toMatchObject({
-        date: '2026-03-01',
-        latestDueDate: null,
-      });
+      await tx.day.updateMany({ where, data: { latestDueDate: null } });
+      const found = await tx.day.findUnique({ where, select });
+      expect(found).toMatchObject({ ...day, latestDueDate: null });
     });
     const { rows } = await database.pool.query(
       `SELECT date FROM conciliation.day WHERE date = '2026-03-01'`,
@@ -200,6 +190,7 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
     const failure = toStagingError(await failureOf(work));
     expect(failure).toBeInstanceOf(StagingUnavailableError);
     expect(failure).toHaveProperty('context', { code });
+    return failure;
   };
 
   test('a statement that ran out of time', async () => {
@@ -209,16 +200,21 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
   });
 
   test.each([
-    ['the victim of a deadlock', '40P01'],
-    ['a server without memory', '53200'],
-  ])('%s', async (_, code) => {
-    const statement = `DO $$ BEGIN RAISE 'refused' USING ERRCODE = '${code}'; END $$`;
-    await expectUnavailable(() => database.prisma.$executeRawUnsafe(statement), code);
-    await expectUnavailable(
+    ['40P01', 'SQLSTATE 40P01'],
+    ['53200', 'SQLSTATE 53200'],
+    ['53100', 'the disk of the server is full (SQLSTATE 53100)'],
+    ['53300', 'the server has no free connection; max_connections is its limit (SQLSTATE 53300)'],
+    ['55P03', 'another session has kept a lock for too long; end that session (SQLSTATE 55P03)'],
+  ])('%s, and where an operator has to know the cause, it is named: %s', async (code, cause) => {
+    const statement = `DO $$ BEGIN RAISE SQLSTATE '${code}'; END $$`;
+    for (const work of [
+      () => database.pool.query(statement),
+      () => database.prisma.$executeRawUnsafe(statement),
       () => database.prisma.$transaction((tx) => tx.$executeRawUnsafe(statement)),
-      code,
-    );
-    await expectUnavailable(() => database.pool.query(statement), code);
+    ]) {
+      const failure = await expectUnavailable(work, code);
+      expect(failure).toHaveProperty('message', `the database is not available: ${cause}`);
+    }
   });
 
   test('a server that is not there is named by host and port', async () => {
@@ -324,25 +320,6 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
       }
     },
   );
-
-  test.each([
-    ['53100', 'the disk of the server is full'],
-    ['53300', 'the server has no free connection; max_connections is its limit'],
-    ['55P03', 'another session has kept a lock for too long; end that session'],
-  ])('SQLSTATE %s is named by its cause', async (sqlState, cause) => {
-    const statement = `DO $$ BEGIN RAISE SQLSTATE '${sqlState}'; END $$`;
-    for (const work of [
-      () => database.pool.query(statement),
-      () => database.prisma.$executeRawUnsafe(statement),
-    ]) {
-      const failure = toStagingError(await failureOf(work));
-      expect(failure).toBeInstanceOf(StagingUnavailableError);
-      expect(failure).toHaveProperty(
-        'message',
-        `the database is not available: ${cause} (SQLSTATE ${sqlState})`,
-      );
-    }
-  });
 
   test('an error of the work in a transaction passes through unchanged', async () => {
     const refusal = new InputError('no such pull');

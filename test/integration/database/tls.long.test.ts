@@ -78,13 +78,18 @@ describe('a server that is not the one that was meant is refused', () => {
     ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ] as const;
 
+  // The weaker modes of libpq are as strict here, with pg 8.
+  const modes = ['verify-full', 'verify-ca', 'require', 'prefer'];
   test.each(cases)('%s, when the program starts', async (_, host, authority, code) => {
-    const error = await migrateAt(urlOf(host, authority)).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(ConfigError);
-    expect((error as ConfigError).problems).toEqual([
-      expect.stringContaining(`DATABASE_URL: its server cannot be trusted (${code}`),
-    ]);
-    expect(String(error)).not.toContain(new URL(server.url).password);
+    for (const mode of modes) {
+      const url = urlOf(host, authority, mode);
+      const error = await migrateAt(url).catch((reason: unknown) => reason);
+      expect(error, mode).toBeInstanceOf(ConfigError);
+      expect((error as ConfigError).problems).toEqual([
+        expect.stringContaining(`DATABASE_URL: its server cannot be trusted (${code}`),
+      ]);
+      expect(String(error)).not.toContain(new URL(server.url).password);
+    }
   });
 
   test.each(cases)('%s, while it runs, and asked again later', async (_, host, authority) => {
@@ -99,13 +104,6 @@ describe('a server that is not the one that was meant is refused', () => {
         (reason: unknown) => toStagingError(reason),
       );
       expect(error).toBeInstanceOf(StagingUnavailableError);
-    }
-  });
-
-  // The weaker modes of libpq are as strict here, with pg 8.
-  test.each(['prefer', 'require', 'verify-ca'])('also with sslmode=%s', async (mode) => {
-    for (const [, host, authority] of cases) {
-      await expect(migrateAt(urlOf(host, authority, mode))).rejects.toThrow(ConfigError);
     }
   });
 });

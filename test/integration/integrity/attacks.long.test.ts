@@ -43,10 +43,10 @@ beforeEach(async () => {
 });
 
 const textOf = (of: CivilDate, uid: string, account = '7654321') =>
-  titleText({ uid: `${uid} of ${of}`, date: of, dueDate: daysFrom(30, of) })
-    .replaceAll('P-1', `P-${used}`)
-    .replace('52998224725', `supplier ${used}`)
-    .replace('"account":"7654321"', `"account":"${account}"`);
+  titleText({
+    ...{ uid: `${uid} of ${of}`, date: of, dueDate: daysFrom(30, of), account },
+    ...{ code: `P-${used}`, taxId: `supplier ${used}` },
+  });
 
 async function pull(of: CivilDate, uids: readonly string[], account?: string, more: string[] = []) {
   const { sandbox, database } = pages.world;
@@ -125,14 +125,7 @@ const TOTALS_AGREE = `
   UPDATE conciliation.schedule_total AS total SET original_value = present.value
   FROM (SELECT sum(original_value) AS value FROM conciliation.title WHERE accepted_date = $1 AND status = 'current') AS present
   WHERE total.accepted_date = $1`;
-const titleRow = [
-  ...TITLE_COLUMNS,
-  'identity_hash',
-  'content_hash',
-  'raw_hash',
-  'first_pull_id',
-  'last_change_pull_id',
-].join(', ');
+const titleRow = `${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id`;
 const OWN_TITLE = into(
   'title',
   `occurrence, ${titleRow}`,
@@ -297,10 +290,13 @@ async function withChange() {
   expect(await sign()).toBe('payment_held');
 }
 
-/** Another one of the rejects that a person has accepted. */
-async function withOtherReject() {
+async function withAccepted() {
   await withReject();
   await acceptRejects(pages.world.database, date, PERSON);
+}
+/** Another one of the rejects that a person has accepted. */
+async function withOtherReject() {
+  await withAccepted();
   await pull(date, ['a', 'b', 'c'], undefined, ['{"order":{}}', '{"order":{"uid":1}}']);
 }
 
@@ -316,6 +312,19 @@ async function withFinding() {
     set('day', `state = 'attention'`),
   );
   expect(await problems()).toEqual([]);
+}
+async function withResolved() {
+  await withFinding();
+  const finding = { date, code: CODE, newestId: ANY_ID, titleId: null } as const;
+  await resolveFindings(pages.world.database, finding, PERSON);
+}
+
+/** A response with few titles, which a person releases. */
+async function withReleased() {
+  pages.world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
+  const { pullId } = await pages.world.attempt(date);
+  expect(await problems()).toEqual([]);
+  await releasePull(pages.world.parts, pullId, PERSON);
 }
 
 async function held() {
@@ -345,6 +354,10 @@ describe('a decision without an entry in the audit log is found and refused:', (
       'day',
       `(signed_off_at, signed_off_by, signed_off_digest) = (SELECT signed_off_at, signed_off_by, content_digest FROM conciliation.sign_off WHERE ${seal})`,
     );
+  const inForceAgain = (id: number) => [
+    copy('sign_off', { id, ended_at: null, ended_by: null, end_reason: null }, 'date = $1'),
+    sealOf('sign_off.date = $1 AND ended_at IS NULL'),
+  ];
   const SEAL = `title_count, withdrawn_count, rejected_count, content_digest, ${AMOUNT_COLUMNS.map((c) => `${c}_sum`).join(', ')}`;
   test.each<[string, () => Promise<unknown>, string[], string[]]>([
     ['10: the state of a day with rejects', withReject, [RECONCILED], ['day']],
@@ -428,28 +441,8 @@ describe('a decision without an entry in the audit log is found and refused:', (
       ],
       ['seal'],
     ],
-    [
-      'a reopened seal in force again',
-      reopened,
-      [
-        copy(
-          'sign_off',
-          { id: 2e9, ended_at: null, ended_by: null, end_reason: null },
-          'date = $1',
-        ),
-        sealOf('sign_off.date = $1 AND ended_at IS NULL'),
-      ],
-      ['seal'],
-    ],
-    [
-      'an earlier seal in force again',
-      reopened,
-      [
-        copy('sign_off', { id: -1, ended_at: null, ended_by: null, end_reason: null }, 'date = $1'),
-        sealOf('sign_off.date = $1 AND ended_at IS NULL'),
-      ],
-      ['seal'],
-    ],
+    ['a reopened seal in force again', reopened, inForceAgain(2e9), ['seal']],
+    ['an earlier seal in force again', reopened, inForceAgain(-1), ['seal']],
     [
       'a fence that was never given',
       nothing,
@@ -481,22 +474,15 @@ describe('a decision without an entry in the audit log is found and refused:', (
     );
   });
 
-  test.each(['cancelled', 'failed', 'queued'])(
-    'the database refuses a held response that is %s',
-    async (state) => {
-      await held();
-      await expect(
-        attack(
-          `UPDATE conciliation.pull SET state = '${state}' WHERE date = $1 AND state = 'held'`,
-        ),
-      ).rejects.toThrow(/are kept/);
-    },
-  );
+  const REFUSED = ['cancelled', 'failed', 'queued'];
+  test.each(REFUSED)('the database refuses a held response that is %s', async (state) => {
+    await held();
+    await expect(attack(...heldPull(`state = '${state}'`))).rejects.toThrow(/are kept/);
+  });
 
   test('the same decisions with their entries are none', async () => {
     const { database } = pages.world;
-    await withReject();
-    await acceptRejects(database, date, PERSON);
+    await withAccepted();
     expect(await problems()).toEqual([]);
     await pullDayBefore();
     await pull(date, ['a', 'b', 'c'], '666');
@@ -504,12 +490,8 @@ describe('a decision without an entry in the audit log is found and refused:', (
     expect(await problems()).toEqual([]);
     const refused = await database.prisma.accountChange.findMany({ where: { state: 'refused' } });
     expect(refused.length).toBeGreaterThan(0);
-    await withFinding();
-    await resolveFindings(database, { date, code: CODE, newestId: ANY_ID, titleId: null }, PERSON);
-    pages.world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
-    const { pullId } = await pages.world.attempt(date);
-    expect(await problems()).toEqual([]);
-    await releasePull(pages.world.parts, pullId, PERSON);
+    await withResolved();
+    await withReleased();
     expect(await problems()).toEqual([]);
     await checkDays(database, ANY_DAY_RULES);
     expect(await sign()).toBeNull();
@@ -532,17 +514,10 @@ describe('a decision without an entry in the audit log is found and refused:', (
 });
 
 describe('a booking line without a seal is found, and the day is not released:', () => {
-  const contents = [
-    ...VALUE_COLUMNS.filter((column) => !/^(accepted_date|payment_account)$/.test(column)),
-    ...[
-      'provider_destination',
-      'payment_destination',
-      'consumer',
-      'date',
-      'title_id',
-      'content_hash',
-    ],
-  ].join(', ');
+  const values = VALUE_COLUMNS.filter(
+    (column) => !/^(accepted_date|payment_account)$/.test(column),
+  );
+  const contents = `${values.join(', ')}, provider_destination, payment_destination, consumer, date, title_id, content_hash`;
   const LAST = '(SELECT max(id) FROM conciliation.booking_batch WHERE date = $1)';
   const forge = (
     key: string,
@@ -636,10 +611,8 @@ describe('a booking line without a seal is found, and the day is not released:',
     await acknowledgeFindings(database, ANY_ID, { by: 'otto', reason: 'the line is taken back' });
     expect(await sign('otto')).toBe('own_decision');
     expect(await sign()).toBeNull();
-    expect((await lines()).map(({ kind }) => kind).sort()).toEqual([
-      ...['book', 'book', 'book', 'book', 'book'],
-      'reverse',
-    ]);
+    const kinds = (await lines()).map(({ kind }) => kind).sort();
+    expect(kinds).toEqual([...Array(5).fill('book'), 'reverse']);
     expect(new Set(await problems())).toEqual(new Set(['line', 'batch']));
     // The finding of one line does not stand for another one.
     await attack(NEW_KEY);
@@ -725,39 +698,9 @@ describe('the reason of a decision is that of the audit log:', () => {
       decided('account_change', 'accepted_date'),
       'account',
     ],
-    [
-      'of an acceptance of rejects',
-      async () => {
-        await withReject();
-        await acceptRejects(pages.world.database, date, PERSON);
-      },
-      decided('rejected_title'),
-      'reject',
-    ],
-    [
-      'of a resolved finding',
-      async () => {
-        await withFinding();
-        const { database } = pages.world;
-        await resolveFindings(
-          database,
-          { date, code: CODE, newestId: ANY_ID, titleId: null },
-          PERSON,
-        );
-      },
-      decided('check_finding', 'accepted_date'),
-      'finding',
-    ],
-    [
-      'of a released response',
-      async () => {
-        pages.world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
-        const { pullId } = await pages.world.attempt(date);
-        await releasePull(pages.world.parts, pullId, PERSON);
-      },
-      decided('pull'),
-      'pull',
-    ],
+    ['of an acceptance of rejects', withAccepted, decided('rejected_title'), 'reject'],
+    ['of a resolved finding', withResolved, decided('check_finding', 'accepted_date'), 'finding'],
+    ['of a released response', withReleased, decided('pull'), 'pull'],
     [
       'of a resolved break',
       withBreak,
@@ -901,39 +844,37 @@ describe('access that is not in the audit log keeps every date from being signed
   });
 
   test('33: an administrator who became a reviewer, and signs what was open then', async () => {
-    const { database } = pages.world;
+    const becomes = async (...roles: ('admin' | 'reviewer' | 'viewer')[]) => {
+      for (const role of roles) await change('adam', { role })();
+    };
+    const decidesFrom = (value: string) =>
+      set('console_user', `decides_from = ${value}`, `name = 'adam'`);
     await pages.console.as('admin', 'root');
     await pages.console.as('admin', 'adam');
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'reviewer' });
+    await becomes('reviewer');
     expect(await problems()).toEqual([]);
     expect(await sign('adam')).toBe('open_before');
-    await attack(`UPDATE conciliation.console_user SET decides_from = NULL WHERE name = 'adam'`);
+    await attack(decidesFrom('NULL'));
     expect(await problems()).toEqual(['user']);
     expect(await sign('adam')).toBe('unrecorded');
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'admin' });
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'reviewer' });
-    await attack(
-      `UPDATE conciliation.console_user SET decides_from = decides_from - interval '1 day' WHERE name = 'adam'`,
-    );
+    await becomes('admin', 'reviewer');
+    await attack(decidesFrom(`decides_from - interval '1 day'`));
     expect(await sign('adam')).toBe('unrecorded');
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'viewer' });
+    await becomes('viewer');
     expect(await problems()).toEqual([]);
     // A later time keeps a reviewer from signing.
-    await attack(
-      `UPDATE conciliation.console_user SET decides_from = decides_from + interval '1 day' WHERE name = 'adam'`,
-    );
+    await attack(decidesFrom(`decides_from + interval '1 day'`));
     expect(await problems()).toEqual(['user']);
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'admin' });
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'viewer' });
+    await becomes('admin', 'viewer');
     expect(await problems()).toEqual([]);
     // With an entry that states the same.
     await attack(
-      `UPDATE conciliation.console_user SET decides_from = NULL WHERE name = 'adam'`,
+      decidesFrom('NULL'),
       `INSERT INTO conciliation.audit_entry (actor, action, details)
        VALUES ('ana', 'user.change', '{"user": "adam", "role": "viewer", "isDisabled": false, "decidesFrom": null}')`,
     );
     expect(await problems()).toEqual(['user']);
-    await changeUser(database, { name: 'adam', by: 'ana', role: 'admin' });
+    await becomes('admin');
     expect(await problems()).toEqual([]);
   });
 });

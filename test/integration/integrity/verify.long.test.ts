@@ -5,7 +5,6 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import {
-  acknowledgeFindings,
   type Problem,
   readDates,
   startVerification,
@@ -18,9 +17,6 @@ import { worldOfFile } from '../../support/file-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
-
-/** Above the number of every finding. */
-const ANY_ID = 10n ** 15n;
 
 const world = worldOfFile();
 let days = 0;
@@ -54,6 +50,11 @@ async function pullUids(uids: readonly string[], date = freshDate(), discount = 
   return { ...(await world.pull(date)), date };
 }
 
+const startLoop = () => {
+  const { database, parts } = world;
+  return startVerification({ database, logger: parts.logger, config: {}, everyMs: 50 });
+};
+
 async function verifyAndRepair(date: CivilDate): Promise<readonly Problem[]> {
   return (await repairDay(world, date)).alterations.map(({ problem }) => problem);
 }
@@ -66,15 +67,8 @@ const ageRepairs = (date: CivilDate) =>
   );
 
 const UIDS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
-const COLUMNS = [
-  ...TITLE_COLUMNS,
-  'status',
-  'occurrence',
-  'identity_hash',
-  'content_hash',
-  'raw_hash',
-  'erased_at',
-];
+const OTHER_COLUMNS = 'status occurrence identity_hash content_hash raw_hash erased_at';
+const COLUMNS = [...TITLE_COLUMNS, ...OTHER_COLUMNS.split(' ')];
 const stateOf = (date: CivilDate) =>
   query(
     `SELECT id, ${COLUMNS.map((column) => `${column}::text`).join(', ')} FROM conciliation.title
@@ -119,36 +113,16 @@ describe('a date that only merges have changed has no difference', () => {
 
   test('with every way to write a value', async () => {
     const date = freshDate();
-    const values = [
-      '0',
-      '-0',
-      '0.00',
-      '1e2',
-      '11e-1',
-      '-12.340',
-      '1E-7',
-      '12345678901234567890.123456789',
+    const amounts = '0 -0 0.00 1e2 11e-1 -12.340 1E-7 12345678901234567890.123456789'.split(' ');
+    const name = 'Ação "x" \\ \u{1F600}';
+    const texts = [
+      ...amounts.map((value) => titleText({ date, uid: value, value, discount: value, name })),
+      ...titlesOf(['twin', 'twin'], { date }),
+      titleText({ date, uid: 'nulls', name: '' }).replaceAll(/"(0987|1111)"/g, 'null'),
+      titleText({ date, uid: 'true', isBuyer: true }),
     ];
-    expect(
-      await world.serve(date, [
-        ...values.map((value, index) =>
-          titleText({
-            date,
-            uid: `v${index}`,
-            value,
-            discount: value,
-            name: 'Ação "x" \\ \u{1F600}',
-          }),
-        ),
-        titleText({ date, uid: 'twin' }),
-        titleText({ date, uid: 'twin' }),
-        titleText({ date, uid: 'nulls', name: '' }).replaceAll(/"(0987|1111)"/g, 'null'),
-        titleText({ date, uid: 'true', isBuyer: true }),
-      ]),
-    ).toMatchObject({
-      inserted: values.length + 4,
-      rejected: 0,
-    });
+    const report = await world.serve(date, texts);
+    expect(report).toMatchObject({ inserted: amounts.length + 4, rejected: 0 });
     expect(await check(date)).toEqual([]);
   });
 
@@ -156,15 +130,13 @@ describe('a date that only merges have changed has no difference', () => {
     const date = freshDate();
     const taxId = '11144477735';
     const text = (discount: string) =>
-      titleText({ date, uid: 'party', discount, more: ',"more":1' }).replace('52998224725', taxId);
+      titleText({ date, uid: 'party', discount, taxId, more: ',"more":1' });
     await world.serve(date, [text('1')]);
     await erase(world.database, { taxId });
     expect(await check(date)).toEqual([]);
     expect(await world.serve(date, [text('2')])).toMatchObject({ changed: 1 });
     expect(await check(date)).toEqual([]);
-    await alter(`UPDATE conciliation.title SET payment_account = '1' WHERE accepted_date = $1`, [
-      date,
-    ]);
+    await alterCurrent(date, `payment_account = '1'`);
     expect(await check(date)).toMatchObject([{ problem: 'titles' }, { problem: 'totals' }]);
   });
 
@@ -205,12 +177,8 @@ describe('an altered row', () => {
     const target = column === 'extra' ? 'second' : 'third';
     const other =
       OTHER_VALUES[column] ?? (AMOUNTS.includes(column) ? `${column} + 0.01` : `'altered'`);
-    await alter(
-      `UPDATE conciliation.title SET ${column} = ${other} WHERE accepted_date = $1 AND order_uid = $2`,
-      [date, target],
-    );
-    const found = await verifyAndRepair(date);
-    expect(found.length).toBeGreaterThan(0);
+    await alterTitle(date, `${column} = ${other}`, target);
+    expect((await verifyAndRepair(date)).length).toBeGreaterThan(0);
     expect(await verifyAndRepair(date)).toEqual([]);
     expect(await dayOf(date)).toEqual(day);
     const after = await stateOf(date);
@@ -305,21 +273,6 @@ test('the values of an altered title that was withdrawn are kept until the platf
   expect(await check(date)).toEqual([]);
 });
 
-test('a deleted row is found, and its title gets a new row', async () => {
-  const date = await pullTitles();
-  const before = await stateOf(date);
-  // A trigger refuses it to all others than the owner of the table.
-  await query('ALTER TABLE conciliation.title DISABLE TRIGGER title_kept');
-  await alter(`DELETE FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`, [
-    date,
-  ]);
-  await query('ALTER TABLE conciliation.title ENABLE TRIGGER title_kept');
-  expect(await verifyAndRepair(date)).toEqual(['titles', 'day', 'totals']);
-  expect(await check(date)).toEqual([]);
-  const withoutIds = (rows: readonly { id: bigint }[]) => rows.map(({ id: _, ...row }) => row);
-  expect(withoutIds(await stateOf(date))).toEqual(expect.arrayContaining(withoutIds(before)));
-});
-
 /** The alert whose only date is this one: the findings of the tests before are acknowledged. */
 async function alertOf(date: CivilDate) {
   await query(
@@ -376,16 +329,6 @@ test('an altered day is found and computed again; the alert lasts for a day afte
   );
 });
 
-test('a person ends the alert of a difference that was repaired', async () => {
-  const date = await pullTitles();
-  await alterDay(date, 'withdrawn_count = 5');
-  await verifyAndRepair(date);
-  expect(await verifyAndRepair(date)).toEqual([]);
-  expect(await alertOf(date)).toBeDefined();
-  await acknowledgeFindings(world.database, ANY_ID, { by: 'ana', reason: 'a test' });
-  expect(await alertOf(date)).toBeUndefined();
-});
-
 test('a check and a repair that end in the future put off neither the check nor the repair', async () => {
   const date = await pullTitles();
   await verifyAndRepair(date);
@@ -417,14 +360,8 @@ test('a value with which a part of the check fails is found, and hides no other 
   await alterTitle(date, 'billing_fee = 5');
   await markChecked(poisoned);
   await query(`DELETE FROM conciliation.title_check WHERE date IN ($1, $2)`, [poisoned, date]);
-  const { database, parts } = world;
-  const verification = startVerification({
-    database,
-    logger: parts.logger,
-    config: {},
-    everyMs: 50,
-  });
-  await eventually(async () => expect(await readDates(database, true)).toEqual([]));
+  const verification = startLoop();
+  await eventually(async () => expect(await readDates(world.database, true)).toEqual([]));
   await verification.stop();
   const found = async (of: CivilDate) =>
     (
@@ -513,21 +450,15 @@ test('the loop of the service verifies every date that is due, and stops in the 
   const date = await pullTitles();
   await alterTitle(date, `extra = '{"x":1}'`);
   await markChecked(date);
-  const { parts, database } = world;
-  const verification = startVerification({
-    database,
-    logger: parts.logger,
-    config: {},
-    everyMs: 50,
-  });
+  const verification = startLoop();
   await eventually(async () => {
     expect(
       await query(`SELECT FROM conciliation.pull WHERE date = $1 AND origin = 'repair'`, [date]),
     ).toHaveLength(1);
-    expect(await readDates(database, true)).toEqual([]);
+    expect(await readDates(world.database, true)).toEqual([]);
   });
   await verification.stop();
-  const client = await database.pool.connect();
+  const client = await world.database.pool.connect();
   try {
     await client.query('BEGIN');
     await client.query('LOCK TABLE conciliation.date_digest IN ACCESS EXCLUSIVE MODE');
@@ -535,7 +466,7 @@ test('the loop of the service verifies every date that is due, and stops in the 
       `UPDATE conciliation.title_check SET checked_at = now() - interval '1 day' WHERE date = $1`,
       [date],
     );
-    const again = startVerification({ database, logger: parts.logger, config: {}, everyMs: 50 });
+    const again = startLoop();
     await eventually(async () =>
       expect(await query(`SELECT FROM pg_locks WHERE NOT granted`)).not.toEqual([]),
     );
@@ -546,31 +477,22 @@ test('the loop of the service verifies every date that is due, and stops in the 
   }
 });
 
-describe('conciliation verify', () => {
+test('the command lists the differences and ends with 3, and with 0 where there is none', async () => {
   const run = (...args: string[]) => runCommand(['verify', ...args], environmentOf(world));
-
-  test('lists the differences and ends with 3, and with 0 where there is none', async () => {
-    const date = await pullTitles();
-    expect(await run('--from', date, '--to', date)).toMatchObject({
-      exit: 0,
-      stdout: '7 titles of 1 dates: no difference.\n',
-    });
-    await alterTitle(date, 'original_value = original_value + 0.01');
-    const found = await run('--from', date, '--to', date);
-    expect(found.exit).toBe(3);
-    expect(found.stdout).toMatch(/the columns of a title do not have its hashes +\d+ +\d+/);
-    expect(found.stdout).toMatch(/counts, sums, digest or seal of the day/);
-    const json = await run('--from', date, '--json');
-    expect(json.exit).toBe(3);
-    expect(JSON.parse(json.stdout)).toMatchObject({
-      differences: expect.arrayContaining([
-        {
-          date,
-          problem: 'content',
-          row: expect.stringMatching(/^\d+$/),
-          repairPullId: expect.any(Number),
-        },
-      ]),
-    });
+  const date = await pullTitles();
+  expect(await run('--from', date, '--to', date)).toMatchObject({
+    exit: 0,
+    stdout: '7 titles of 1 dates: no difference.\n',
+  });
+  await alterTitle(date, 'original_value = original_value + 0.01');
+  const found = await run('--from', date, '--to', date);
+  expect(found.exit).toBe(3);
+  expect(found.stdout).toMatch(/the columns of a title do not have its hashes +\d+ +\d+/);
+  expect(found.stdout).toMatch(/counts, sums, digest or seal of the day/);
+  const json = await run('--from', date, '--json');
+  expect(json.exit).toBe(3);
+  const difference = { row: expect.stringMatching(/^\d+$/), repairPullId: expect.any(Number) };
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    differences: expect.arrayContaining([{ date, problem: 'content', ...difference }]),
   });
 });

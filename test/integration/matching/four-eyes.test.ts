@@ -47,23 +47,21 @@ async function pullPaid(): Promise<void> {
   await match(world.database);
 }
 
-async function titleId(): Promise<bigint> {
-  const where = { acceptedDate: new Date(date), status: 'current' };
-  const { id } = await world.database.prisma.title.findFirstOrThrow({ where });
-  return id;
-}
+const title = () =>
+  world.database.prisma.title.findFirstOrThrow({
+    where: { acceptedDate: date, status: 'current' },
+  });
+const titleId = async () => (await title()).id;
 
 async function resolve(kind: 'paid_to_supplier' | 'value_differs', decision: typeof rita) {
   const one = { kind, title: Number(await titleId()), payable: 'k1' };
   await resolveListed(world.database, one, { ...decision, code: 'other' });
 }
 
-async function lastMatch(): Promise<bigint> {
-  const { id } = await world.database.prisma.titleMatch.findFirstOrThrow({
-    orderBy: { id: 'desc' },
-  });
-  return id;
-}
+const lastMatch = async () => {
+  const newest = { orderBy: { id: 'desc' } } as const;
+  return (await world.database.prisma.titleMatch.findFirstOrThrow(newest)).id;
+};
 
 const decisions: Record<string, () => Promise<unknown>> = {
   'made a match': async () => {
@@ -102,8 +100,6 @@ test('a person who undid a sum of titles of two dates cannot sign off either dat
   }
 });
 
-const title = () =>
-  titleId().then((id) => world.database.prisma.title.findUniqueOrThrow({ where: { id } }));
 const confirmations: Record<string, (by: typeof rita) => Promise<unknown>> = {
   async company(by) {
     const buyer = String((await title()).buyerIdentification);

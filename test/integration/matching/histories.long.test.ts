@@ -19,7 +19,6 @@ interface Row {
   readonly erpKey: string;
   readonly rule: string;
   readonly sumId: bigint | null;
-  readonly titleParts: number;
   readonly endedAt: Date | null;
   readonly endedBy: string | null;
   readonly endReason: string | null;
@@ -30,8 +29,7 @@ interface Row {
 const readRows = () =>
   world.database.prisma.$queryRaw<Row[]>`
     SELECT match.id, title_id AS "titleId", match.erp_key AS "erpKey", rule, sum_id AS "sumId",
-           title_part + erp_part AS "titleParts", ended_at AS "endedAt", ended_by AS "endedBy",
-           end_reason AS "endReason",
+           ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason",
            concat_ws('/', title.order_uid, title.original_value, title.anticipated_due_date, title.status) AS title,
            concat_ws('/', payable.order_uid, payable.open_value, payable.due_date, payable.document,
                      payable.status) AS payable

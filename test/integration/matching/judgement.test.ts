@@ -130,18 +130,13 @@ const titleOf = (state: State, { place, isEarly }: (typeof rows)[number]) => ({
   isEarly,
 });
 
-/** Cells of a document: kind and urgency by order. */
-async function outcomes(): Promise<Map<string, string>> {
-  const found = await judged.breaks();
-  return new Map(
-    found.map((text) => {
-      const [kind = '', uid = ''] = text.split(' ');
-      return [uid, kind];
-    }),
-  );
+/** Kind and urgency by order. */
+async function outcomes(): Promise<Record<string, string | undefined>> {
+  const found = (await judged.breaks()).map((text) => text.split(' '));
+  return Object.fromEntries(found.map(([kind, uid]) => [uid, kind]));
 }
-let atOnce: Map<string, string>;
-let later: Map<string, string>;
+let atOnce: Awaited<ReturnType<typeof outcomes>>;
+let later: typeof atOnce;
 const waits: Record<string, readonly string[]> = {};
 
 beforeAll(async () => {
@@ -211,8 +206,8 @@ describe.each(rows)('$effect: $name', (row) => {
         payee: 'payee_changed',
         missing: 'missing_in_erp',
       };
-      expect(atOnce.get(uid)).toBe(kinds[first]);
-      expect(later.get(uid)).toBe(kinds[last]);
+      expect(atOnce[uid]).toBe(kinds[first]);
+      expect(later[uid]).toBe(kinds[last]);
       const isLive = state !== 'before' && state !== 'reversed';
       const hasToWait = isLive
         ? first === 'urgent' && KEEPING_LINES.includes(row.kind)

@@ -1,6 +1,6 @@
 /** What the rules leave, the payables that are proposed for it, and what a person confirms. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { addDays, dateIn } from '../../../src/base/values/business-day.ts';
+import { addDays } from '../../../src/base/values/business-day.ts';
 import { readAlertsNow } from '../../../src/features/alerts/alerts.sql.ts';
 import { openCalendar } from '../../../src/features/calendar/own-holidays.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
@@ -27,7 +27,7 @@ import {
   type Step,
 } from '../../support/matching-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, TODAY } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 beforeEach(async () => {
@@ -296,29 +296,23 @@ describe('the tolerances', () => {
   });
 });
 
-describe('the age of a break', () => {
-  const policy = { timeZone: 'America/Sao_Paulo' };
+test('the age of a break is that of the accepted date, and an alert follows age and value', async () => {
+  const timeZone = 'America/Sao_Paulo';
   const alerts = async () => {
-    const found = await readAlertsNow(world.database.prisma, new Date(), policy, 'ledger');
+    const found = await readAlertsNow(world.database.prisma, new Date(), { timeZone }, 'ledger');
     return found.filter(({ kind }) => kind === 'paid_to_supplier').map(({ message }) => message);
   };
-
-  test('is that of the accepted date, and an alert follows age and value', async () => {
-    const today = dateIn(policy.timeZone, new Date());
-    const old = addDays(today, -30);
-    const text = { uid: 'a', value: '10000', dueDate: '2099-06-30' };
-    await pullDay(world, old, text, { ...text, uid: 'b', value: '9999.99' });
-    await pullDay(world, addDays(old, 1), { ...text, uid: 'c', value: '20000' });
-    await play(world, [{ titles: 'd 1', load: 'k1 1', matches: 'd=k1 exact' }]);
-    const { breaks } = await listBreaks(world.database.prisma, OPEN_BREAKS);
-    expect(breaks.map(({ title, age }) => `${title?.orderUid} ${age}`)).toEqual([
-      ...['c 29', 'a 30', 'b 30'],
-    ]);
-    const message = /^1 break between .* is old and of great value/;
-    expect(await alerts()).toEqual([expect.stringMatching(message)]);
-    await play(world, [
-      { load: 'k2 10000 order=a due=2099-06-30', matches: 'a=k2 order, d=k1 exact' },
-    ]);
-    expect(await alerts()).toEqual([]);
-  });
+  const old = addDays(TODAY, -30);
+  const text = { uid: 'a', value: '10000', dueDate: '2099-06-30' };
+  await pullDay(world, old, text, { ...text, uid: 'b', value: '9999.99' });
+  await pullDay(world, addDays(old, 1), { ...text, uid: 'c', value: '20000' });
+  await play(world, [{ titles: 'd 1', load: 'k1 1', matches: 'd=k1 exact' }]);
+  const { breaks } = await listBreaks(world.database.prisma, OPEN_BREAKS);
+  const ages = breaks.map(({ title, age }) => `${title?.orderUid} ${age}`);
+  expect(ages).toEqual(['c 29', 'a 30', 'b 30']);
+  const message = /^1 break between .* is old and of great value/;
+  expect(await alerts()).toEqual([expect.stringMatching(message)]);
+  const found = { load: 'k2 10000 order=a due=2099-06-30', matches: 'a=k2 order, d=k1 exact' };
+  await play(world, [found]);
+  expect(await alerts()).toEqual([]);
 });

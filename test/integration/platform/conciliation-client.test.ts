@@ -1,6 +1,5 @@
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { connect } from 'node:tls';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -12,7 +11,7 @@ import {
 } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import type { TokenSource } from '../../../src/core/platform/token.ts';
-import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from '../../support/certificates.ts';
+import { SERVER_CERTIFICATE, SERVER_KEY } from '../../support/certificates.ts';
 import {
   answer,
   DAY,
@@ -225,6 +224,7 @@ describe('no usable answer', () => {
   });
 });
 
+/** Its certificate is right otherwise: test/integration/database/tls.long.test.ts has its authority. */
 async function startTlsServer() {
   let requests = 0;
   const server = createTlsServer({ key: SERVER_KEY, cert: SERVER_CERTIFICATE }, (_, response) => {
@@ -256,13 +256,3 @@ test.each([undefined, '0'])(
     expect(requests()).toBe(0);
   },
 );
-
-test('the certificate is all that is wrong with that server', async () => {
-  const { port } = await startTlsServer();
-  const socket = connect({ host: 'localhost', port, ca: AUTHORITY });
-  onTestFinished(() => {
-    socket.destroy();
-  });
-  await new Promise((resolve, reject) => socket.on('error', reject).on('secureConnect', resolve));
-  expect(socket.authorized).toBe(true);
-});

@@ -182,15 +182,6 @@ describe('an error that the program does not know', () => {
     expect(await attempt()).toMatchObject({ kind: 'failed' });
     expect(await open()).toEqual(['pull_failed:DEFECT']);
   });
-
-  test('ends with the next attempt that succeeds', async () => {
-    await onInsert("RAISE EXCEPTION 'no'");
-    await attempt();
-    expect(await open()).toEqual(['pull_failed:INTERRUPTED']);
-    await endTrigger();
-    expect(await attempt()).toMatchObject({ kind: 'done' });
-    expect(await open()).toEqual([]);
-  });
 });
 
 describe('the loss of the connection', () => {
@@ -223,8 +214,10 @@ describe('the loss of the connection', () => {
     expect(await open()).toEqual([]);
     for (let made = 0; made < 3; made += 1) await attempt();
     expect(await readPull()).toMatchObject({ state: 'queued', attempts: 1 });
+    expect(await open()).toEqual(['pull_failed:INTERRUPTED']);
     await endTrigger();
     expect(await attempt()).toMatchObject({ kind: 'done' });
+    expect(await open()).toEqual([]);
   });
 
   test('without a record counts in the same way, also for a server that the pull ends', async () => {

@@ -1,11 +1,8 @@
 /** Pulls beside each other, and beside the ERP and finance, who read all day. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { pullToEnd } from '../../../src/cli/pulls.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
-import { withClient } from '../../support/client.ts';
 import { openAnother } from '../../support/database.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { freshDays } from '../../support/pull-world.ts';
@@ -64,19 +61,40 @@ const backendThat = (condition: string) =>
     expect(rowCount).not.toBe(0);
   });
 
-test('no session sees titles of a pull that waits for the closing phase', async () => {
-  const date = freshDay();
-  world.sandbox.setDayTexts(date, textsOf(date, '1.25'));
-  const id = await world.newPull(date);
-  await administrator.query(
-    "BEGIN; SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
+/** What a reader can see of a date. */
+async function seenOf(date: CivilDate) {
+  const { rows: feed } = await administrator.query(
+    `SELECT change_kind, change_seq FROM conciliation.title_feed WHERE accepted_date = $1 ORDER BY change_seq`,
+    [date],
   );
-  const ending = pullToEnd(world.parts, id, endless(), () => undefined);
-  await backendThat(`wait_event_type = 'Lock'`);
-  expect([await rowsOf(date), (await readPull(id)).state]).toEqual([[], 'running']);
-  await administrator.query('ROLLBACK');
-  expect(await ending).toMatchObject({ kind: 'done', report: { state: 'merged', inserted: 20 } });
-  expect(await rowsOf(date)).toEqual(contentOf('1.25'));
+  return { titles: await rowsOf(date), day: await dayOf(date), feed };
+}
+
+// The closing phase is the last statement of the merge: test/integration/pull/first-response.test.ts.
+test('no session sees a change of a pull that waits for the closing phase, and each sees all of them afterwards', async () => {
+  const date = freshDay();
+  const restated = textsOf(date, '2.25', 21).slice(1);
+  for (const [texts, report] of [
+    [textsOf(date, '1.25'), { inserted: 20 }],
+    [restated, { inserted: 1, changed: 19, withdrawn: 1 }],
+  ] as const) {
+    const before = await seenOf(date);
+    world.sandbox.setDayTexts(date, texts);
+    const id = await world.newPull(date);
+    await administrator.query(
+      "BEGIN; SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
+    );
+    const ending = pullToEnd(world.parts, id, endless(), () => undefined);
+    await backendThat(`wait_event_type = 'Lock'`);
+    expect([await seenOf(date), (await readPull(id)).state]).toEqual([before, 'running']);
+    await administrator.query('ROLLBACK');
+    expect(await ending).toMatchObject({ kind: 'done', report: { state: 'merged', ...report } });
+  }
+  const { titles, day, feed } = await seenOf(date);
+  const current = restated.map((_, index) => `t${index + 1} 2.25`);
+  expect(titles).toEqual(['t0 1.25 withdrawn', ...current].sort());
+  expect(day).toMatchObject([{ title_count: 20, withdrawn_count: 1 }]);
+  expect(feed).toHaveLength(41);
 });
 
 describe('one date, pulled twice at once', () => {
@@ -172,108 +190,4 @@ test('a process that is interrupted in the middle of an answer says so, ends and
   expect(await rowsOf(date)).toEqual(contentOf('1.00'));
   expect(await dayOf(date)).toEqual(before);
   expect(await countStaged()).toBe(0);
-});
-
-/**
- * Reads repeatedly in a separate session until `work` has ended, and once after `work`, which may wait until what it has
- * done was read.
- */
-async function readDuring(
-  work: (wasRead: () => Promise<void>) => Promise<void>,
-  read: (client: Client) => Promise<void>,
-) {
-  await withClient(world.databaseUrl, async (client) => {
-    let [isOver, reads] = [false, 0];
-    const wasRead = async () => {
-      // The read that is under way may have begun before.
-      const enough = reads + 2;
-      while (reads < enough) await sleep(5);
-    };
-    const working = work(wasRead).finally(() => {
-      isOver = true;
-    });
-    const reading = (async () => {
-      for (; !isOver; reads += 1) await read(client);
-    })().finally(() => {
-      reads = Number.POSITIVE_INFINITY;
-    });
-    // A reader that fails must not leave the work running behind the test.
-    await Promise.allSettled([working, reading]);
-    await Promise.all([working, reading]);
-    await read(client);
-  });
-}
-
-interface Version {
-  readonly first: number;
-  readonly count: number;
-  /** Of every tenth title; the others always have 1. */
-  readonly fee: number;
-}
-
-/** Titles `first` to `first + count`, a thousand at a time, each worth its number and a cent. */
-function* bodyOf(date: CivilDate, { first, count, fee }: Version) {
-  const title = (index: number) =>
-    `{"order":{"uid":"t${index}"},"acceptedDate":"${date}","originalValue":${index}.01,"billingFee":${index % 10 === 0 ? fee : 1}}`;
-  yield Buffer.from(`{"titles":[${title(first)}`);
-  for (let from = first + 1; from < first + count; from += 1000) {
-    const length = Math.min(1000, first + count - from);
-    const titles = Array.from({ length }, (_, index) => title(from + index));
-    yield Buffer.from(`,${titles.join(',')}`);
-  }
-  yield Buffer.from(']}');
-}
-
-test('a restated day of 30,000 titles is seen completely, in its old or its new state', async () => {
-  const date = freshDay();
-  // Both the amounts and the titles themselves differ.
-  const versions: readonly Version[] = [
-    { first: 0, count: 30_000, fee: 1 },
-    { first: 1000, count: 30_500, fee: 3 },
-  ];
-  const wholes = versions.map(({ first, count, fee }) => {
-    const cents = (count * (2 * first + count - 1) * 100) / 2 + count;
-    const fees = count + (count / 10) * (fee - 1);
-    return `${count} titles of ${(cents / 100).toFixed(2)}, fees ${fees}, from t${first}: ${fee}`;
-  });
-  const seen = new Map<string, number>();
-
-  await readDuring(
-    async (wasRead) => {
-      for (const version of [0, 1, 0].map((index) => versions[index])) {
-        if (version === undefined) throw new Error('no such version');
-        world.sandbox.setRawBody(date, { body: () => bodyOf(date, version) });
-        await world.pull(date, { withdrawalLimitPercent: 100 });
-        await wasRead();
-      }
-    },
-    async (client) => {
-      await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const { rows: titles } = await client.query(
-        `SELECT count(*)::int AS count, coalesce(sum(original_value), 0)::text AS value,
-                coalesce(sum(billing_fee), 0)::text AS fee
-         FROM conciliation.title WHERE accepted_date = $1 AND status = 'current'`,
-        [date],
-      );
-      const { rows: first } = await client.query(
-        `SELECT order_uid || ': ' || billing_fee AS title
-         FROM conciliation.title WHERE accepted_date = $1 AND status = 'current'
-         ORDER BY original_value LIMIT 1`,
-        [date],
-      );
-      const { rows: days } = await client.query(
-        `SELECT title_count AS count, original_value_sum::text AS value, billing_fee_sum::text AS fee
-         FROM conciliation.day WHERE date = $1`,
-        [date],
-      );
-      await client.query('COMMIT');
-      const [{ count, value, fee }] = titles;
-      // The ledger's row says the same as the titles in the same snapshot.
-      expect(days).toEqual(count === 0 ? [] : titles);
-      if (count === 0) return;
-      const whole = `${count} titles of ${value}, fees ${fee}, from ${first[0]?.title}`;
-      seen.set(whole, (seen.get(whole) ?? 0) + 1);
-    },
-  );
-  expect([...seen.keys()]).toEqual(wholes);
 });

@@ -38,16 +38,6 @@ test('a response of many megabytes is merged with one number for each title', as
   expect(await world.pull(date)).toMatchObject({ state: 'unchanged' });
 });
 
-test('an attempt leaves no row where the document breaks in its middle', async () => {
-  const date = freshDay();
-  const texts = titleTexts(8_000, { date });
-  world.sandbox.setDayTexts(date, [...texts, '{]', ...texts]);
-  const outcome = await world.attempt(date);
-  expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'PLATFORM_CONTRACT' } });
-  expect(await outcomeOf(date)).toEqual({ titles: [], rejects: [], day: [] });
-  expect(await world.serve(date, texts)).toMatchObject({ state: 'merged', titles: 8_000 });
-});
-
 /** Waits until a response is being copied. */
 const copying = () =>
   vi.waitFor(async () => {

@@ -24,16 +24,19 @@ async function readTitles(date: CivilDate): Promise<ExpectedTitle[]> {
   return rows.map(({ title, discount }) => ({ ...title, discount }));
 }
 
-async function readDay(date: CivilDate) {
-  const [day] = await world.database.prisma.$queryRaw<object[]>`
-    SELECT state, title_count, rejected_count, content_digest, last_pull_id, verified_at
-    FROM conciliation.day WHERE date = ${date}::date`;
-  return day;
-}
+const readDay = (date: CivilDate) =>
+  world.database.prisma.day.findUniqueOrThrow({
+    where: { date },
+    select: {
+      ...{ state: true, titleCount: true, rejectedCount: true, contentDigest: true },
+      ...{ lastPullId: true, verifiedAt: true },
+    },
+  });
 
-async function readRejects(pullId: bigint) {
-  const rows = await world.database.prisma.$queryRaw<{ reasons: string[] }[]>`
-    SELECT reasons FROM conciliation.rejected_title WHERE last_pull_id = ${pullId} ORDER BY ordinal`;
+async function readRejects(lastPullId: bigint) {
+  const { prisma } = world.database;
+  const orderBy = { ordinal: 'asc' } as const;
+  const rows = await prisma.rejectedTitle.findMany({ where: { lastPullId }, orderBy });
   return rows.map(({ reasons }) => reasons.join('\n'));
 }
 
@@ -68,7 +71,7 @@ async function expectRecovery(date: CivilDate) {
   const report = await world.serve(date, toTexts(titles, date), ANY_LOSS);
   expect(report).toMatchObject({ date, titles: 4, rejected: 0 });
   expect(await readTitles(date)).toMatchObject(titles);
-  expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });
+  expect(await readDay(date)).toMatchObject({ state: 'reconciled', titleCount: 4 });
 }
 
 /** One attempt, which asks once and leaves nothing staged. */
@@ -96,9 +99,9 @@ test.each(HOSTILE_RESPONSES.filter((each) => 'titles' in each))('$name', async (
   });
   expect(await readDay(date)).toMatchObject({
     state: rejects.length > 0 ? 'attention' : 'reconciled',
-    title_count: current.length,
-    rejected_count: rejects.length,
-    last_pull_id: outcome.pullId,
+    titleCount: current.length,
+    rejectedCount: rejects.length,
+    lastPullId: outcome.pullId,
   });
   const drift = (await world.database.prisma.drift.findMany()).map(
     ({ path, kind, value }) => `${path} ${kind} ${value}`,

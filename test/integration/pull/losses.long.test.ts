@@ -25,9 +25,8 @@ const world = worldOfEachTest();
 const titles = (date: CivilDate, count: number, from = 0, uid = `${date} `) =>
   titleTexts(from + count, { date, uid }).slice(from);
 
-function pull(date: CivilDate, texts: readonly string[], parts: Partial<PullParts> = {}) {
-  return world.serve(date, texts, parts);
-}
+const pull = (date: CivilDate, texts: readonly string[], parts?: Partial<PullParts>) =>
+  world.serve(date, texts, parts);
 
 const current = (date: CivilDate) =>
   world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
@@ -55,11 +54,10 @@ describe('the withdrawals of a date', () => {
   });
 
   test('of one buyer count in the same way', async () => {
-    const buyer = (count: number) =>
-      titles(DAY, count, 0, 'b').map((text) => text.replace('90021382000122', '11444777000161'));
+    const buyer = (count: number) => titleTexts(count, { uid: 'b', buyer: '11444777000161' });
     const others = titles(DAY, 200);
-    await pull(DAY, [...others, ...buyer(20)], { checksPlausibility: true });
     const parts = { checksPlausibility: true };
+    await pull(DAY, [...others, ...buyer(20)], parts);
     expect(await pull(DAY, [...others, ...buyer(16)], parts)).toMatchObject({ state: 'merged' });
     expect(await pull(DAY, [...others, ...buyer(13)], parts)).toMatchObject({
       state: 'held',

@@ -110,10 +110,9 @@ describe('a hold', () => {
       holdReason: 'withdrawal_limit',
     });
     // Withdrawn titles are in no sum.
-    expect(await dayRow()).toMatchObject({ titleCount: 8, withdrawnCount: 2 });
-    const sums = await world.database.prisma.$queryRaw`
-      SELECT original_value_sum::text AS sum FROM conciliation.day WHERE date = ${date}::date`;
-    expect(sums).toEqual([{ sum: '8004.00' }]);
+    const day = await dayRow();
+    expect(day).toMatchObject({ titleCount: 8, withdrawnCount: 2 });
+    expect(String(day?.originalValueSum)).toBe('8004');
   });
 
   test('whose staged titles a crash has emptied cannot be released', async () => {
@@ -218,14 +217,9 @@ test('the feed shows one restated title', async () => {
 });
 
 test('a title whose buyer is written in another way replaces the title with the other writing', async () => {
-  const serve = async (...titles: (readonly [uid: string, buyer: string])[]) => {
-    await world.serve(
-      date,
-      titles.map(([uid, buyer]) =>
-        titleText({ uid, date }).replace('90021382000122', JSON.stringify(buyer).slice(1, -1)),
-      ),
-      { withdrawalLimitPercent: 100 },
-    );
+  const serve = (...titles: (readonly [uid: string, buyer: string])[]) => {
+    const texts = titles.map(([uid, buyer]) => titleText({ uid, date, buyer }));
+    return world.serve(date, texts, { withdrawalLimitPercent: 100 });
   };
   await serve(['one', '90021382000122'], ['two', '90021382000122'], ['three', '00000000000191']);
   await serve(['one', '90.021.382/0001-22'], ['two', '11444777000161'], ['three', '191']);

@@ -40,18 +40,16 @@ async function pullOverMidnight(texts: readonly string[]): Promise<PullReport> {
   return world.serve(date, texts, { now, ...platform });
 }
 
-async function dayOf(of: CivilDate) {
-  const { rows } = await world.database.pool.query<{ state: string; titles: number }>(
-    'SELECT state, title_count AS titles FROM conciliation.day WHERE date = $1',
-    [of],
-  );
-  return rows[0];
-}
+const dayOf = (of: CivilDate) =>
+  world.database.prisma.day.findUnique({
+    where: { date: of },
+    select: { state: true, titleCount: true },
+  });
 
 async function expectOpen(count: number): Promise<void> {
-  expect(await dayOf(date)).toEqual({ state: 'pending', titles: count });
+  expect(await dayOf(date)).toEqual({ state: 'pending', titleCount: count });
   await pullAt('after midnight', titles(count));
-  expect(await dayOf(date)).toEqual({ state: 'reconciled', titles: count });
+  expect(await dayOf(date)).toEqual({ state: 'reconciled', titleCount: count });
 }
 
 test.each([
@@ -90,5 +88,5 @@ test('a date is over by the clock of the database, not by the clock of the proce
   } finally {
     vi.useRealTimers();
   }
-  expect(await dayOf(TODAY)).toEqual({ state: 'pending', titles: 1 });
+  expect(await dayOf(TODAY)).toEqual({ state: 'pending', titleCount: 1 });
 });

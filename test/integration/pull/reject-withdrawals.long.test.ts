@@ -16,7 +16,7 @@ const world = worldOfFile();
 
 /** Each test has a separate date. */
 let date = DAY;
-let lastSeq = '0';
+let lastSeq = 0n;
 beforeEach(() => {
   date = daysFrom(1, date);
 });
@@ -30,30 +30,18 @@ async function pullByCommand(...texts: string[]) {
   return { exit: ran.exit, text: ran.stdout };
 }
 
-async function query(sql: string): Promise<readonly Record<string, unknown>[]> {
-  return (await world.database.pool.query(sql)).rows;
-}
-
 /** The feed rows after the last position of an ERP, as `uid status`. */
 async function readFeed(): Promise<string[]> {
-  const rows = await query(
-    `SELECT change_seq::text AS seq, order_uid || ' ' || status AS title FROM conciliation.title_feed
-     WHERE change_seq > ${lastSeq} ORDER BY change_seq`,
-  );
-  lastSeq = String(rows.at(-1)?.['seq'] ?? lastSeq);
-  return rows.map(({ title }) => String(title)).sort();
+  const rows = await world.database.prisma.$queryRaw<{ seq: bigint; title: string }[]>`
+    SELECT change_seq AS seq, order_uid || ' ' || status AS title FROM conciliation.title_feed
+    WHERE change_seq > ${lastSeq} ORDER BY change_seq`;
+  lastSeq = rows.at(-1)?.seq ?? lastSeq;
+  return rows.map(({ title }) => title).sort();
 }
 
-const readDay = async () =>
-  (
-    await query(`SELECT state, title_count, withdrawn_count, rejected_count FROM conciliation.day
-                 WHERE date = '${date}'`)
-  )[0];
-const readPull = async () =>
-  (
-    await query(`SELECT id::text, state, hold_reason, titles, unchanged, withdrawn, withheld, rejected
-                 FROM conciliation.pull WHERE date = '${date}' ORDER BY pull.id DESC LIMIT 1`)
-  )[0];
+const readDay = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+const readPull = () =>
+  world.database.prisma.pull.findFirstOrThrow({ where: { date }, orderBy: { id: 'desc' } });
 
 const uids = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `t${from + index}`);
@@ -72,34 +60,24 @@ test('a title whose amount becomes text is not withdrawn, and the day waits for 
   await begin();
   const { exit, text } = await pullByCommand(...uids(9).map(good), bad('t9'));
   expect(await readFeed()).toEqual([]);
-  expect(await readPull()).toMatchObject({
-    state: 'unchanged',
-    titles: 10,
-    unchanged: 9,
-    withdrawn: 0,
-    withheld: 1,
-    rejected: 1,
-  });
-  expect(await readDay()).toEqual({
-    state: 'attention',
-    title_count: 10,
-    withdrawn_count: 0,
-    rejected_count: 1,
-  });
+  const counts = { titles: 10, unchanged: 9, withdrawn: 0, withheld: 1, rejected: 1 };
+  expect(await readPull()).toMatchObject({ state: 'unchanged', ...counts });
+  const waiting = { state: 'attention', titleCount: 10, withdrawnCount: 0, rejectedCount: 1 };
+  expect(await readDay()).toMatchObject(waiting);
   expect(exit).toBe(3);
   expect(text).toContain('review in the console: 1 rejected title(s)');
 
   // Mended, it is the title that it was.
   expect(await pullByCommand(...uids(10).map(good))).toMatchObject({ exit: 0 });
   expect(await readFeed()).toEqual([]);
-  expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
+  expect(await readDay()).toMatchObject({ state: 'reconciled', titleCount: 10 });
 });
 
 test('a title that may be an accepted reject stays, and is withdrawn by an answer without rejects', async () => {
   await begin();
   await pull(...uids(9).map(good), bad('t9'));
   expect(await acceptRejects(world.database, date, ASKED)).toBeGreaterThan(0);
-  expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
+  expect(await readDay()).toMatchObject({ state: 'reconciled', titleCount: 10 });
   await pull(...uids(9).map(good), bad('t9'));
   expect(await readFeed()).toEqual([]);
   await pull(...uids(9).map(good));
@@ -111,53 +89,43 @@ test('other changes of the same answer are merged', async () => {
   const restated = titleText({ date, uid: 't0', discount: '1' });
   await pull(restated, ...uids(8, 1).map(good), good('new'), bad('t9'));
   expect(await readFeed()).toEqual(['new current', 't0 current']);
-  expect(await readDay()).toMatchObject({ state: 'attention', title_count: 11 });
+  expect(await readDay()).toMatchObject({ state: 'attention', titleCount: 11 });
 });
 
-test('a reject of another order keeps no title', async () => {
+const withUid = (uid: string) => good('t9').replace('"uid":"t9"', uid);
+/** The reject comes beside t0 to t7; `kept` of the missing titles t8 and t9 may be the reject. */
+test.each<[what: string, reject: () => string, kept: string]>([
+  ['of another order keeps no title', () => bad('new'), ''],
+  ...['t9', 'T9', ' t9', 't9 ', 't-9', 't9.'].map((uid): [string, () => string, string] => [
+    `of order ${JSON.stringify(uid)} may be the title of order t9`,
+    () => bad(uid),
+    't9',
+  ]),
+  ['whose uid is a number keeps every title', () => withUid('"uid":9'), 't8 t9'],
+  ['whose uid is missing does', () => withUid(''), 't8 t9'],
+  ['whose uid is stated twice does', () => withUid('"uid":"t0","uid":"t0"'), 't8 t9'],
+  [
+    'whose order is stated twice does',
+    () => `{"order":{"uid":"t0"},${good('t0').slice(1)}`,
+    't8 t9',
+  ],
+  [
+    'that is cut, being longer than any, does',
+    () => titleText({ date, name: 'x'.repeat(2_000_000) }),
+    't8 t9',
+  ],
+  ['whose uid has an invisible character does', () => bad('t20\u200b'), 't8 t9'],
+  ['whose uid has letters of another alphabet does', () => bad('т20'), 't8 t9'],
+  ['whose uid is a placeholder does', () => bad('???'), 't8 t9'],
+])('a reject %s', async (_, reject, kept) => {
   await begin();
-  const { text } = await pullByCommand(...uids(9).map(good), bad('new'));
-  expect(await readFeed()).toEqual(['t9 withdrawn']);
-  expect(await readPull()).toMatchObject({ withdrawn: 1, withheld: 0, rejected: 1 });
-  expect(text).not.toContain('stays as it was');
+  await pull(...uids(8).map(good), reject());
+  const gone = ['t8', 't9'].filter((uid) => !kept.includes(uid));
+  expect(await readFeed()).toEqual(gone.map((uid) => `${uid} withdrawn`));
+  const withdrawn = gone.length;
+  expect(await readPull()).toMatchObject({ withdrawn, withheld: 2 - withdrawn, rejected: 1 });
+  expect(await readDay()).toMatchObject({ state: 'attention', titleCount: 10 - withdrawn });
 });
-
-test('of titles that are missing, those of the reject’s order stay and the others go', async () => {
-  await begin();
-  await pull(...uids(8).map(good), bad('t9'));
-  expect(await readFeed()).toEqual(['t8 withdrawn']);
-  expect(await readPull()).toMatchObject({ withdrawn: 1, withheld: 1 });
-});
-
-describe('a reject whose order cannot be read keeps every title', () => {
-  const withUid = (uid: string) => good('t9').replace('"uid":"t9"', uid);
-  test.each([
-    ['its uid is a number', () => withUid('"uid":9')],
-    ['its uid is missing', () => withUid('')],
-    ['its uid is stated twice', () => withUid('"uid":"t0","uid":"t0"')],
-    ['its order is stated twice', () => `{"order":{"uid":"t0"},${good('t0').slice(1)}`],
-    ['it is cut, being longer than any', () => titleText({ date, name: 'x'.repeat(2_000_000) })],
-    ['its uid has an invisible character', () => bad('t20\u200b')],
-    ['its uid has letters of another alphabet', () => bad('т20')],
-    ['its uid is a placeholder', () => bad('???')],
-  ])('%s', async (_, reject) => {
-    await begin();
-    await pull(...uids(8).map(good), reject());
-    expect(await readFeed()).toEqual([]);
-    expect(await readPull()).toMatchObject({ withdrawn: 0, withheld: 2, rejected: 1 });
-    expect(await readDay()).toMatchObject({ state: 'attention', title_count: 10 });
-  });
-});
-
-test.each(['T9', ' t9', 't9 ', 't-9', 't9.'])(
-  'a reject of order %j may be the title of order t9, and is not that of order t8',
-  async (uid) => {
-    await begin();
-    await pull(...uids(8).map(good), bad(uid));
-    expect(await readFeed()).toEqual(['t8 withdrawn']);
-    expect(await readPull()).toMatchObject({ withdrawn: 1, withheld: 1, rejected: 1 });
-  },
-);
 
 test.each([
   ['t9\u200b', 't9'],
@@ -182,23 +150,22 @@ test.each([
     await readFeed();
     await pull(...uids(10).map(good), reject());
     expect(await acceptRejects(world.database, date, ASKED)).toBeGreaterThan(0);
-    expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
+    expect(await readDay()).toMatchObject({ state: 'reconciled', titleCount: 10 });
     await readFeed();
 
     await pull(...uids(rest).map(good), reject());
     expect(await readFeed()).toEqual([]);
     expect(await readPull()).toMatchObject({ withheld: 10 - rest, withdrawn: 0 });
-    expect(await readDay()).toMatchObject({ state: 'attention', title_count: 10 });
-    expect(
-      await query(`SELECT status, decided_by, reason FROM conciliation.rejected_title
-                   WHERE date = '${date}'`),
-    ).toEqual([{ status: 'open', decided_by: null, reason: null }]);
+    expect(await readDay()).toMatchObject({ state: 'attention', titleCount: 10 });
+    expect(await world.database.prisma.rejectedTitle.findMany({ where: { date } })).toMatchObject([
+      { status: 'open', decidedBy: null, reason: null },
+    ]);
 
     expect(await acceptRejects(world.database, date, ASKED)).toBeGreaterThan(0);
     await pull(...uids(rest).map(good), reject());
-    expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
+    expect(await readDay()).toMatchObject({ state: 'reconciled', titleCount: 10 });
     await pull(...uids(10).map(good), reject());
-    expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
+    expect(await readDay()).toMatchObject({ state: 'reconciled', titleCount: 10 });
   },
 );
 
@@ -210,7 +177,7 @@ describe('a day whose titles are all rejected', () => {
     expect(exit).toBe(3);
     expect(await readFeed()).toEqual([]);
     expect(await readPull()).toMatchObject({ state: 'unchanged', withheld: 10, rejected: 10 });
-    expect(await readDay()).toMatchObject({ state: 'attention', title_count: 10 });
+    expect(await readDay()).toMatchObject({ state: 'attention', titleCount: 10 });
   });
 
   test('is held where they are others, and not because there were none', async () => {
@@ -219,13 +186,13 @@ describe('a day whose titles are all rejected', () => {
     expect(text).not.toContain('no title');
     expect(text).toContain('review in the console: the held response');
     expect(exit).toBe(3);
-    expect(await readPull()).toMatchObject({ state: 'held', hold_reason: 'unreadable' });
+    expect(await readPull()).toMatchObject({ state: 'held', holdReason: 'unreadable' });
     expect(await readFeed()).toEqual([]);
   });
 
   test('has titles to wait for where it had none before', async () => {
     await pull(...uids(3).map(bad));
-    expect(await readDay()).toMatchObject({ state: 'attention', title_count: 0 });
+    expect(await readDay()).toMatchObject({ state: 'attention', titleCount: 0 });
   });
 });
 
@@ -234,11 +201,8 @@ test('a release withdraws the titles that its answer lacks, and none that may be
   const { text } = await pullByCommand(...uids(4).map(good), bad('t9'));
   expect(text).toContain('review in the console: the held response');
   expect(await readFeed()).toEqual([]);
-  const [held] = await query(
-    `SELECT held_pull_id::text AS id FROM conciliation.day WHERE date = '${date}'`,
-  );
-  await releasePull(world.parts, BigInt(String(held?.['id'])), ASKED);
+  await releasePull(world.parts, (await readPull()).id, ASKED);
   expect(await readFeed()).toEqual(uids(5, 4).map((uid) => `${uid} withdrawn`));
   expect(await readPull()).toMatchObject({ state: 'merged', withdrawn: 5, withheld: 1 });
-  expect(await readDay()).toMatchObject({ state: 'attention', title_count: 5, rejected_count: 1 });
+  expect(await readDay()).toMatchObject({ state: 'attention', titleCount: 5, rejectedCount: 1 });
 });

@@ -11,8 +11,8 @@ const world = worldOfFile();
 /** A short identity of a title: order, provider, value. */
 type Short = readonly [string, string, number];
 
-const textOf = (date: typeof DAY, [uid, provider, value]: Short) =>
-  titleText({ uid, date, value: `${value}.00` }).replaceAll('"P-1"', `"${provider}"`);
+const textOf = (date: typeof DAY, [uid, code, value]: Short) =>
+  titleText({ uid, date, value: `${value}.00`, code });
 
 const keyOf = ([uid, provider]: Short) => `${uid}/${provider}`;
 const nameOf = (title: Short) => title.join('/');

@@ -243,23 +243,21 @@ function testQueue(startServer: Parameters<typeof openQueueWorld>[0]) {
     });
   });
 
-  describe('pushes beside pulls', () => {
-    test('a push that does not end keeps no pull waiting', async () => {
-      const finish = new AbortController();
-      let isPushing = false;
-      await world.startPushWorker(async () => {
-        isPushing = true;
-        await aborted(finish.signal);
-      });
-      await world.pushQueue.enqueue(ONLY_JOB);
-      await eventually(() => expect(isPushing).toBe(true));
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(handled).toEqual([7n]));
-      expect(await world.pushQueue.counts()).toMatchObject({ active: 1 });
-      finish.abort();
+  test('a push that does not end keeps no pull waiting', async () => {
+    const finish = new AbortController();
+    let isPushing = false;
+    await world.startPushWorker(async () => {
+      isPushing = true;
+      await aborted(finish.signal);
     });
+    await world.pushQueue.enqueue(ONLY_JOB);
+    await eventually(() => expect(isPushing).toBe(true));
+    const handled: bigint[] = [];
+    await world.startWorker(async (pullId) => void handled.push(pullId));
+    await world.queue.enqueue(7n);
+    await eventually(() => expect(handled).toEqual([7n]));
+    expect(await world.pushQueue.counts()).toMatchObject({ active: 1 });
+    finish.abort();
   });
 
   describe('stopping', () => {

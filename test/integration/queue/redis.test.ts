@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findFreePort } from '../../../src/base/embedded/embedded-postgres.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { type JobQueue, openQueues } from '../../../src/core/work/job-queue.ts';
@@ -12,21 +12,19 @@ import { findRedisServer, type RedisServer, startRedisServer } from '../../suppo
 const { log, logger } = recordingLogger('debug');
 const databaseUrl = 'postgresql://127.0.0.1:1/none';
 
-const afterwards: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of afterwards.splice(0).reverse()) await clean();
+afterEach(() => {
   log.length = 0;
 });
 
 async function redisWith(...settings: string[]): Promise<RedisServer> {
   const server = await startRedisServer(settings);
-  afterwards.push(() => server.stop());
+  onTestFinished(() => server.stop());
   return server;
 }
 
 async function open(redisUrl: string): Promise<JobQueue> {
   const queues = await openQueues({ redisUrl, databaseUrl, logger });
-  afterwards.push(() => queues.close());
+  onTestFinished(() => queues.close());
   return queues.pull;
 }
 

@@ -27,72 +27,38 @@ beforeEach(async () => {
     SELECT date, 'reconciled', 0, repeat('0', 32)
     FROM generate_series(${config.startDate}::date, ${YESTERDAY}::date, '1 day') AS d (date)`;
   // Yesterday was pulled for the slot.
-  await insertPull({ date: YESTERDAY, state: 'unchanged', origin: 'daily' });
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.pull (origin, date, state, requested_by, fetch_started_at, finished_at)
+    VALUES ('daily', ${YESTERDAY}::date, 'unchanged', 'test', now(), now())`;
 });
-
-function insertPull(pull: {
-  date: CivilDate;
-  state: string;
-  origin?: string;
-  minutesAgo?: number;
-}) {
-  const { date, state, origin = 'manual', minutesAgo = 0 } = pull;
-  return world.database.prisma.$queryRaw<[{ id: bigint }]>`
-    INSERT INTO conciliation.pull
-      (origin, date, state, requested_by, fetch_started_at, created_at, finished_at)
-    SELECT ${origin}, ${date}::date, ${state}, 'test', instant, instant, instant
-    FROM (SELECT now() - make_interval(mins => ${minutesAgo}::int) AS instant) AS happened
-    RETURNING id`;
-}
 
 const plan = (atMs = +SLOT) => world.planner({ config, ...at(atMs) }).runOnce();
 
 const readDue = (atMs = +SWEEP_SLOT) =>
   readDueSweep(world.database, new Date(atMs), config.timeZone);
 
-/** The pulls of origin `sweep`. */
-async function sweepPulls() {
-  return world.database.prisma.$queryRaw<
-    { id: bigint; date: CivilDate; state: string; round: number }[]
-  >`
-    SELECT id, date::text AS date, state, round FROM conciliation.pull
-    WHERE origin = 'sweep' ORDER BY id`;
-}
+const sweepPulls = () =>
+  world.database.prisma.pull.findMany({ where: { origin: 'sweep' }, orderBy: { id: 'asc' } });
 const openSweepPulls = async () => (await sweepPulls()).filter(({ state }) => state === 'queued');
 
 /** Records a sweep as a worker would have. */
-async function endSweep(
-  how: { from?: CivilDate; code?: string; startedAt?: Date } = {},
-): Promise<bigint> {
-  const { from = daysBack(45), code = null, startedAt = SLOT } = how;
-  const { id } = await world.database.prisma.sweep.create({
-    data: {
-      fromDate: from,
-      slotAt: SWEEP_SLOT,
-      state: code === null ? 'complete' : 'failed',
-      errorCode: code,
-      startedAt,
-      responseBytes: 0,
-    },
-  });
-  return id;
-}
-
 async function completeSweep(
   differing: readonly CivilDate[],
-  how: { from?: CivilDate; startedAt?: Date } = {},
+  { fromDate = daysBack(45), startedAt = SLOT } = {},
 ): Promise<bigint> {
-  const id = await endSweep(how);
+  const data = { fromDate, startedAt, slotAt: SWEEP_SLOT, state: 'complete', responseBytes: 0 };
+  const { id } = await world.database.prisma.sweep.create({ data });
   await world.database.prisma.$executeRaw`
     INSERT INTO conciliation.sweep_difference (sweep_id, date, fold_count, fold_sum)
     SELECT ${id}, date, 1, repeat('1', 32) FROM unnest(${differing}::date[]) AS d (date)`;
   return id;
 }
 
-const readDifferences = () => world.database.prisma.$queryRaw<
-  { date: CivilDate; pullId: bigint | null }[]
->`
-  SELECT date::text AS date, pull_id AS "pullId" FROM conciliation.sweep_difference ORDER BY sweep_id, date`;
+const readDifferences = () =>
+  world.database.prisma.sweepDifference.findMany({
+    orderBy: [{ sweepId: 'asc' }, { date: 'asc' }],
+    select: { date: true, pullId: true },
+  });
 
 describe('the sweep', () => {
   test('is due once a slot, and its worker is woken', async () => {
@@ -152,12 +118,9 @@ describe('dates that differ', () => {
     expect((await openSweepPulls()).map(({ date }) => date)).toEqual(dates.slice(2, 22));
     const planned = (await readDifferences()).filter(({ pullId }) => pullId !== null);
     expect(planned.map(({ date }) => date)).toEqual(dates.slice(0, 22));
-    const [{ slotAt } = { slotAt: null }] = await world.database.prisma.$queryRaw<
-      { slotAt: boolean }[]
-    >`SELECT bool_and(pull.slot_at = sweep.finished_at) AS "slotAt"
-      FROM conciliation.pull, conciliation.sweep
-      WHERE pull.origin = 'sweep' AND sweep.id = ${sweepId}`;
-    expect(slotAt).toBe(true);
+    const where = { id: sweepId };
+    const { finishedAt } = await world.database.prisma.sweep.findUniqueOrThrow({ where });
+    expect((await sweepPulls()).map(({ slotAt }) => slotAt)).toEqual(Array(22).fill(finishedAt));
   });
 
   test('are served by a pull that waits, and not by one that runs', async () => {
@@ -173,14 +136,14 @@ describe('dates that differ', () => {
     await startAttempt(world.database, running);
     await plan();
     expect((await openSweepPulls()).map(({ date }) => date)).toEqual([daysBack(2), daysBack(1)]);
-    expect((await readDifferences())[0]).toEqual({ date: daysBack(3), pullId: waiting });
+    expect((await readDifferences())[0]).toMatchObject({ date: daysBack(3), pullId: waiting });
     expect((await readDifferences()).map(({ pullId }) => pullId)).not.toContain(running);
   });
 
   test('are left to a newer sweep over them, and to no other', async () => {
     await completeSweep([daysBack(40), daysBack(5)]);
     const later = new Date(+SLOT + 1);
-    await completeSweep([], { from: daysBack(10), startedAt: later });
+    await completeSweep([], { fromDate: daysBack(10), startedAt: later });
     await plan();
     expect((await sweepPulls()).map(({ date }) => date)).toEqual([daysBack(40)]);
   });
