@@ -141,6 +141,11 @@ const histories: Record<string, readonly string[]> = {
       ...['0 taxId=PROVIDER.#', '1 code=same-#', 'is '],
       ...['2 code=third-# account=C', 'is provider A -> C'],
     ],
+  'an agent whose number has lost its zeros is the agent of before': [
+    ...['0 agent=00.000.000/0002-72', '1 agent=00000000000272 agentAccount=Y'],
+    ...['2 agent=272 agentAccount=Z', '3 agent=00000000272 agentAccount=W', '4 agent=272'],
+    'is financial_agent X -> W, financial_agent X -> Y, financial_agent X -> Z',
+  ],
 };
 test.each(Object.entries(histories))('%s', (_, steps) => follow(...steps));
 

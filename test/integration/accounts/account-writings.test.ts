@@ -127,26 +127,6 @@ test('an account that disappears is a change, and the account that follows a con
     (date, account) => title(date, { name: 'gone', account }),
   ));
 
-/** A title of an agent on an account of the agent. */
-const ofAgent = (name: string) => (date: CivilDate, agentId: string, account: string) => {
-  const stated = JSON.parse(title(date, { name, account: BASE }, agentId));
-  stated.financialAgent.payment.account = account;
-  return JSON.stringify(stated);
-};
-
-test('an agent with lost zeros is the agent of before', () =>
-  follow<[string, string]>(
-    [
-      ['00.000.000/0001-91', '111', 0],
-      ['00000000000191', '222', 1],
-      ['191', '333', 1],
-      ['00000000191', '444', 1],
-      ['191', '111', 0],
-    ],
-    ofAgent('zeros'),
-    false,
-  ));
-
 test('a changed key restates a signed day, with a revision and a hold; another undocumented field does not', async () => {
   const date = nextDay();
   const texts = (members: Members) => [

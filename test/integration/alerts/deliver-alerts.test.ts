@@ -296,6 +296,9 @@ describe('the documented check of a delivery', () => {
     const { headers, text } = await deliverOne();
     expect(isGenuine(SECRET, headers, text)).toBe(true);
     expect(isGenuine(newSecret(), headers, text)).toBe(false);
+    // One genuine signature of several.
+    const signatures = `v1,${randomBytes(32).toString('base64')} ${headers['webhook-signature']}`;
+    expect(isGenuine(SECRET, { ...headers, 'webhook-signature': signatures }, text)).toBe(true);
   });
 
   test('refuses another body or header, a missing one and another version', async () => {
@@ -327,12 +330,6 @@ describe('the documented check of a delivery', () => {
     const passesAfter = (seconds: number) =>
       isGenuine(SECRET, received.headers, received.text, (timestampOf(received) + seconds) * 1000);
     expect([-301, -300, 0, 300, 301].map(passesAfter)).toEqual([false, true, true, true, false]);
-  });
-
-  test('passes one genuine signature of several', async () => {
-    const { headers, text } = await deliverOne();
-    const signatures = `v1,${randomBytes(32).toString('base64')} ${headers['webhook-signature']}`;
-    expect(isGenuine(SECRET, { ...headers, 'webhook-signature': signatures }, text)).toBe(true);
   });
 });
 

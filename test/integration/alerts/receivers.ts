@@ -6,11 +6,11 @@ export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 export const MAIL_PASSWORD = 'canary-smtp p@ss';
 
-/** @param tls the certificate of the server: it then takes a user's password over TLS only */
-export async function startMailServer(tls?: { readonly key: string; readonly cert: string }) {
+export async function startMailServer() {
   const mails: ReturnType<typeof readMail>[] = [];
   const server = new SMTPServer({
-    ...(tls ?? { disabledCommands: ['STARTTLS'], allowInsecureAuth: true }),
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
     // No name server is asked for the name of the client.
     disableReverseLookup: true,
     onAuth({ username, password }, _session, callback) {
@@ -25,7 +25,7 @@ export async function startMailServer(tls?: { readonly key: string; readonly cer
       stream.on('end', () => {
         if (mailServer.isRefusing) return callback(new Error('refused'));
         const receivers = session.envelope.rcptTo.map(({ address }) => address);
-        mails.push(readMail(raw, receivers, session.secure));
+        mails.push(readMail(raw, receivers));
         callback();
       });
     },
@@ -43,7 +43,7 @@ export async function startMailServer(tls?: { readonly key: string; readonly cer
 }
 
 /** A mail of one part of text, as the service sends it. */
-function readMail(raw: string, receivers: readonly string[], isEncrypted: boolean) {
+function readMail(raw: string, receivers: readonly string[]) {
   const end = raw.indexOf('\r\n\r\n');
   const lines = raw
     .slice(0, end)
@@ -63,7 +63,7 @@ function readMail(raw: string, receivers: readonly string[], isEncrypted: boolea
       : encoding === 'quoted-printable'
         ? decodeQuoted(body.replaceAll('=\r\n', ''))
         : body;
-  return { headers, text: text.replaceAll('\r\n', '\n'), receivers, isEncrypted };
+  return { headers, text: text.replaceAll('\r\n', '\n'), receivers };
 }
 
 function decodeQuoted(text: string): string {

@@ -5,7 +5,7 @@
  * | ----------- | ----- | ----- | --------------------------------- | ------ | -------- | ----- | ----- |
  * | agreed      | A     | 100   | item of 100                       | 100    | 100      |       |       |
  * | value       | A     | 200   | item of 190                       | 200    | 190      | 10    |       |
- * | none        | A     | 300   | nothing                           | 300    | 0        | 300   |       |
+ * | none        | A     | 300   | the invoice alone                 | 300    | 0        | 300   |       |
  * | paid        | A     | 400   | item, paid to A                   | left   | left     |       |       |
  * | other       | B     | 500   | item of 500 whose payee is A      | 0      | 500      | -500  | 500   |
  * | supplier    | A     | 600   | payable paid to the supplier      | 600    | 0        | 600   |       |
@@ -15,11 +15,18 @@
  * | failed      | A     | 900   | the ERP could not post            | 900    | 0        | 900   |       |
  * | new         | A     | 1000  | no line yet                       | 1000   | 0        | 1000  |       |
  * | early       | buyer | 5000  | in no figure                      |        |          |       |       |
- * | (none)      | A     |       | item of 50 without a title        | 0      | 50       | -50   |       |
- * | sum of A    |       |       |                                   | 5000   | 1540     | 3460  |       |
+ * | pair        | A     | 35    | payable of both, 120, payee A     | 35     | 35       |       |       |
+ * | pair        | A     | 35    | the same                          | 35     | 85       | -50   |       |
+ * | short       | A     | 30    | payable of both, 20, payee A      | 30     | 20       | 10    |       |
+ * | short       | A     | 30    | the same                          | 30     | 0        | 30    |       |
+ * | strange     | A     | 7     | item of 5, its payee a supplier   | 7      | 0        | 7     |       |
+ * | (none)      | A     |       | items of 50 and 10 without title  | 0      | 60       | -60   |       |
+ * | sum of A    |       |       |                                   | 5137   | 1690     | 3447  |       |
  *
- * Booked for A: 100 + 200 + 300 + 600 + 700 + 1100 = 3000. The ERP's account has 1500, so 1540 - 1500 = 40.
+ * The supplier has the item of 5. Booked for A: 100 + 200 + 300 + 600 + 700 + 1100 + 70 + 60 + 7 = 3137. The ERP's account
+ * has 1500, so 1690 - 1500 = 190.
  */
+import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import {
   type BalanceFilter,
@@ -55,6 +62,14 @@ const POSTED: readonly JudgedTitle[] = [
   { uid: 'supplier', value: '600' },
   { uid: 'withdrawn', value: '700' },
   { uid: 'gone', value: '1100' },
+  ...['pair', 'short'].flatMap((uid) =>
+    ['2099-06-30', '2099-07-30'].map((dueDate) => ({
+      uid,
+      dueDate,
+      value: uid === 'pair' ? '35' : '30',
+    })),
+  ),
+  { uid: 'strange', value: '7' },
 ];
 
 const itemOf = async (uid: string, fields: Partial<StatedPayable>): Promise<StatedPayable> => ({
@@ -85,13 +100,33 @@ beforeAll(async () => {
       await itemOf('other', { openValue: '500', payee: A }),
       await itemOf('withdrawn', { openValue: '700' }),
       { ...supplier, openValue: '0', status: 'paid', paidTo: SUPPLIER },
+      await itemOf('strange', { openValue: '5', payee: SUPPLIER }),
+      { erpKey: 'invoice', openValue: '300', orderUid: 'none' },
+      { erpKey: 'pair', openValue: '120', orderUid: 'pair', payee: A },
+      { erpKey: 'short', openValue: '20', orderUid: 'short', payee: A },
       { erpKey: 'alone', openValue: '50', payee: A, company: '90.021.382/0001-22' },
+      { erpKey: 'alone too', openValue: '10', payee: A, company: '90.021.382/0001-22' },
     ],
     'snapshot',
   );
   const remaining = POSTED.filter(({ uid }) => uid !== 'withdrawn');
   await judged.pull(DAY, remaining);
   await judged.match();
+  // Sums of which a part is paid. A run of the matching would end them.
+  await world.database.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SET LOCAL session_replication_role = replica`;
+    const { id: runId } = await tx.matchRun.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    const ground = randomUUID();
+    for (const erpKey of ['pair', 'short']) {
+      const titles = await tx.title.findMany({ where: { orderUid: erpKey } });
+      await tx.titleMatch.createMany({
+        data: titles.map(({ id: titleId }, erpPart) => ({
+          ...{ titleId, erpPart, erpKey, sumId: titleId, rule: 'sum', ruleVersion: 6, runId },
+          ...{ titleGround: ground, erpGround: ground, erpValue: '70', madeBy: 'test' },
+        })),
+      });
+    }
+  });
   const balance = { company: '90.021.382/0001-22', agent: A, balance: '1500' };
   await stateBalances(world.database, [{ ...balance, asOf: daysFrom(3) }], 'erp');
   // Older, so it counts no more.
@@ -103,14 +138,15 @@ test('the figures are those that were worked out by hand', async () => {
   expect(from).toBe(DAY);
   expect(groups).toMatchObject([
     {
-      ...{ company: BUYER, agent: A, owed: '5000', inErp: '1540', difference: '3460' },
-      ...{ booked: '3000', paid: '400' },
-      ...{ balance: '1500', asOf: daysFrom(3), accountDifference: '40' },
+      ...{ company: BUYER, agent: A, owed: '5137', inErp: '1690', difference: '3447' },
+      ...{ booked: '3137', paid: '400' },
+      ...{ balance: '1500', asOf: daysFrom(3), accountDifference: '190' },
     },
     {
       ...{ company: BUYER, agent: B, owed: '500', inErp: '0', difference: '500' },
       ...{ booked: '500', paid: '0', balance: null, accountDifference: null },
     },
+    { company: BUYER, agent: SUPPLIER, owed: '0', inErp: '5', difference: '-5', booked: '0' },
   ]);
 });
 
@@ -119,19 +155,24 @@ test('every unit of the difference has a title and a reason', async () => {
   const lines = page.map((row) => `${row.orderUid ?? row.erpKeys} ${row.difference} ${row.reason}`);
   expect(lines.toSorted()).toEqual([
     'alone -50 without_title',
+    'alone too -10 without_title',
     'failed 900 failed',
     'gone 1100 gone',
     'new 1000 no_line',
     'none 300 no_item',
     'other -500 other_agent',
+    'pair -50 value_differs',
     'released 800 released',
+    'short 10 value_differs',
+    'short 30 no_item',
+    'strange 7 other_agent',
     'supplier 600 paid_to_supplier',
     'value 10 value_differs',
     'withdrawn -700 withdrawn',
   ]);
   expect({ rows, sums }).toEqual({
-    rows: 10,
-    sums: { owed: '4900', in_erp: '1440', difference: '3460' },
+    rows: 15,
+    sums: { owed: '5002', in_erp: '1555', difference: '3447' },
   });
   const ofB = await proofOf({ agent: '11.444.777/0001-61' });
   expect(ofB.page).toMatchObject([{ orderUid: 'other', difference: '500', reason: 'other_agent' }]);
@@ -139,7 +180,7 @@ test('every unit of the difference has a title and a reason', async () => {
 
 test('the page names the titles, and says what it has not compared', async () => {
   const { text } = await viewer.get('/balance');
-  expect(text).toContain('The ERP has stated no balance of the account of 11444777000161:');
+  expect(text).toContain('The ERP has stated no balance of the account of 11444777000161');
   expect(text).toContain('Title withdrawn, item open');
   const { text: none } = await viewer.get('/balance?agent=11444777000161&reason=gone');
   expect(none).toContain('No difference.');
@@ -161,7 +202,7 @@ test('what is gone is paid where the snapshots of the ERP state open payables al
   const { page, groups } = await proofOf({ agent: A });
   expect(page.map(({ orderUid }) => orderUid)).not.toContain('gone');
   expect(groups).toMatchObject([
-    { owed: '3900', difference: '2360', booked: '1900', paid: '1500' },
+    { owed: '4037', difference: '2347', booked: '2037', paid: '1500' },
   ]);
 });
 

