@@ -1,5 +1,6 @@
 /** In random worlds the rows sum up to the difference, and nothing of either side is lost. */
 import { beforeAll, expect, test } from 'vitest';
+import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { readBalance } from '../../../src/features/balance/balance.sql.ts';
 import {
   AGENT,
@@ -10,7 +11,7 @@ import {
   THIRD_PARTY,
 } from '../../support/judged-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { numbersFrom, tryHistories } from '../../support/random-runs.ts';
+import { tryHistories } from '../../support/random-runs.ts';
 
 const { world, judged } = judgedWorldOfFile();
 const NEXT = daysFrom(1);
@@ -39,7 +40,7 @@ test('the rows of a group sum up to its difference', async () => {
   const { prisma } = world.database;
   const reasons = new Set<string>();
   await tryHistories(5, async (seed) => {
-    const random = numbersFrom(seed);
+    const random = createSeededRandom(String(seed));
     const oneOf = <T>(...values: readonly T[]) => values[random(values.length)] as T;
     const payables = Array.from({ length: 15 }, (_, index): StatedPayable => {
       const title = oneOf(...titles);

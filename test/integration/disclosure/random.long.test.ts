@@ -8,6 +8,7 @@ import {
   dateIn,
   daysBetween,
 } from '../../../src/base/values/business-day.ts';
+import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import {
   type DisclosureRow,
   readDisclosure,
@@ -20,7 +21,7 @@ import {
   THIRD_PARTY,
 } from '../../support/judged-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { numbersFrom, tryHistories } from '../../support/random-runs.ts';
+import { tryHistories } from '../../support/random-runs.ts';
 
 const { world, judged } = judgedWorldOfFile();
 const BRANCH = '90021382000203';
@@ -250,7 +251,7 @@ test('the figures are those of an independent computation', async () => {
   const rolledBack = new Error('rolled back');
   const seen = { rows: 0, groups: new Set<number>() };
   await tryHistories(200, async (seed) => {
-    const random = numbersFrom(seed);
+    const random = createSeededRandom(String(seed));
     const dates = [addDays(DAY, random(140) - 30), addDays(DAY, random(140) - 30)];
     const ledger = world.database.prisma.$transaction(async (tx) => {
       await writeLedger(tx, random);
