@@ -90,36 +90,30 @@ function pickDocument(corpus: readonly Buffer[], dice: SeededRandom): Buffer {
 
 function mutate(bytes: Buffer, corpus: readonly Buffer[], dice: SeededRandom): Buffer {
   const at = dice(bytes.length + 1);
-  const head = bytes.subarray(0, at);
   const piece = PIECES[dice(PIECES.length)] ?? Buffer.alloc(0);
+  /** Something in the place of what is before `next`. */
+  const put = (inserted: Buffer, next: number) =>
+    Buffer.concat([bytes.subarray(0, at), inserted, bytes.subarray(next)]);
   switch (dice(8)) {
     case 0:
-      return Buffer.concat([head, piece, bytes.subarray(at)]);
+      return put(piece, at);
     case 1:
-      return Buffer.concat([
-        head,
-        piece,
-        bytes.subarray(Math.min(at + piece.length, bytes.length)),
-      ]);
+      return put(piece, at + piece.length);
     case 2:
-      return Buffer.concat([head, bytes.subarray(at + 1 + dice(8))]);
+      return put(Buffer.alloc(0), at + 1 + dice(8));
     case 3:
-      return Buffer.concat([
-        head,
-        Buffer.of(BYTES[dice(BYTES.length)] ?? 0),
-        bytes.subarray(at + dice(2)),
-      ]);
+      return put(Buffer.of(BYTES[dice(BYTES.length)] ?? 0), at + dice(2));
     case 4:
-      return Buffer.concat([head, Buffer.of(dice(256)), bytes.subarray(at + 1)]);
+      return put(Buffer.of(dice(256)), at + 1);
     case 5:
       // A stretch twice.
-      return Buffer.concat([head, bytes.subarray(at, at + dice(60)), bytes.subarray(at)]);
+      return put(bytes.subarray(at, at + dice(60)), at);
     case 6:
       return replaceToken(bytes, at, piece);
     default: {
       const other = corpus[dice(corpus.length)] ?? bytes;
       return dice(6) === 0
-        ? Buffer.concat([head, other.subarray(dice(other.length))])
+        ? put(other.subarray(dice(other.length)), bytes.length)
         : replaceToken(bytes, at, piece);
     }
   }

@@ -258,92 +258,77 @@ function plainOf(text: string): string {
 
 type Fields = ReadonlyMap<string, Kept>;
 
-/** As the interface documents it: the field's type, or the fields of the object. */
+/** As the interface documents it: the field's type and our column, or the fields of the object. */
 interface Shape {
-  readonly [field: string]: 'key' | 'text' | 'amount' | 'date' | 'boolean' | Shape;
+  readonly [field: string]: string | Shape;
 }
 
-const ACCOUNT: Shape = {
-  bank: 'text',
-  agency: 'text',
-  agencyDigit: 'text',
-  account: 'text',
-  accountDigit: 'text',
-};
+const account = (owner: string): Shape => ({
+  bank: `text ${owner}_bank`,
+  agency: `text ${owner}_agency`,
+  agencyDigit: `text ${owner}_agency_digit`,
+  account: `text ${owner}_account`,
+  accountDigit: `text ${owner}_account_digit`,
+});
 const TITLE: Shape = {
-  order: { uid: 'key' },
+  order: { uid: 'key order_uid' },
   financialAgent: {
-    type: 'text',
-    identificationNumber: 'text',
-    name: 'text',
-    buyerIsFinancial: 'boolean',
-    payment: { type: 'text', ...ACCOUNT },
+    type: 'text financial_agent_type',
+    identificationNumber: 'text financial_agent_identification',
+    name: 'text financial_agent_name',
+    buyerIsFinancial: 'boolean buyer_is_financial',
+    payment: { type: 'text payment_type', ...account('payment') },
   },
-  buyerIdentification: 'key',
-  providerExternalId: 'key',
-  platformDiscountedValue: 'amount',
-  financialDiscountedValue: 'amount',
-  buyerDiscountedValue: 'amount',
-  billingFee: 'amount',
-  moneyTransferFee: 'amount',
-  originalValue: 'amount',
-  anticipatedDueDate: 'date',
-  acceptedDate: 'date',
-  platformCommission: 'text',
-  provider: { identification: 'text', externalId: 'key', bankAccount: ACCOUNT },
+  buyerIdentification: 'key buyer_identification',
+  providerExternalId: 'key provider_external_id',
+  platformDiscountedValue: 'amount platform_discounted_value',
+  financialDiscountedValue: 'amount financial_discounted_value',
+  buyerDiscountedValue: 'amount buyer_discounted_value',
+  billingFee: 'amount billing_fee',
+  moneyTransferFee: 'amount money_transfer_fee',
+  originalValue: 'amount original_value',
+  anticipatedDueDate: 'date anticipated_due_date',
+  acceptedDate: 'date accepted_date',
+  platformCommission: 'text platform_commission',
+  provider: {
+    identification: 'text provider_identification',
+    externalId: 'key inner',
+    bankAccount: account('provider'),
+  },
 };
 
 function flatten(title: Fields, window: PullWindow): SlowTitle {
   if (!keepsShape(title, TITLE)) return null;
-  const at = (...path: string[]): string | null => {
-    let value: Kept = title;
-    for (const name of path) value = (value instanceof Map ? value.get(name) : null) ?? null;
-    if (value === null || typeof value === 'string') return value;
-    if (typeof value === 'boolean') return value ? 't' : 'f';
-    return 'number' in value ? plainOf(String(value.number)) : null;
-  };
-  const accepted = at('acceptedDate');
-  const uid = at('order', 'uid');
-  if (uid === null || uid === '' || accepted === null || at('originalValue') === null) return null;
+  const { inner = null, ...columns } = Object.fromEntries(columnsOf(title, TITLE));
+  const { accepted_date: accepted, order_uid: uid, provider_external_id: outer } = columns;
+  if (!uid || !accepted || columns['original_value'] === null) return null;
   if (accepted < window.from || (window.to !== null && accepted > window.to)) return null;
-  const outer = at('providerExternalId');
-  const inner = at('provider', 'externalId');
   let extra = undocumented(title, TITLE);
   if (outer !== null && inner !== null && outer !== inner) {
     const provider = extra?.get('provider');
     const merged = new Map(provider instanceof Map ? provider : []).set('externalId', inner);
     extra = new Map(extra ?? []).set('provider', merged);
   }
-  const account = (prefix: string, ...path: string[]) => ({
-    [`${prefix}_bank`]: at(...path, 'bank'),
-    [`${prefix}_agency`]: at(...path, 'agency'),
-    [`${prefix}_agency_digit`]: at(...path, 'agencyDigit'),
-    [`${prefix}_account`]: at(...path, 'account'),
-    [`${prefix}_account_digit`]: at(...path, 'accountDigit'),
-  });
   return {
-    order_uid: uid,
-    accepted_date: accepted,
-    anticipated_due_date: at('anticipatedDueDate'),
-    buyer_identification: at('buyerIdentification'),
+    ...columns,
     provider_external_id: outer ?? inner,
-    provider_identification: at('provider', 'identification'),
-    ...account('provider', 'provider', 'bankAccount'),
-    financial_agent_type: at('financialAgent', 'type'),
-    financial_agent_identification: at('financialAgent', 'identificationNumber'),
-    financial_agent_name: at('financialAgent', 'name'),
-    buyer_is_financial: at('financialAgent', 'buyerIsFinancial'),
-    payment_type: at('financialAgent', 'payment', 'type'),
-    ...account('payment', 'financialAgent', 'payment'),
-    original_value: at('originalValue'),
-    platform_discounted_value: at('platformDiscountedValue'),
-    financial_discounted_value: at('financialDiscountedValue'),
-    buyer_discounted_value: at('buyerDiscountedValue'),
-    billing_fee: at('billingFee'),
-    money_transfer_fee: at('moneyTransferFee'),
-    platform_commission: at('platformCommission'),
     extra: extra === null ? null : canonical(extra),
   };
+}
+
+/** The documented fields as PostgreSQL shows them, by column. */
+function columnsOf(fields: Kept, shape: Shape): [column: string, text: string | null][] {
+  return Object.entries(shape).flatMap(([name, type]) => {
+    const value: Kept = (fields instanceof Map ? fields.get(name) : null) ?? null;
+    if (typeof type === 'object') return columnsOf(value, type);
+    return [[type.replace(/.* /, ''), textOf(value)] as const];
+  });
+}
+
+function textOf(value: Kept): string | null {
+  if (value === null || typeof value === 'string') return value;
+  if (typeof value === 'boolean') return value ? 't' : 'f';
+  return 'number' in value ? plainOf(String(value.number)) : null;
 }
 
 function keepsShape(fields: Fields, shape: Shape): boolean {
@@ -351,11 +336,11 @@ function keepsShape(fields: Fields, shape: Shape): boolean {
     const value = fields.get(name) ?? null;
     if (value === null) return true;
     if (typeof type === 'object') return value instanceof Map && keepsShape(value, type);
-    return keepsType(value, type);
+    return keepsType(value, type.replace(/ .*/, ''));
   });
 }
 
-function keepsType(value: Kept, type: 'key' | 'text' | 'amount' | 'date' | 'boolean'): boolean {
+function keepsType(value: Kept, type: string): boolean {
   if (type === 'boolean') return typeof value === 'boolean';
   if (type === 'amount') return typeof value === 'object' && value !== null && 'number' in value;
   if (typeof value !== 'string') return false;
