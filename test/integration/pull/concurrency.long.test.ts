@@ -242,7 +242,7 @@ test('a restated day of 30,000 titles is seen completely, in its old or its new 
     async (wasRead) => {
       for (const version of [0, 1, 0].map((index) => versions[index])) {
         if (version === undefined) throw new Error('no such version');
-        world.sandbox.setRawBody(date, { body: () => bodyOf(date, version) });
+        world.sandbox.faults.add({ kind: 'body', body: () => bodyOf(date, version), date });
         await world.pull(date, { withdrawalLimitPercent: 100 });
         await wasRead();
       }
