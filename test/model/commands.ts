@@ -268,7 +268,7 @@ const accepts = ofDay('the rejects of # are accepted', person, async (of, by) =>
 });
 
 const signing = fc.tuple(person, fc.nat(4));
-const signsOff = ofDay('# is signed off, with 0 unseen', signing, async (of, [by, dice]) => {
+const signsOff = ofDay('# is signed off, with 0: unseen,', signing, async (of, [by, dice]) => {
   const { date, model, real } = of;
   const day = dayOf(model, date);
   const seen = await real.world.database.prisma.day.findUnique({ where: { date } });
