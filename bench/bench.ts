@@ -1,6 +1,8 @@
 /**
- * npm run bench: our pull, from the request to the commit and with all its guarantees, against the limit (limit.ts).
- * Both run against the same embedded server, in processes of their own, in turns, each from a clean database.
+ * npm run bench -- [--size 1k,20k,100k,500k,1M] [--case first-load,identical,changed,backfill,day] [--rounds 5]
+ * [--backfill-days 365]: our pull, from the request to the commit and with all its guarantees, against the limit
+ * (limit-process.ts). Both run against the same embedded server, in processes of their own, in turns, each from a
+ * clean database. A size is the titles of one response; a backfill has days of 1,000 titles.
  */
 import { rm } from 'node:fs/promises';
 import { cpus } from 'node:os';
@@ -39,14 +41,6 @@ const CASES: readonly Case[] = [
   { ...MANY_DAYS, name: 'day', title: 'one day of 1,000 after the other', atMostDays: 60 },
 ];
 
-const USAGE = `npm run bench -- [options]
-
-  --size <list>         titles of one response: 1k,20k,100k,500k,1M unless told
-  --case <list>         ${CASES.map(({ name }) => name).join(', ')}: all of them unless told
-  --rounds <number>     5 unless told; each measures both sides once, in turns
-  --backfill-days <n>   365 unless told; days of 1,000 titles
-`;
-
 interface CaseResult {
   readonly case: string;
   readonly title: string;
@@ -65,10 +59,8 @@ const LOADED = { ours: 'bench_loaded_ours', limit: 'bench_loaded_limit' };
 
 const tell = (line: string) => process.stderr.write(`${line}\n`);
 
-/** @throws Error that says what an argument takes */
-function parseOptions(args: string[]) {
+function parseOptions() {
   const { values } = parseArgs({
-    args,
     options: {
       size: { type: 'string', default: '1k,20k,100k,500k,1M' },
       case: { type: 'string', default: CASES.map(({ name }) => name).join() },
@@ -201,13 +193,8 @@ function renderTable(results: readonly CaseResult[]): string {
   return table.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-try {
-  const asked = parseOptions(process.argv.slice(2));
-  await withServer(async (server, directory) => {
-    tell(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`);
-    process.stdout.write(renderTable(await runSuite(server, asked, directory)));
-  });
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+const asked = parseOptions();
+await withServer(async (server, directory) => {
+  tell(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`);
+  process.stdout.write(renderTable(await runSuite(server, asked, directory)));
+});

@@ -12,8 +12,8 @@ type Program = (argument: never) => unknown;
 
 const running = new Set<ChildProcess>();
 
-/** Starts a program of this folder with the settings of the image. Its output goes to standard error. */
-export async function startChild<P extends Program>(name: string, argument: Parameters<P>[0]) {
+/** Runs a program of this folder with the settings of the image. Its output goes to standard error. */
+export async function runChild<P extends Program>(name: string, argument: Parameters<P>[0]) {
   const child = fork(new URL(`${name}.js`, import.meta.url), [], {
     execArgv: IMAGE.execArgv,
     env: { ...process.env, ...IMAGE.environment },
@@ -29,19 +29,9 @@ export async function startChild<P extends Program>(name: string, argument: Para
     once(child, 'message'),
     exited.then((end) => Promise.reject(new Error(end))),
   ]);
-  return {
-    result: result as Awaited<ReturnType<P>>,
-    async stop() {
-      child.disconnect();
-      await exited;
-    },
-  };
-}
-
-export async function runChild<P extends Program>(name: string, argument: Parameters<P>[0]) {
-  const { result, stop } = await startChild<P>(name, argument);
-  await stop();
-  return result;
+  child.disconnect();
+  await exited;
+  return result as Awaited<ReturnType<P>>;
 }
 
 /** For the end of an interrupted run. */

@@ -1,8 +1,13 @@
-/** The time of pages of the console, served from a process of its own and asked over HTTP, one request after another. */
+/** The time of pages of the console, asked over HTTP, one request after another. */
+import { Registry } from 'prom-client';
 import { request } from 'undici';
-import { startChild } from './child.ts';
-import type { ConsoleProgram } from './console-process.ts';
+import { FEATURES } from '#dist/app/features.js';
+import { openDatabase } from '#dist/base/database/database.js';
+import { startSession } from '#dist/console/access/console-sessions.sql.js';
+import { addUser } from '#dist/console/access/console-users.sql.js';
+import { createConsole } from '#dist/console/shell/server.js';
 import { itemAt, median } from './numbers.ts';
+import { logger } from './server.ts';
 
 const WARM_UP_ROUNDS = 3;
 
@@ -15,8 +20,7 @@ export async function measurePages(
   rounds: number,
 ): Promise<void> {
   const tell = (line: string) => process.stdout.write(`${line}\n`);
-  const { result, stop } = await startChild<ConsoleProgram>('console-process', { databaseUrl });
-  const { url, cookie } = result;
+  const { url, cookie, close } = await openConsole(databaseUrl);
   tell(`${'page'.padEnd(36)} median ms   p95 ms   limit`);
   for (const [name, path, limitMs] of pages) {
     const times: number[] = [];
@@ -35,5 +39,39 @@ export async function measurePages(
     const end = `${String(limitMs).padStart(7)}${isOver ? '  OVER' : ''}`;
     tell(`${name.padEnd(36)} ${cells.join(' ')} ${end}`);
   }
-  await stop();
+  await close();
+}
+
+async function openConsole(databaseUrl: string) {
+  const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
+  const web = createConsole({
+    host: '127.0.0.1',
+    port: 0,
+    checks: [],
+    registry: new Registry(),
+    parts: {
+      database,
+      logger,
+      features: FEATURES,
+      version: 'bench',
+      timeZone: 'America/Sao_Paulo',
+      fourEyes: true,
+      requiresSecondFactor: false,
+      publicUrl: null,
+      oidc: null,
+      wake: async () => {},
+      plan: () => {},
+    },
+  });
+  const { url } = await web.start();
+  await addUser(database, { name: 'bench', role: 'admin', by: 'bench' });
+  const passwordHash = 'of no password';
+  const where = { name: 'bench' };
+  const user = await database.prisma.consoleUser.update({ where, data: { passwordHash } });
+  const token = await startSession(database, user, null, { passwordHash, totpSecret: null });
+  const close = async () => {
+    await web.close();
+    await database.close();
+  };
+  return { url, cookie: `conciliation=${token}`, close };
 }

@@ -2,15 +2,11 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '#dist/base/database/migrate.js';
 import { openEmbeddedPostgres } from '#dist/base/embedded/embedded-postgres.js';
 import { createLogger } from '#dist/base/runtime/logger.js';
 import { killChildren } from './child.ts';
-
-/** Sessions end within milliseconds; one that does not is a mistake of the benchmark. */
-const LEAVE_LIMIT_MS = 30_000;
 
 /** The template of every database, migrated. */
 const MIGRATED = 'bench_migrated';
@@ -54,18 +50,6 @@ async function startServer(dataDir: string) {
   const admin = new pg.Client({ connectionString: embedded.url });
   await admin.connect();
 
-  /** A session that has ended for its client may still be reporting its statistics. */
-  async function waitUntilLeft(database: string): Promise<void> {
-    for (const deadline = Date.now() + LEAVE_LIMIT_MS; Date.now() < deadline; await sleep(5)) {
-      const { rows } = await admin.query(
-        `SELECT FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`,
-        [database],
-      );
-      if (rows.length === 0) return;
-    }
-    throw new Error(`a session stays connected to ${database}`);
-  }
-
   const server = {
     urlOf(database: string): string {
       const url = new URL(embedded.url);
@@ -73,10 +57,9 @@ async function startServer(dataDir: string) {
       return url.href;
     },
 
-    /** An exact copy of the template, which has no connections. Returns its URL. */
+    /** An exact copy of the template. PostgreSQL waits until the last session there has ended. Returns its URL. */
     async createDatabase(name: string, template = MIGRATED): Promise<string> {
       await server.dropDatabase(name);
-      await waitUntilLeft(template);
       await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
       return server.urlOf(name);
     },
@@ -85,9 +68,8 @@ async function startServer(dataDir: string) {
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
 
-    /** Runs `work` on a connection to the database, once all other sessions have ended. */
+    /** Runs `work` on a connection to the database. */
     async inDatabase<T>(name: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-      await waitUntilLeft(name);
       const client = new pg.Client({ connectionString: server.urlOf(name) });
       await client.connect();
       try {

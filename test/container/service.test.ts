@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { Client } from 'pg';
 import {
   GenericContainer,
   Network,
@@ -14,6 +13,7 @@ import {
   datesBetween,
   lastClosedDate,
 } from '../../src/base/values/business-day.ts';
+import { queryOnce } from '../support/client.ts';
 import { IMAGE } from '../support/container-setup.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { outputOf } from '../support/program.ts';
@@ -56,10 +56,8 @@ async function openServiceStack(startDate: CivilDate) {
       startSandbox(network),
     ]);
     started.push(postgres, redis, sandbox);
-    await withClient(postgres, 'postgres', async (client) => {
-      await client.query(LOGINS);
-      await client.query('CREATE DATABASE erp OWNER migrator');
-    });
+    await queryOnce(urlOf(postgres, 'postgres'), LOGINS);
+    await queryOnce(urlOf(postgres, 'postgres'), 'CREATE DATABASE erp OWNER migrator');
     const token = await outputOf('docker', [
       ...['exec', sandbox.getId(), 'node', '--input-type=module', '--eval'],
       `console.log(await (await fetch('http://127.0.0.1:8082')).text())`,
@@ -94,8 +92,7 @@ async function openServiceStack(startDate: CivilDate) {
     return {
       consoleUrl: `http://${sandbox.getHost()}:${sandbox.getMappedPort(8080)}`,
       /** The rows of a query. */
-      query: (statement: string) =>
-        withClient(postgres, 'erp', async (client) => (await client.query(statement)).rows),
+      query: (statement: string) => queryOnce(urlOf(postgres, 'erp'), statement),
       close,
     };
   } catch (error) {
@@ -153,25 +150,8 @@ function startSandbox(network: StartedNetwork): Promise<StartedTestContainer> {
     .start();
 }
 
-async function withClient<T>(
-  postgres: StartedTestContainer,
-  databaseName: string,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const client = new Client({
-    host: postgres.getHost(),
-    port: postgres.getMappedPort(5432),
-    user: 'postgres',
-    password: PASSWORD,
-    database: databaseName,
-  });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
+const urlOf = (postgres: StartedTestContainer, database: string) =>
+  `postgresql://postgres:${PASSWORD}@${postgres.getHost()}:${postgres.getMappedPort(5432)}/${database}`;
 
 // The stop of a pull is tested in test/integration/service, and that of a container in compose.test.ts.
 describeContainer('the service in a container', () => {

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAULT_POINTS, type FaultPoint } from '../../src/base/runtime/fault-points.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
+import { createSeededRandom, pick, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { daysFrom, TODAY } from '../support/pull-world.ts';
 import { findRedisServer } from '../support/redis.ts';
 import { checkHistory } from './check-end.ts';
-import { combination, commandFor, FAULTS, type QueueName, type RunCase } from './fault-names.ts';
 import { openFaultWorld } from './fault-world.ts';
+import { FAULTS, type QueueName, type RunCase } from './inject-fault.ts';
 import { createTemplate, type DatabaseTemplate, whyNoSmallFilesystem } from './run-folder.ts';
 import { Scenario } from './scenario.ts';
 import { ServedDays } from './served-days.ts';
@@ -34,19 +34,18 @@ const FOUND: readonly RunCase[] = [45_014, 45_022].map((seed) => ({
 /** FAULT_RUNS runs on each queue in place of the usual ones, the first with FAULT_SEED. */
 const { FAULT_RUNS, FAULT_SEED = '0', FAULT_POINT, FAULT_FAULT } = process.env;
 
+/** Every point with every fault, once: the first 119 runs of any list, unless a point or a fault is chosen. */
 function chosenRuns(queue: QueueName): RunCase[] {
+  const [first, ...others] = FAULT_POINTS.flatMap((point) =>
+    FAULTS.map((fault) => ({ point, fault, queue })),
+  ).filter(
+    ({ point, fault }) => point === (FAULT_POINT ?? point) && fault === (FAULT_FAULT ?? fault),
+  );
+  if (first === undefined) throw new RangeError(`there is no ${FAULT_POINT} × ${FAULT_FAULT}`);
   return Array.from({ length: Number(FAULT_RUNS) }, (_, index) => {
     const seed = Number(FAULT_SEED) + index;
-    const next = combination(seed);
-    const point = oneOf(FAULT_POINTS, FAULT_POINT) ?? next.point;
-    return { seed, point, fault: oneOf(FAULTS, FAULT_FAULT) ?? next.fault, queue };
+    return { seed, ...pick([first, ...others], seed) };
   });
-}
-
-function oneOf<T extends string>(choices: readonly T[], text: string | undefined): T | undefined {
-  const chosen = choices.find((choice) => choice === text);
-  if (text !== undefined && chosen === undefined) throw new RangeError(`not one of ${choices}`);
-  return chosen;
 }
 
 /**
@@ -85,7 +84,7 @@ export function describeFaults(queue: QueueName): void {
       expect([...reached]).toEqual(FAULT_POINTS);
     });
     for (const [index, point] of FAULT_POINTS.entries()) {
-      const fault = FAULTS[(FIRST_FAULT[queue] + index) % FAULTS.length] ?? FAULTS[0];
+      const fault = pick(FAULTS, FIRST_FAULT[queue] + index);
       define(`keeps every guarantee: ${point} × ${fault}`, { seed: SEED, point, fault, queue });
     }
     for (const run of FOUND.filter((found) => found.queue === queue)) {
@@ -119,10 +118,7 @@ async function runFault(template: DatabaseTemplate, run: RunCase): Promise<RunRe
     await watch.stop();
     await scenario.ask((client) => checkHistory(client, served, watch.statesSeen, violations));
   } catch (error) {
-    violations.add(
-      'harness',
-      error instanceof Error ? (error.stack ?? error.message) : String(error),
-    );
+    violations.add('harness', error instanceof Error ? `${error.stack}` : String(error));
   }
   await scenario.kill();
   const found = violations.found;
@@ -155,6 +151,7 @@ function describeViolations(run: RunCase, violations: readonly Violation[]): str
   return [
     `seed ${seed}, point ${point}, fault ${fault}, queue on ${queue}:`,
     ...lines,
-    `  again: ${commandFor(run)}\n`,
+    `  again: FAULT_RUNS=1 FAULT_SEED=${seed} FAULT_POINT=${point} FAULT_FAULT=${fault} ` +
+      `npx vitest run --project faults ${queue}\n`,
   ].join('\n');
 }

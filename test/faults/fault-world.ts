@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import type { SeededRandom } from '../../src/demo/synthetic-titles.ts';
-import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
+import { ANY_DAY_ENVIRONMENT } from '../support/check-rules.ts';
 import { startRedisServer } from '../support/redis.ts';
 import { startSandbox } from '../support/sandbox/sandbox.ts';
-import type { RunCase } from './fault-names.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
+import type { RunCase } from './inject-fault.ts';
 import { DATABASES, type DatabaseTemplate, openRunFolder } from './run-folder.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import {
   type Cluster,
   startServer,
   stopServer,
 } from '../../src/base/embedded/embedded-postgres.ts';
+import { withClient } from '../support/client.ts';
 import { giveBackPort, takePort } from '../support/own-port.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
@@ -86,21 +86,14 @@ export class FaultyPostgres {
     }
   }
 
-  async #isReady(): Promise<boolean> {
-    const client = new Client({
-      connectionString: this.url('postgres'),
+  #isReady(): Promise<boolean> {
+    const asked = withClient(this.url('postgres'), (client) => client.query('SELECT'), {
       connectionTimeoutMillis: 30_000,
     });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      await client.query('SELECT');
-      return true;
-    } catch {
-      return false;
-    } finally {
-      await client.end().catch(() => {});
-    }
+    return asked.then(
+      () => true,
+      () => false,
+    );
   }
 }
 

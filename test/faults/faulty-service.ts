@@ -76,7 +76,8 @@ export class FaultyService {
       this.#current = null;
       if (this.#isStopping) return;
       this.ends.push(String(signal ?? exit));
-      if (!this.hasGivenUp) setTimeout(() => this.#restart(), RESTART_DELAY_MS);
+      if (this.hasGivenUp) return;
+      setTimeout(() => !this.#isStopping && this.start(null), RESTART_DELAY_MS);
     });
   }
 
@@ -101,10 +102,6 @@ export class FaultyService {
   async kill(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#processes.map((process) => process.kill()));
-  }
-
-  #restart(): void {
-    if (!this.#isStopping) this.start(null);
   }
 
   #listen(process: ServiceProcess, onFired: ServiceSettings['onFired']): void {

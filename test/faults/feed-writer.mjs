@@ -12,9 +12,8 @@ import { runPull } from '#dist/core/work/run-pull.js';
 
 const RETRY_WAIT_MS = 200;
 
-const OPEN_PULL = `
-  SELECT id FROM conciliation.pull WHERE date = $1 AND state IN ('queued', 'running')
-  ORDER BY id DESC LIMIT 1`;
+/** Any other error is explained neither by an outage nor by another attempt: it is a defect and ends the process. */
+const PASSING = [StagingUnavailableError, StaleFenceError, InputError];
 
 /**
  * @import { CivilDate } from '#dist/base/values/business-day.js'
@@ -65,17 +64,18 @@ process.disconnect();
 
 /** @param {CivilDate} date */
 async function pull(date) {
-  const { rows } = await parts.database.pool.query(OPEN_PULL, [date]);
+  const open = await parts.database.prisma.pull.findFirst({
+    where: { date, state: { in: ['queued', 'running'] } },
+    orderBy: { id: 'desc' },
+  });
   const create = () =>
     createPull(parts.database, { origin: 'manual', date, requestedBy: 'feed harness' });
-  const pullId = BigInt(rows[0]?.id ?? (await create()));
+  const pullId = open?.id ?? (await create());
   const outcome = await runPull(parts, pullId, new AbortController().signal);
   return outcome.kind === 'done';
 }
 
 /**
- * An error that neither an outage nor another attempt explains is a defect and ends the process.
- *
  * @template T
  * @param {() => Promise<T>} work
  */
@@ -84,20 +84,8 @@ async function untilAvailable(work) {
     try {
       return await work();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!PASSING.some((type) => error instanceof type)) throw error;
       await sleep(RETRY_WAIT_MS);
     }
   }
-}
-
-/** @param {unknown} caught */
-function isPassing(caught) {
-  const error = /** @type {Error & { code?: string }} */ (caught);
-  const isOutage = /^(08|57P|53)|^(ECONN|EPIPE)/.test(error.code ?? '');
-  const isLostConnection = /terminated|timeout|not queryable/i.test(error.message);
-  return (
-    [StagingUnavailableError, StaleFenceError, InputError].some((type) => error instanceof type) ||
-    isOutage ||
-    isLostConnection
-  );
 }

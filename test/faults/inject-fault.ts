@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultPoint } from '../../src/base/runtime/fault-points.ts';
-import { pick, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
-import { withClient } from '../support/client.ts';
+import { createSeededRandom, pick, type SeededRandom } from '../../src/demo/synthetic-titles.ts';
+import { queryOnce, withClient } from '../support/client.ts';
 import type { RedisServer } from '../support/redis.ts';
-import type { FaultName } from './fault-names.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';
 import type { FiredFault } from './faulty-service.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -21,15 +20,15 @@ export interface FaultTargets {
   readonly takeOver: () => Promise<void>;
 }
 
-export type FaultStory = string;
-
-type Injection = (targets: FaultTargets, fired: FiredFault) => Promise<FaultStory>;
+/** Returns what was done, in words. */
+type Injection = (targets: FaultTargets, fired: FiredFault) => Promise<string>;
 
 /** The time between a fault and its effect on the process, and the length of an outage. */
 const upTo = (random: SeededRandom, ms: number) => sleep(random(ms));
 const COMMIT_LIMIT_MS = 2_000;
 
-const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
+/** The faults of a service that has reached a point, as `docs/faults.md` describes them. */
+const INJECTIONS = {
   async kill(_targets, { process }) {
     process.send('SIGKILL');
     return 'SIGKILL';
@@ -95,7 +94,26 @@ const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
     await postgres.ensureUp();
     return 'the disk was full for a while';
   },
-};
+} satisfies Readonly<Record<string, Injection>>;
+
+export type FaultName = keyof typeof INJECTIONS;
+export const FAULTS = Object.keys(INJECTIONS) as [FaultName, ...FaultName[]];
+
+export type QueueName = 'postgres' | 'redis';
+
+/** All that a run depends on: the same four give the same run, as far as processes allow. */
+export interface RunCase {
+  readonly seed: number;
+  readonly point: FaultPoint;
+  /** `none`: an ordinary run, to compare with. */
+  readonly fault: FaultName | 'none';
+  readonly queue: QueueName;
+}
+
+/** A separate source of random numbers, for events whose time is not known. */
+export function streamOf({ seed, point, fault, queue }: RunCase, purpose: string): SeededRandom {
+  return createSeededRandom(`${seed} ${point} ${fault} ${queue} ${purpose}`);
+}
 
 const LINKS = ['database', 'queue', 'platform'] as const;
 const TRANSFER_POINTS: ReadonlySet<FaultPoint> = new Set(['headers', 'mid-body', 'mid-copy']);
@@ -104,7 +122,7 @@ export async function injectFault(
   name: FaultName,
   targets: FaultTargets,
   fired: FiredFault,
-): Promise<FaultStory> {
+): Promise<string> {
   if (fired.sessionPid !== null) await untilCommitted(targets, fired.sessionPid);
   return INJECTIONS[name](targets, fired);
 }
@@ -126,23 +144,18 @@ async function untilCommitted(targets: FaultTargets, sessionPid: number): Promis
   });
 }
 
-function terminate(targets: FaultTargets, condition: string): Promise<number> {
-  return withClient(urlOf(targets), async (client) => {
-    const { rowCount } = await client.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE ${condition} AND datname = current_database()`,
-    );
-    return rowCount ?? 0;
-  });
+async function terminate(targets: FaultTargets, condition: string): Promise<number> {
+  const ended = await queryOnce(
+    urlOf(targets),
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE ${condition} AND datname = current_database()`,
+  );
+  return ended.length;
 }
 
-function loseJobs(targets: FaultTargets): Promise<number> {
-  return withClient(urlOf(targets), async (client) => {
-    const { rows } = await client.query<{ there: boolean }>(
-      `SELECT to_regclass('conciliation_queue.job') IS NOT NULL AS there`,
-    );
-    if (rows[0]?.there !== true) return 0;
-    const { rowCount } = await client.query('DELETE FROM conciliation_queue.job');
-    return rowCount ?? 0;
-  });
+async function loseJobs(targets: FaultTargets): Promise<number> {
+  const url = urlOf(targets);
+  const there = `SELECT FROM pg_tables WHERE schemaname = 'conciliation_queue' AND tablename = 'job'`;
+  if ((await queryOnce(url, there)).length === 0) return 0;
+  return (await queryOnce(url, 'DELETE FROM conciliation_queue.job RETURNING id')).length;
 }

@@ -1,19 +1,17 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir, mkdtemp, open, rm, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { Client } from 'pg';
 import { migrate } from '../../src/base/database/migrate.ts';
 import { type Cluster, ensureCluster } from '../../src/base/embedded/embedded-postgres.ts';
 import { openQueues } from '../../src/core/work/job-queue.ts';
+import { queryOnce } from '../support/client.ts';
 import { replaceFile } from '../support/for-tests.ts';
 import { logger } from '../support/logger.ts';
+import { outputOf, runProgram } from '../support/program.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
-
-const run = promisify(execFile);
 
 /** In the template: one database with both schemas, and one with nothing in it. */
 export const DATABASES = { migrated: 'conciliation', empty: 'empty' } as const;
@@ -34,11 +32,13 @@ export async function createTemplate(): Promise<DatabaseTemplate> {
   const remove = () => removeNow(folder);
   process.once('exit', remove);
   // The server may run as another user, who needs access to the folder.
-  await run('chmod', ['711', folder]);
+  await outputOf('chmod', ['711', folder]);
   const cluster = await ensureCluster(join(folder, 'template'));
   const server = await FaultyPostgres.start(cluster);
   try {
-    for (const name of Object.values(DATABASES)) await createDatabase(server, name);
+    for (const name of Object.values(DATABASES)) {
+      await queryOnce(server.url('postgres'), `CREATE DATABASE ${name} TEMPLATE template0`);
+    }
     const databaseUrl = server.url(DATABASES.migrated);
     await migrate({ databaseUrl, logger });
     const queue = await openQueues({ redisUrl: null, databaseUrl, logger });
@@ -72,17 +72,9 @@ async function fastFolder(): Promise<string> {
   return bavail * bsize > MEMORY_NEEDED_BYTES ? MEMORY_FOLDER : tmpdir();
 }
 
-async function createDatabase(server: FaultyPostgres, name: string): Promise<void> {
-  const client = new Client({ connectionString: server.url('postgres') });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name} TEMPLATE template0`);
-  await client.end();
-}
-
 /** Room for a run on the small filesystem, besides what the template takes. */
 const SMALL_FILESYSTEM = '192m';
 const REMOVAL_TRIES = 10;
-const BALLAST_PIECE = Buffer.alloc(1024 * 1024);
 
 /** The files of one run: its copy of the cluster, on a separate filesystem if the run requires one. */
 export type RunFolder = Awaited<ReturnType<typeof openRunFolder>>;
@@ -92,12 +84,12 @@ export async function openRunFolder(template: DatabaseTemplate, name: string, is
   const dataDir = join(path, 'data');
   await mkdir(dataDir, { recursive: true });
   if (isSmall) await mount(dataDir);
-  await run('cp', ['-a', `${template.cluster.dataDir}/.`, dataDir]);
+  await outputOf('cp', ['-a', `${template.cluster.dataDir}/.`, dataDir]);
   const ballast = join(dataDir, 'ballast');
   const remove = async () => {
     for (let tries = 1; ; tries += 1) {
       // While other mounts come and go, it may overlook this one and say that there is none.
-      if (isSmall) await run('umount', ['-l', dataDir]).catch(() => {});
+      if (isSmall) await outputOf('umount', ['-l', dataDir]).catch(() => {});
       try {
         return await rm(path, { recursive: true, force: true });
       } catch (error) {
@@ -116,14 +108,10 @@ export async function openRunFolder(template: DatabaseTemplate, name: string, is
     },
     /** Takes what room is left; only on a small filesystem. */
     async fill() {
-      const file = await open(ballast, 'a');
-      try {
-        for (let size = BALLAST_PIECE.length; size >= 512; size /= 2) {
-          await writeUntilFull(file, BALLAST_PIECE.subarray(0, size));
-        }
-      } finally {
-        await file.close();
-      }
+      const { stderr } = await runProgram('sh', ['-c', 'cat /dev/zero >>"$0"', ballast], {
+        environment: { LC_ALL: 'C' },
+      });
+      if (!stderr.includes('No space left')) throw new Error(stderr);
     },
     free: () => rm(ballast, { force: true }),
     write: (file: string, text: string) => replaceFile(path, file, text),
@@ -131,31 +119,16 @@ export async function openRunFolder(template: DatabaseTemplate, name: string, is
     /** Moves the files to where they stay, and returns the place. */
     async keep(target: string) {
       await mkdir(target, { recursive: true });
-      await run('cp', ['-a', `${path}/.`, target]);
+      await outputOf('cp', ['-a', `${path}/.`, target]);
       await remove();
       return target;
     },
   };
 }
 
-async function writeUntilFull(
-  file: Awaited<ReturnType<typeof open>>,
-  piece: Uint8Array,
-): Promise<void> {
-  for (;;) {
-    try {
-      const { bytesWritten } = await file.write(piece);
-      if (bytesWritten < piece.length) return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return;
-      throw error;
-    }
-  }
-}
-
 async function mount(folder: string): Promise<void> {
   const options = `size=${SMALL_FILESYSTEM},mode=0711`;
-  await run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+  await outputOf('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
 }
 
 /** Null where a small filesystem can be made; else why the disk cannot be filled here. */
@@ -163,7 +136,7 @@ export async function whyNoSmallFilesystem(): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-small-'));
   try {
     await mount(folder);
-    await run('umount', ['-l', folder]);
+    await outputOf('umount', ['-l', folder]);
     return null;
   } catch {
     return 'a small filesystem can only be mounted by root';

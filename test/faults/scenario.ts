@@ -8,14 +8,14 @@ import type { SeededRandom } from '../../src/demo/synthetic-titles.ts';
 import { type SignOffRefusal, signOffDays } from '../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../support/account-decisions.ts';
 import { withClient } from '../support/client.ts';
+import { digestOf } from '../support/days.ts';
 import { logger } from '../support/logger.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays, checkSeals, checkUnchanged, readContents, readDay } from './check-end.ts';
-import { type RunCase, streamOf } from './fault-names.ts';
 import { type FaultWorld, OVERRIDES } from './fault-world.ts';
 import { FaultyService, type FiredFault, type ServiceSettings } from './faulty-service.ts';
-import { injectFault } from './inject-fault.ts';
+import { injectFault, type RunCase, streamOf } from './inject-fault.ts';
 import type { ServedDays } from './served-days.ts';
 import type { Violations } from './violations.ts';
 
@@ -67,12 +67,19 @@ export class Scenario {
   readonly #hit: number;
   #isFired: boolean;
   #injection: Promise<void> = Promise.resolve();
-  #staging: Database | null = null;
+  /** Past the proxy. Asked many times a run: a new connection each time would take more of the processor than the service. */
+  readonly #staging: Database;
   #today: CivilDate;
 
   constructor(parts: ScenarioParts) {
     const { run, random, world, served, firstDate } = parts;
     this.#parts = parts;
+    this.#staging = openDatabase({
+      databaseUrl: world.databaseUrl,
+      applicationName: 'checker',
+      maxConnections: 2,
+      logger,
+    });
     this.#isFired = run.fault === 'none';
     const dates = 2 + random(2);
     for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
@@ -128,8 +135,6 @@ export class Scenario {
       checkUnchanged(before, await readContents(client), violations);
       await this.#untilTold(client);
     });
-    await this.#staging?.close();
-    this.#staging = null;
     this.#checkLog();
     for (const each of this.#services) {
       const end = await each.stop();
@@ -141,7 +146,7 @@ export class Scenario {
   async kill(): Promise<void> {
     await Promise.all(this.#services.map((service) => service.kill()));
     await this.#injection;
-    await this.#staging?.close().catch(() => {});
+    await this.#staging.close().catch(() => {});
   }
 
   /** Asks the database past the proxy. */
@@ -226,8 +231,7 @@ export class Scenario {
   async #unfinished(): Promise<readonly string[]> {
     const dates = this.#parts.served.dates.filter((date) => date < this.#today);
     try {
-      // Asked many times a run: a new connection each time would take more of the processor than the service.
-      const { pool } = this.#openStaging();
+      const { pool } = this.#staging;
       const { rows } = await pool.query<{ text: string }>(UNFINISHED, [dates, this.#today]);
       return rows.map(({ text }) => text);
     } catch (error) {
@@ -237,16 +241,10 @@ export class Scenario {
 
   /** Every date once more, on demand. */
   async #pullAgain(): Promise<void> {
-    const staging = this.#openStaging();
     for (const date of this.#parts.served.dates) {
-      await createPull(staging, { origin: 'manual', date, requestedBy: 'checker' });
+      await createPull(this.#staging, { origin: 'manual', date, requestedBy: 'checker' });
     }
     await this.#untilDone('pulling again');
-  }
-
-  /** A changed bank account keeps its days from being signed off. */
-  async #confirmAccounts(): Promise<void> {
-    await decideOpenChanges(this.#openStaging(), 'confirmed', 'checker');
   }
 
   async #signOff(): Promise<void> {
@@ -263,20 +261,14 @@ export class Scenario {
 
   async #signOffAsSeen(date: CivilDate): Promise<SignOffRefusal | null> {
     const { served } = this.#parts;
-    const { digest, isOld } = await this.ask(async (client) => {
-      const { rows } = await client.query<{ content: string; state: string }>(
-        'SELECT content_digest AS content, state FROM conciliation.day WHERE date = $1',
-        [date],
-      );
-      return {
-        digest: rows[0]?.state === 'reconciled' ? rows[0].content : null,
-        // The platform may have moved on while a process was stopped, and no pull has run since.
-        isOld: (await readDay(client, date))?.digest !== served.latest(date).digest,
-      };
-    });
-    if (digest === null) return null;
-    await this.#confirmAccounts();
-    const [outcome] = await signOffDays(this.#openStaging(), [{ date, seenDigest: digest }], {
+    const seenDigest = await digestOf(this.#staging, date);
+    const day = await this.ask((client) => readDay(client, date));
+    if (day?.state !== 'reconciled') return null;
+    // The platform may have moved on while a process was stopped, and no pull has run since.
+    const isOld = day.digest !== served.latest(date).digest;
+    // A changed bank account keeps its days from being signed off.
+    await decideOpenChanges(this.#staging, 'confirmed', 'checker');
+    const [outcome] = await signOffDays(this.#staging, [{ date, seenDigest }], {
       by: 'checker',
       reason: null,
       fourEyes: false,
@@ -298,24 +290,10 @@ export class Scenario {
 
   #checkLog(): void {
     for (const line of this.log().split('\n')) {
-      if (
-        line.includes('defect in a job') ||
-        line.includes('"code":"DEFECT"') ||
-        /"level":60/.test(line)
-      ) {
+      if (/defect in a job|"code":"DEFECT"|"level":60/.test(line)) {
         this.#parts.violations.add(5, `the service met a defect of its own: ${line}`);
       }
     }
-  }
-
-  #openStaging(): Database {
-    this.#staging ??= openDatabase({
-      databaseUrl: this.#parts.world.databaseUrl,
-      applicationName: 'checker',
-      maxConnections: 2,
-      logger,
-    });
-    return this.#staging;
   }
 
   async #setToday(date: CivilDate): Promise<void> {

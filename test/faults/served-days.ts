@@ -13,7 +13,8 @@ export class ServedDays {
   readonly #sandbox: Sandbox;
   readonly #random: SeededRandom;
   readonly #versions = new Map<string, DayVersion[]>();
-  #nextNumber = 0;
+  /** Of the title that was made last. */
+  #number = 0;
 
   constructor(sandbox: Sandbox, random: SeededRandom) {
     this.#sandbox = sandbox;
@@ -31,7 +32,7 @@ export class ServedDays {
    */
   begin(date: CivilDate, titleCount: number, parties = ''): void {
     const titles = Array.from({ length: titleCount }, () =>
-      createTitle(this.#random, { date, parties }, this.#draw()),
+      createTitle(this.#random, { date, parties }, ++this.#number),
     );
     this.#versions.set(date, []);
     this.#serve(date, titles);
@@ -43,7 +44,7 @@ export class ServedDays {
     const current = versions.at(-1)?.titles ?? [];
     const served = new Set(current.map(({ json }) => json));
     const gone = versions.flatMap(({ titles }) => titles).filter(({ json }) => !served.has(json));
-    this.#serve(date, restateTitles(this.#random, current, gone, this.#draw()));
+    this.#serve(date, restateTitles(this.#random, current, gone, ++this.#number));
   }
 
   latest(date: CivilDate): DayVersion {
@@ -65,11 +66,6 @@ export class ServedDays {
       date,
       titles.map(({ json }) => json),
     );
-  }
-
-  #draw(): number {
-    this.#nextNumber += 1;
-    return this.#nextNumber;
   }
 }
 

@@ -1,9 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { withClient } from '../support/client.ts';
 import { AMOUNTS, DIGEST_SQL, rowSql, type ServedDays } from './served-days.ts';
 import type { Violations } from './violations.ts';
 
 const INTERVAL_MS = 40;
+const RETRY_MS = 100;
+const SESSION = { application_name: 'observer', connectionTimeoutMillis: 30_000 };
+
+/** Tables that are not there yet are an outage like any other. */
+const OUTAGE = /^(08|57P|53|42P01|3F000|25P02|55006)|^(ECONN|EPIPE)/;
+
+/** Cheap beside any look: the planner has nothing to do, and no table is read. */
+const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text AS snapshot' };
 
 const sums = AMOUNTS.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ');
 const sumsAgree = AMOUNTS.map((name) => `coalesce(title.${name}, 0) = day.${name}_sum`).join(
@@ -60,16 +69,52 @@ export class TableWatch {
     { query: ENDED, guarantee: 7, what: 'ended pull', rows: new Map<string, string>() },
     { query: IDS, guarantee: 4, what: 'title', rows: new Map<string, string>() },
   ] as const;
-  readonly #poller: Poller;
+  readonly #ended: Promise<void>;
+  #isStopping = false;
 
   constructor(databaseUrl: string, served: ServedDays, violations: Violations) {
     this.#served = served;
     this.#violations = violations;
-    this.#poller = startPolling(databaseUrl, INTERVAL_MS, (client) => this.#look(client));
+    this.#ended = this.#watch(databaseUrl);
+    // `stop` throws it.
+    this.#ended.catch(() => {});
   }
 
+  /** Ends after one last look that succeeded. An error that is not an outage is a defect of the test. */
   stop(): Promise<void> {
-    return this.#poller.stop();
+    this.#isStopping = true;
+    return this.#ended;
+  }
+
+  /** On a separate connection, which may be lost at any time. */
+  async #watch(databaseUrl: string): Promise<void> {
+    for (;;) {
+      try {
+        return await withClient(databaseUrl, (client) => this.#lookOn(client), SESSION);
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /**
+   * Looks at once, and from then on whenever a transaction has begun or ended since: as long as the
+   * snapshot is the same, so is every row that a look would see, and it is spared.
+   */
+  async #lookOn(client: Client): Promise<void> {
+    // Of this session only: a server that was killed may give numbers of transactions out again.
+    let lastSnapshot = '';
+    for (;;) {
+      const isLast = this.#isStopping;
+      // Read before the look, which may see more: then the next one only sees it twice.
+      const { rows } = await client.query<{ snapshot: string }>(SNAPSHOT);
+      const snapshot = rows[0]?.snapshot ?? '';
+      if (isLast || snapshot !== lastSnapshot) await this.#look(client);
+      if (isLast) return;
+      lastSnapshot = snapshot;
+      await sleep(INTERVAL_MS);
+    }
   }
 
   async #look(client: Client): Promise<void> {
@@ -109,74 +154,6 @@ export class TableWatch {
       this.#violations.add(6, `${date} was signed off, has changed and is not flagged`);
     }
   }
-}
-
-/** Reads the database after each change, on a separate connection that may be lost at any time. */
-interface Poller {
-  /** Ends after one last look that succeeded. */
-  stop(): Promise<void>;
-}
-
-const RETRY_MS = 100;
-
-/** Tables that are not there yet are an outage like any other. */
-const OUTAGE = /^(08|57P|53|42P01|3F000|25P02|55006)|^(ECONN|EPIPE)/;
-
-/** Cheap beside any look: the planner has nothing to do, and no table is read. */
-const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text AS snapshot' };
-
-/**
- * Looks at once, and from then on whenever a transaction has begun or ended since: as long as the
- * snapshot is the same, so is every row that a look would see, and it is spared.
- *
- * @param look an error of `look` that is not an outage is a defect of the test, and `stop` throws the error
- */
-function startPolling(
-  databaseUrl: string,
-  intervalMs: number,
-  look: (client: Client) => Promise<void>,
-): Poller {
-  let isStopping = false;
-  let failure: unknown = null;
-
-  const session = async (): Promise<boolean> => {
-    const client = new Client({
-      connectionString: databaseUrl,
-      application_name: 'observer',
-      connectionTimeoutMillis: 30_000,
-    });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      // Of this session only: a server that was killed may give numbers of transactions out again.
-      let lastSnapshot = '';
-      for (;;) {
-        const isLast = isStopping;
-        // Read before the look, which may see more: then the next one only sees it twice.
-        const { rows } = await client.query<{ snapshot: string }>(SNAPSHOT);
-        const snapshot = rows[0]?.snapshot ?? '';
-        if (isLast || snapshot !== lastSnapshot) await look(client);
-        if (isLast) return true;
-        lastSnapshot = snapshot;
-        await sleep(intervalMs);
-      }
-    } catch (error) {
-      if (!isOutage(error)) failure = error;
-      return failure !== null;
-    } finally {
-      await client.end().catch(() => {});
-    }
-  };
-  const ended = (async () => {
-    while (!(await session())) await sleep(RETRY_MS);
-  })();
-  return {
-    async stop() {
-      isStopping = true;
-      await ended;
-      if (failure !== null) throw failure;
-    },
-  };
 }
 
 function isOutage(error: unknown): boolean {

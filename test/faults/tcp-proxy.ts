@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../support/pull-world.ts';
 
 /**
  * `pass`; `refuse`: every connection ends, and no other is taken; `hang`: nothing is passed on, and
@@ -14,8 +15,7 @@ export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 export async function startTcpProxy(targetPort: number) {
   const sockets = new Set<Socket>();
   let state: ProxyState = 'pass';
-  let passAgain = () => {};
-  let passing = Promise.resolve();
+  let [passing, passAgain] = [Promise.resolve(), () => {}];
 
   const track = (socket: Socket) => {
     sockets.add(socket.setNoDelay(true));
@@ -55,12 +55,7 @@ export async function startTcpProxy(targetPort: number) {
       state = next;
       if (next === 'refuse') for (const socket of sockets) socket.resetAndDestroy();
       passAgain();
-      passing =
-        next === 'hang'
-          ? new Promise((resolve) => {
-              passAgain = resolve;
-            })
-          : Promise.resolve();
+      if (next === 'hang') [passing, passAgain] = pause();
     },
     async close() {
       for (const socket of sockets) socket.destroy();

@@ -4,7 +4,8 @@ import {
   type SeededRandom,
   SyntheticTitles,
 } from '../../src/demo/synthetic-titles.ts';
-import { HOSTILE_RESPONSES, type HostileResponse } from '../support/hostile-responses.ts';
+import { HOSTILE_RESPONSES } from '../support/hostile-responses.ts';
+import type { RawBody } from '../support/sandbox/faults.ts';
 import { READABLE, REFUSED } from '../unit/reader/answer-corpus.ts';
 import { TITLES_OF_EVERY_KIND } from '../unit/reader/title-corpus.ts';
 
@@ -45,7 +46,7 @@ export function answerCorpus(date: CivilDate): readonly Buffer[] {
     ...TITLES_OF_EVERY_KIND.map(({ text }) => document([text, SMALL_TITLE])),
     ...Object.values(READABLE).map((answer) => Buffer.from(answer)),
     ...REFUSED.map(([, answer]) => Buffer.from(answer)),
-    ...HOSTILE_RESPONSES.flatMap((line) => bodyOf(line, date)),
+    ...HOSTILE_RESPONSES.map(({ body }) => wholeOf(body(date))),
   ];
   return documents.filter((bytes) => bytes.length > 0 && bytes.length <= MAX_CORPUS_BYTES);
 }
@@ -54,18 +55,8 @@ function document(titles: readonly string[]): Buffer {
   return Buffer.from(`{"titles":[${titles.join(',')}]}`);
 }
 
-/** The body that a line of the hostile tables serves; none where it is longer. */
-function bodyOf(line: HostileResponse, date: CivilDate): Buffer[] {
-  const body = line.body(date);
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for (const piece of typeof body === 'function' ? body() : [Buffer.from(body)]) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > MAX_CORPUS_BYTES) return [];
-  }
-  return [Buffer.concat(pieces)];
-}
+const wholeOf = (body: RawBody): Buffer =>
+  Buffer.concat(typeof body === 'function' ? [...body()] : [Buffer.from(body)]);
 
 /** Input `index` of a run: the seed and the index decide it, so that it can be had again by itself. */
 export function fuzzInput(
@@ -90,36 +81,30 @@ function pickDocument(corpus: readonly Buffer[], dice: SeededRandom): Buffer {
 
 function mutate(bytes: Buffer, corpus: readonly Buffer[], dice: SeededRandom): Buffer {
   const at = dice(bytes.length + 1);
-  const head = bytes.subarray(0, at);
   const piece = PIECES[dice(PIECES.length)] ?? Buffer.alloc(0);
+  /** Something in the place of what is before `next`. */
+  const put = (inserted: Buffer, next: number) =>
+    Buffer.concat([bytes.subarray(0, at), inserted, bytes.subarray(next)]);
   switch (dice(8)) {
     case 0:
-      return Buffer.concat([head, piece, bytes.subarray(at)]);
+      return put(piece, at);
     case 1:
-      return Buffer.concat([
-        head,
-        piece,
-        bytes.subarray(Math.min(at + piece.length, bytes.length)),
-      ]);
+      return put(piece, at + piece.length);
     case 2:
-      return Buffer.concat([head, bytes.subarray(at + 1 + dice(8))]);
+      return put(Buffer.alloc(0), at + 1 + dice(8));
     case 3:
-      return Buffer.concat([
-        head,
-        Buffer.of(BYTES[dice(BYTES.length)] ?? 0),
-        bytes.subarray(at + dice(2)),
-      ]);
+      return put(Buffer.of(BYTES[dice(BYTES.length)] ?? 0), at + dice(2));
     case 4:
-      return Buffer.concat([head, Buffer.of(dice(256)), bytes.subarray(at + 1)]);
+      return put(Buffer.of(dice(256)), at + 1);
     case 5:
       // A stretch twice.
-      return Buffer.concat([head, bytes.subarray(at, at + dice(60)), bytes.subarray(at)]);
+      return put(bytes.subarray(at, at + dice(60)), at);
     case 6:
       return replaceToken(bytes, at, piece);
     default: {
       const other = corpus[dice(corpus.length)] ?? bytes;
       return dice(6) === 0
-        ? Buffer.concat([head, other.subarray(dice(other.length))])
+        ? put(other.subarray(dice(other.length)), bytes.length)
         : replaceToken(bytes, at, piece);
     }
   }
@@ -137,20 +122,11 @@ function replaceToken(bytes: Buffer, at: number, piece: Buffer): Buffer {
 }
 
 function split(bytes: Buffer, dice: SeededRandom): Buffer[] {
-  switch (dice(4)) {
-    case 0:
-      return [bytes];
-    case 1: {
-      const size = 1 + dice(dice(2) === 0 ? 40 : 400);
-      return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-        bytes.subarray(index * size, (index + 1) * size),
-      );
-    }
-    default: {
-      const cuts = Array.from({ length: 1 + dice(5) }, () => dice(bytes.length + 1)).sort(
-        (one, other) => one - other,
-      );
-      return [0, ...cuts].map((from, index) => bytes.subarray(from, cuts[index] ?? bytes.length));
-    }
-  }
+  const kind = dice(4);
+  if (kind === 0) return [bytes];
+  const cuts = Array.from({ length: 1 + dice(5) }, () => dice(bytes.length + 1));
+  const size = 1 + dice(dice(2) === 0 ? 40 : 400);
+  const even = Array.from({ length: bytes.length / size }, (_, index) => (index + 1) * size);
+  const ends = kind === 1 ? even : cuts.sort((one, other) => one - other);
+  return [0, ...ends].map((from, index) => bytes.subarray(from, ends[index] ?? bytes.length));
 }

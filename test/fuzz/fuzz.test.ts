@@ -2,10 +2,10 @@
  * The readers of the platform's answers beside slow ones that share no line with them. A difference
  * names the seed and the index, which make the same input again.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { toCivilDate } from '../../src/base/values/business-day.ts';
 import type { PullWindow } from '../../src/core/title/title-contract.ts';
-import { areEqualRows } from '../support/copy-rows.ts';
 import { tryHistories } from '../support/random-runs.ts';
 import { answerCorpus, fuzzInput } from './documents.ts';
 import { readBothWays, toSlowTitle } from './engine-titles.ts';
@@ -33,8 +33,7 @@ function differenceOf(bytes: Buffer, chunks: readonly Buffer[]): string | null {
   for (const [ordinal, title] of slow.entries()) {
     const row = ordinary[ordinal] ?? null;
     const fastRow = fast[ordinal] ?? null;
-    const isSame = row === null || fastRow === null ? row === fastRow : areEqualRows(row, fastRow);
-    if (!isSame) return `title ${ordinal}: fast and ordinary differ`;
+    if (!isDeepStrictEqual(row, fastRow)) return `title ${ordinal}: fast and ordinary differ`;
     if (title === null || row === null) {
       tally.rejected += 1;
       if (title === null && row === null) continue;

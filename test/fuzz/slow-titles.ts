@@ -3,61 +3,25 @@ import { ts } from '@ts-morph/common';
 import type { PullWindow } from '../../src/core/title/title-contract.ts';
 
 /**
- * JSON as `JSON.parse` takes it, placed by the parser of TypeScript, the whole text at once. Shares no line
+ * JSON as `JSON.parse` takes it, in the syntax tree of TypeScript, the whole text at once. Shares no line
  * with the readers of src. One character of its text is one byte, so that grammar can be judged
  * where the encoding is broken.
+ *
+ * @throws SyntaxError where it is not JSON
  */
-type SlowValue =
-  | { readonly kind: 'null' }
-  | { readonly kind: 'boolean'; readonly value: boolean }
-  | { readonly kind: 'number'; readonly text: string }
-  /** The bytes between the quotes, undecoded. */
-  | { readonly kind: 'string'; readonly inner: string }
-  | { readonly kind: 'array'; readonly items: readonly SlowItem[] }
-  | { readonly kind: 'object'; readonly fields: readonly SlowField[] };
-
-interface SlowItem {
-  readonly value: SlowValue;
-  readonly start: number;
-  readonly end: number;
-}
-
-interface SlowField extends SlowItem {
-  readonly nameInner: string;
-}
-
-/** @throws SyntaxError where it is not JSON */
-function parseSlowly(text: string): SlowValue {
+function parseSlowly(text: string): ts.Expression {
   JSON.parse(text);
-  const source = ts.parseJsonText('fuzz.json', text);
-  const innerOf = (node: ts.Node) => node.getText(source).slice(1, -1);
-  const item = (node: ts.Node): SlowItem => ({
-    value: value(node),
-    start: node.getStart(source),
-    end: node.end,
-  });
-  const value = (node: ts.Node): SlowValue => {
-    if (ts.isStringLiteral(node)) return { kind: 'string', inner: innerOf(node) };
-    if (ts.isArrayLiteralExpression(node)) return { kind: 'array', items: node.elements.map(item) };
-    if (ts.isObjectLiteralExpression(node)) {
-      const fields = node.properties.filter(ts.isPropertyAssignment);
-      return {
-        kind: 'object',
-        fields: fields.map((field) => ({
-          nameInner: innerOf(field.name),
-          ...item(field.initializer),
-        })),
-      };
-    }
-    const word = node.getText(source);
-    if (word === 'null') return { kind: 'null' };
-    if (word === 'true' || word === 'false') return { kind: 'boolean', value: word === 'true' };
-    return { kind: 'number', text: word };
-  };
-  const [root] = source.statements;
-  if (root === undefined) throw new SyntaxError('no value');
-  return value(root.expression);
+  const [root] = ts.createSourceFile('fuzz.json', text, ts.ScriptTarget.JSON, true).statements;
+  if (root === undefined || !ts.isExpressionStatement(root)) throw new SyntaxError('no value');
+  return root.expression;
 }
+
+const { isArrayLiteralExpression: isArray, isObjectLiteralExpression: isObject } = ts;
+const fieldsOf = (object: ts.ObjectLiteralExpression) =>
+  object.properties.filter(ts.isPropertyAssignment);
+/** The bytes between the quotes, undecoded. */
+const innerOf = (text: ts.Node) => text.getText().slice(1, -1);
+const nameOf = ({ name }: ts.PropertyAssignment) => decodeSlowly(innerOf(name));
 
 /** The text that a string's inner part spells, escapes and all; null where it is no UTF-8. */
 function decodeSlowly(inner: string): string | null {
@@ -84,124 +48,103 @@ const MAX_DIGITS = 100;
 
 /** All titles of an answer, in order; null for an answer that has to be refused. */
 export function readTitlesSlowly(bytes: Buffer, window: PullWindow): SlowTitle[] | null {
-  const answer = cutSlowly(bytes);
-  if (answer === null) return null;
-  const { text, titles } = answer;
-  return titles.map(({ value, start, end }) => {
-    const bytes = Buffer.from(text.slice(start, end), 'latin1');
+  const titles = cutSlowly(bytes);
+  if (titles === null) return null;
+  return titles.map((title) => {
+    const bytes = Buffer.from(title.getText(), 'latin1');
     const isReadable =
-      bytes.length <= MAX_TITLE_BYTES && isUtf8(bytes) && depthOf(value) <= MAX_DEPTH;
-    return isReadable ? readTitle(value, window) : null;
+      bytes.length <= MAX_TITLE_BYTES && isUtf8(bytes) && depthOf(title) <= MAX_DEPTH;
+    if (!isReadable || !isObject(title)) return null;
+    return orNull(() => flatten(keepDocumented(title, TITLE), window));
   });
 }
 
-/**
- * The text of an answer, with one character a byte, and where its titles are in the text; null for an answer that has
- * to be refused.
- */
-export function cutSlowly(
-  bytes: Buffer,
-): { readonly text: string; readonly titles: readonly SlowItem[] } | null {
+/** The titles of an answer, whose text has one character a byte; null for an answer that has to be refused. */
+export function cutSlowly(bytes: Buffer): readonly ts.Expression[] | null {
   const whole = bytes.toString('latin1');
   const skipped = whole.startsWith(MARK) ? MARK.length : 0;
   const text = whole.slice(skipped);
-  let root: SlowValue;
+  let root: ts.Expression;
   try {
     root = parseSlowly(text);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
-  if (root.kind !== 'object') return null;
-  const named = root.fields.filter((field) => decodeSlowly(field.nameInner) === 'titles');
-  const titles = named[0]?.value;
-  if (named.length !== 1 || titles?.kind !== 'array') return null;
+  if (!isObject(root)) return null;
+  const [titles, ...others] = fieldsOf(root).filter((field) => nameOf(field) === 'titles');
+  if (titles === undefined || others.length > 0 || !isArray(titles.initializer)) return null;
+  const { elements } = titles.initializer;
   const frame = Buffer.from(bytes);
-  for (const { start, end } of titles.items) frame.fill(' ', skipped + start, skipped + end);
-  if (!isUtf8(frame)) return null;
-  return { text, titles: titles.items };
+  for (const title of elements) frame.fill(' ', skipped + title.getStart(), skipped + title.end);
+  return isUtf8(frame) ? elements : null;
 }
 
 class Unkeepable extends Error {}
 
-function readTitle(value: SlowValue, window: PullWindow): SlowTitle {
-  if (value.kind !== 'object') return null;
-  return orNull(() => flatten(keepDocumented(value.fields, TITLE), window));
+function depthOf(value: ts.Expression): number {
+  if (!isArray(value) && !isObject(value)) return 0;
+  const inner = isArray(value) ? value.elements : fieldsOf(value).map((field) => field.initializer);
+  return 1 + Math.max(0, ...inner.map(depthOf));
 }
 
-function depthOf(value: SlowValue): number {
-  if (value.kind !== 'array' && value.kind !== 'object') return 0;
-  const inner = value.kind === 'array' ? value.items : value.fields;
-  return 1 + inner.reduce((depth, item) => Math.max(depth, depthOf(item.value)), 0);
-}
-
-function keep(value: SlowValue): Kept {
-  switch (value.kind) {
-    case 'null':
-      return null;
-    case 'boolean':
-      return value.value;
-    case 'string':
-      return keepText(value.inner);
-    case 'number':
-      if (digitsOf(value.text) > MAX_DIGITS) throw new Unkeepable('a number');
-      return { number: value.text };
-    case 'array':
-      return value.items.map((item) => keep(item.value));
-    case 'object':
-      return new Map(lastOfEach(value.fields).map(([name, last]) => [keepText(name), keep(last)]));
+function keep(value: ts.Expression): Kept {
+  if (ts.isStringLiteral(value)) return keepText(innerOf(value));
+  if (isArray(value)) return value.elements.map(keep);
+  if (isObject(value)) {
+    return new Map(
+      lastOfEach(value).map(({ name, initializer }) => [
+        keepText(innerOf(name)),
+        keep(initializer),
+      ]),
+    );
   }
+  const word = value.getText();
+  if (word === 'null') return null;
+  if (word === 'true' || word === 'false') return word === 'true';
+  if (digitsOf(word) > MAX_DIGITS) throw new Unkeepable('a number');
+  return { number: word };
 }
 
-/** Of the fields with one name, the last. The names as they are written, one spelling for each. */
-function lastOfEach(fields: readonly SlowField[]): [name: string, value: SlowValue][] {
+/** Of the fields with one name, the last. */
+function lastOfEach(object: ts.ObjectLiteralExpression): ts.PropertyAssignment[] {
   // In the order of an object of JavaScript, which is the order of the JSON text that is kept.
-  const last = Object.create(null) as Record<string, SlowField>;
-  for (const field of fields) last[decodeSlowly(field.nameInner) ?? ''] = field;
-  return Object.values(last).map(({ nameInner, value }) => [nameInner, value]);
+  const last = Object.create(null) as Record<string, ts.PropertyAssignment>;
+  for (const field of fieldsOf(object)) last[nameOf(field) ?? ''] = field;
+  return Object.values(last);
 }
 
 /** JSON text without white space. */
-function render(value: SlowValue): string {
-  switch (value.kind) {
-    case 'null':
-      return 'null';
-    case 'boolean':
-      return String(value.value);
-    case 'string':
-      return JSON.stringify(decodeSlowly(value.inner));
-    case 'number':
-      return value.text;
-    case 'array':
-      return `[${value.items.map((item) => render(item.value)).join(',')}]`;
-    case 'object':
-      return `{${lastOfEach(value.fields).map(renderField).join(',')}}`;
-  }
+function render(value: ts.Expression): string {
+  if (ts.isStringLiteral(value)) return JSON.stringify(decodeSlowly(innerOf(value)));
+  if (isArray(value)) return `[${value.elements.map(render).join(',')}]`;
+  if (isObject(value)) return `{${lastOfEach(value).map(renderField).join(',')}}`;
+  return value.getText();
 }
 
-function renderField([name, value]: readonly [string, SlowValue]): string {
-  return `${JSON.stringify(decodeSlowly(name))}:${render(value)}`;
-}
+const renderField = (field: ts.PropertyAssignment): string =>
+  `${JSON.stringify(nameOf(field))}:${render(field.initializer)}`;
 
 /** An object of the interface. What cannot be kept of its undocumented fields is kept as text. */
-function keepDocumented(fields: readonly SlowField[], shape: Shape): Fields {
+function keepDocumented(object: ts.ObjectLiteralExpression, shape: Shape): Fields {
   const kept = new Map<string, Kept>();
   const further: string[] = [];
-  const names = fields.map(({ nameInner }) => decodeSlowly(nameInner));
+  const names = fieldsOf(object).map(nameOf);
   for (const name of Object.keys(shape)) {
     if (names.filter((other) => other === name).length > 1) throw new Unkeepable('twice');
   }
-  for (const [inner, value] of lastOfEach(fields)) {
-    const name = orNull(() => ({ kept: keepText(inner) }))?.kept ?? null;
+  for (const field of lastOfEach(object)) {
+    const value = field.initializer;
+    const name = orNull(() => ({ kept: keepText(innerOf(field.name)) }))?.kept ?? null;
     const type = name !== null && Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (name === null) {
-      further.push(renderField([inner, value]));
+      further.push(renderField(field));
     } else if (type === undefined) {
       const exact = orNull(() => ({ kept: keep(value) }));
       kept.set(name, exact === null ? render(value) : exact.kept);
     } else {
-      const isObject = typeof type === 'object' && value.kind === 'object';
-      kept.set(name, isObject ? keepDocumented(value.fields, type) : keep(value));
+      const isDocumented = typeof type === 'object' && isObject(value);
+      kept.set(name, isDocumented ? keepDocumented(value, type) : keep(value));
     }
   }
   if (further.length === 0) return kept;
@@ -258,92 +201,77 @@ function plainOf(text: string): string {
 
 type Fields = ReadonlyMap<string, Kept>;
 
-/** As the interface documents it: the field's type, or the fields of the object. */
+/** As the interface documents it: the field's type and our column, or the fields of the object. */
 interface Shape {
-  readonly [field: string]: 'key' | 'text' | 'amount' | 'date' | 'boolean' | Shape;
+  readonly [field: string]: string | Shape;
 }
 
-const ACCOUNT: Shape = {
-  bank: 'text',
-  agency: 'text',
-  agencyDigit: 'text',
-  account: 'text',
-  accountDigit: 'text',
-};
+const account = (owner: string): Shape => ({
+  bank: `text ${owner}_bank`,
+  agency: `text ${owner}_agency`,
+  agencyDigit: `text ${owner}_agency_digit`,
+  account: `text ${owner}_account`,
+  accountDigit: `text ${owner}_account_digit`,
+});
 const TITLE: Shape = {
-  order: { uid: 'key' },
+  order: { uid: 'key order_uid' },
   financialAgent: {
-    type: 'text',
-    identificationNumber: 'text',
-    name: 'text',
-    buyerIsFinancial: 'boolean',
-    payment: { type: 'text', ...ACCOUNT },
+    type: 'text financial_agent_type',
+    identificationNumber: 'text financial_agent_identification',
+    name: 'text financial_agent_name',
+    buyerIsFinancial: 'boolean buyer_is_financial',
+    payment: { type: 'text payment_type', ...account('payment') },
   },
-  buyerIdentification: 'key',
-  providerExternalId: 'key',
-  platformDiscountedValue: 'amount',
-  financialDiscountedValue: 'amount',
-  buyerDiscountedValue: 'amount',
-  billingFee: 'amount',
-  moneyTransferFee: 'amount',
-  originalValue: 'amount',
-  anticipatedDueDate: 'date',
-  acceptedDate: 'date',
-  platformCommission: 'text',
-  provider: { identification: 'text', externalId: 'key', bankAccount: ACCOUNT },
+  buyerIdentification: 'key buyer_identification',
+  providerExternalId: 'key provider_external_id',
+  platformDiscountedValue: 'amount platform_discounted_value',
+  financialDiscountedValue: 'amount financial_discounted_value',
+  buyerDiscountedValue: 'amount buyer_discounted_value',
+  billingFee: 'amount billing_fee',
+  moneyTransferFee: 'amount money_transfer_fee',
+  originalValue: 'amount original_value',
+  anticipatedDueDate: 'date anticipated_due_date',
+  acceptedDate: 'date accepted_date',
+  platformCommission: 'text platform_commission',
+  provider: {
+    identification: 'text provider_identification',
+    externalId: 'key inner',
+    bankAccount: account('provider'),
+  },
 };
 
 function flatten(title: Fields, window: PullWindow): SlowTitle {
   if (!keepsShape(title, TITLE)) return null;
-  const at = (...path: string[]): string | null => {
-    let value: Kept = title;
-    for (const name of path) value = (value instanceof Map ? value.get(name) : null) ?? null;
-    if (value === null || typeof value === 'string') return value;
-    if (typeof value === 'boolean') return value ? 't' : 'f';
-    return 'number' in value ? plainOf(String(value.number)) : null;
-  };
-  const accepted = at('acceptedDate');
-  const uid = at('order', 'uid');
-  if (uid === null || uid === '' || accepted === null || at('originalValue') === null) return null;
+  const { inner = null, ...columns } = Object.fromEntries(columnsOf(title, TITLE));
+  const { accepted_date: accepted, order_uid: uid, provider_external_id: outer } = columns;
+  if (!uid || !accepted || columns['original_value'] === null) return null;
   if (accepted < window.from || (window.to !== null && accepted > window.to)) return null;
-  const outer = at('providerExternalId');
-  const inner = at('provider', 'externalId');
   let extra = undocumented(title, TITLE);
   if (outer !== null && inner !== null && outer !== inner) {
     const provider = extra?.get('provider');
     const merged = new Map(provider instanceof Map ? provider : []).set('externalId', inner);
     extra = new Map(extra ?? []).set('provider', merged);
   }
-  const account = (prefix: string, ...path: string[]) => ({
-    [`${prefix}_bank`]: at(...path, 'bank'),
-    [`${prefix}_agency`]: at(...path, 'agency'),
-    [`${prefix}_agency_digit`]: at(...path, 'agencyDigit'),
-    [`${prefix}_account`]: at(...path, 'account'),
-    [`${prefix}_account_digit`]: at(...path, 'accountDigit'),
-  });
   return {
-    order_uid: uid,
-    accepted_date: accepted,
-    anticipated_due_date: at('anticipatedDueDate'),
-    buyer_identification: at('buyerIdentification'),
+    ...columns,
     provider_external_id: outer ?? inner,
-    provider_identification: at('provider', 'identification'),
-    ...account('provider', 'provider', 'bankAccount'),
-    financial_agent_type: at('financialAgent', 'type'),
-    financial_agent_identification: at('financialAgent', 'identificationNumber'),
-    financial_agent_name: at('financialAgent', 'name'),
-    buyer_is_financial: at('financialAgent', 'buyerIsFinancial'),
-    payment_type: at('financialAgent', 'payment', 'type'),
-    ...account('payment', 'financialAgent', 'payment'),
-    original_value: at('originalValue'),
-    platform_discounted_value: at('platformDiscountedValue'),
-    financial_discounted_value: at('financialDiscountedValue'),
-    buyer_discounted_value: at('buyerDiscountedValue'),
-    billing_fee: at('billingFee'),
-    money_transfer_fee: at('moneyTransferFee'),
-    platform_commission: at('platformCommission'),
     extra: extra === null ? null : canonical(extra),
   };
+}
+
+/** The documented fields as PostgreSQL shows them, by column. */
+function columnsOf(fields: Kept, shape: Shape): [column: string, text: string | null][] {
+  return Object.entries(shape).flatMap(([name, type]) => {
+    const value: Kept = (fields instanceof Map ? fields.get(name) : null) ?? null;
+    if (typeof type === 'object') return columnsOf(value, type);
+    return [[type.replace(/.* /, ''), textOf(value)] as const];
+  });
+}
+
+function textOf(value: Kept): string | null {
+  if (value === null || typeof value === 'string') return value;
+  if (typeof value === 'boolean') return value ? 't' : 'f';
+  return 'number' in value ? plainOf(String(value.number)) : null;
 }
 
 function keepsShape(fields: Fields, shape: Shape): boolean {
@@ -351,11 +279,11 @@ function keepsShape(fields: Fields, shape: Shape): boolean {
     const value = fields.get(name) ?? null;
     if (value === null) return true;
     if (typeof type === 'object') return value instanceof Map && keepsShape(value, type);
-    return keepsType(value, type);
+    return keepsType(value, type.replace(/ .*/, ''));
   });
 }
 
-function keepsType(value: Kept, type: 'key' | 'text' | 'amount' | 'date' | 'boolean'): boolean {
+function keepsType(value: Kept, type: string): boolean {
   if (type === 'boolean') return typeof value === 'boolean';
   if (type === 'amount') return typeof value === 'object' && value !== null && 'number' in value;
   if (typeof value !== 'string') return false;

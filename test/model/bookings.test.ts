@@ -13,8 +13,8 @@ import { readFeed } from '../../src/features/bookings/feed.sql.ts';
 import { answerReceipts, takeReceipts } from '../../src/features/bookings/receipt-decisions.sql.ts';
 import { readReceiptQuestions, settleReceipts } from '../../src/features/bookings/receipts.sql.ts';
 import { releaseWaitingDays } from '../../src/features/bookings/release.sql.ts';
-import { reopenDay, signOffDay } from '../../src/features/review/sign-off.sql.ts';
-import { findAlterations } from '../support/days.ts';
+import { reopenDay } from '../../src/features/review/sign-off.sql.ts';
+import { findAlterations, signDay } from '../support/days.ts';
 import { worldOfFile } from '../support/file-world.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { tryHistories } from '../support/random-runs.ts';
@@ -29,9 +29,6 @@ const FROM = DATES[0] as CivilDate;
 const world = worldOfFile();
 let backup: DatabaseBackup;
 beforeAll(async () => {
-  await world.database.pool.query(
-    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$`,
-  );
   backup = new DatabaseBackup(world.database.pool);
   await backup.prepare();
 });
@@ -75,11 +72,14 @@ class History {
       ...Array.from({ length: 4 }, () => () => this.#restate(this.#pick(DATES))),
       ...Array.from({ length: 5 }, () => () => this.#sign(this.#pick(DATES))),
       ...Array.from({ length: 6 }, () => () => this.#work()),
-      () => this.#reopen(this.#pick(DATES)),
+      () => happens(reopenDay(world.database, this.#pick(DATES), { by: 'bia', reason: 'history' })),
       () => this.#tend(),
       () => this.#decide(this.#pick(DATES)),
-      () => this.#backUpErp(),
-      () => this.#restoreErp(),
+      () => {
+        this.#erpBackup = this.#erp.backup();
+      },
+      // The backup may be older than a restore of the program's database.
+      () => this.#erpBackup && this.#erp.restore(this.#erpBackup),
       () => this.#backUp(),
       () => this.#restore(),
     ];
@@ -122,18 +122,8 @@ class History {
   }
 
   async #sign(date: CivilDate): Promise<void> {
-    const day = await world.database.prisma.day.findFirst({
-      where: { date },
-      select: { contentDigest: true },
-    });
-    const seenDigest = day?.contentDigest ?? '';
-    const signing = { by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: FROM };
-    const isSigned = await happens(signOffDay(world.database, date, signing));
+    const isSigned = await happens(signDay(world.database, date, { bookingsFrom: FROM }));
     if (isSigned) this.#sealed.set(date, this.#items.get(date) ?? []);
-  }
-
-  async #reopen(date: CivilDate): Promise<void> {
-    await happens(reopenDay(world.database, date, { by: 'bia', reason: 'history' }));
   }
 
   async #work(isFaulty = true): Promise<number> {
@@ -155,15 +145,6 @@ class History {
     const seen = { date, first: 0, last: question.newest, count: question.receipts };
     const decision = { by: 'ana', reason: 'restored', bookingsFrom: FROM };
     return happens(answerReceipts(world.database, seen, 'recorded', decision));
-  }
-
-  async #backUpErp(): Promise<void> {
-    this.#erpBackup = this.#erp.backup();
-  }
-
-  async #restoreErp(): Promise<void> {
-    // The backup may be older than a restore of the program's database.
-    if (this.#erpBackup !== null) this.#erp.restore(this.#erpBackup);
   }
 
   async #backUp(): Promise<void> {

@@ -60,6 +60,13 @@ const answer: fc.Arbitrary<Answer> = fc.record({
   reject: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: reject }),
 });
 
+/** Whether a person may do it, and does. The program refuses what the model does not allow. */
+async function isDone(deed: Promise<unknown>, isAllowed: boolean): Promise<boolean> {
+  if (isAllowed) await deed;
+  else await expect(deed).rejects.toThrow(InputError);
+  return isAllowed;
+}
+
 /** After any commands, the tables equal the model. */
 function command(name: string, deed: Deed): Command {
   return {
@@ -71,6 +78,20 @@ function command(name: string, deed: Deed): Command {
     toString: () => name,
   };
 }
+
+/** A command about a date, which its name has as `#`, and with something drawn. */
+const ofDay = <T>(
+  name: string,
+  drawn: fc.Arbitrary<T>,
+  deed: (of: { date: CivilDate; model: Model; real: Real }, detail: T) => Promise<void>,
+) =>
+  fc.tuple(place, drawn).map(([index, detail]) => {
+    const text = `${name.replace('#', `day ${index}`)} ${JSON.stringify(detail)}`;
+    return command(text, (model, real) =>
+      deed({ date: dateAt(model, index), model, real }, detail),
+    );
+  });
+const nothing = fc.constant(null);
 
 const dateAt = (model: Model, index: number) => addDays(model.startDate, index);
 const clockOf = (model: Model) => () => new Date(`${model.today}T12:00:00Z`);
@@ -127,44 +148,36 @@ async function pullDay(
   if (state !== 'merged') expect(await real.consumer.read()).toBe(0);
 }
 
-const says = fc
-  .tuple(place, answer)
-  .map(([index, said]) =>
-    command(`the platform says of day ${index}: ${JSON.stringify(said)}`, async (model, real) =>
-      serve(model, real, dateAt(model, index), said),
-    ),
-  );
-
-const pull = place.map((index) =>
-  command(`pull day ${index}`, async (model, real) => {
-    const date = dateAt(model, index);
-    await pullDay(model, real, date, await newPull(real, date));
-  }),
+const says = ofDay('the platform says of #:', answer, async ({ date, model, real }, said) =>
+  serve(model, real, date, said),
 );
+
+const pull = ofDay('pull #', nothing, async ({ date, model, real }) => {
+  await pullDay(model, real, date, await newPull(real, date));
+});
 
 /** How many titles may be at hand while a response is read: none, those of some responses, all. */
 const knownTitles = fc.constantFrom(0, 3, 1000, 1000);
 
-const saysAndPull = fc.tuple(place, answer, knownTitles).map(([index, said, maxKnownTitles]) =>
-  command(`pull day ${index}, of which it says: ${JSON.stringify(said)}`, async (model, real) => {
-    const date = dateAt(model, index);
+const saysAndPull = ofDay(
+  'pull #, of which it says:',
+  fc.tuple(answer, knownTitles),
+  async ({ date, model, real }, [said, maxKnownTitles]) => {
     serve(model, real, date, said);
     const pullId = await newPull(real, date);
     await pullDay(model, real, date, pullId, undefined, { maxKnownTitles });
-  }),
+  },
 );
 
+const discounts = fc.constantFrom('0.03', '0.04');
 /** Titles stay, a discount moves: what nothing holds up. */
-const restate = fc.tuple(place, fc.constantFrom('0.03', '0.04')).map(([index, discount]) =>
-  command(`day ${index} is restated by a discount of ${discount}`, async (model, real) => {
-    const date = dateAt(model, index);
-    const { kinds } = dayOf(model, date).answer;
-    const [first, ...others] = kinds;
-    if (first === undefined) return;
-    serve(model, real, date, { kinds: [{ ...first, discount }, ...others], reject: null });
-    await pullDay(model, real, date, await newPull(real, date));
-  }),
-);
+const restate = ofDay('restate #', discounts, async ({ date, model, real }, discount) => {
+  const { kinds } = dayOf(model, date).answer;
+  const [first, ...others] = kinds;
+  if (first === undefined) return;
+  serve(model, real, date, { kinds: [{ ...first, discount }, ...others], reject: null });
+  await pullDay(model, real, date, await newPull(real, date));
+});
 
 const backfill = fc.tuple(place, place).map(([one, other]) =>
   command(`backfill days ${one} and ${other}`, async (model, real) => {
@@ -218,146 +231,117 @@ const sweeps = fc.option(fc.tuple(place, answer)).map((restated) =>
   ),
 );
 
-const midnight = place.map((index) =>
-  command(
-    `midnight passes between the request for day ${index} and its answer`,
-    async (model, real) => {
-      const date = dateAt(model, index);
-      model.today = date;
-      await pullDay(model, real, date, await newPull(real, date), () => {
-        model.today = addDays(date, 1);
-      });
-    },
-  ),
-);
-
-const releases = fc.tuple(place, person).map(([index, by]) =>
-  command(`${by} releases what is held on day ${index}`, async (model, real) => {
-    const date = dateAt(model, index);
-    const { held } = dayOf(model, date);
-    if (held === null) return;
-    const decision = { by, reason: 'model' };
-    await decisions.releasePull(real.world.parts, held.pullId, decision);
-    release(model, date, by, await readContents(real.world, date, real.consumer));
-    advance(model);
-  }),
-);
-
-const accepts = fc.tuple(place, person).map(([index, by]) =>
-  command(`${by} accepts the rejects of day ${index}`, async (model, real) => {
-    const date = dateAt(model, index);
-    const day = dayOf(model, date);
-    const decision = { by, reason: 'model' };
-    const accepting = review.acceptRejects(real.world.database, date, decision);
-    if (day.reject?.isOpen !== true || day.seal !== null) {
-      await expect(accepting).rejects.toThrow(InputError);
-      return;
-    }
-    expect(await accepting).toBe(1);
-    const movesOn = day.state === 'attention';
-    acceptRejects(model, date, by);
-    if (movesOn) advance(model);
-  }),
-);
-
-const signsOff = fc.tuple(place, person, fc.nat(4)).map(([index, by, dice]) =>
-  command(`${by} signs day ${index} off${dice === 0 ? ', unseen' : ''}`, async (model, real) => {
-    const date = dateAt(model, index);
-    const day = dayOf(model, date);
-    const [row] = await real.world.database.prisma.$queryRaw<{ digest: string | null }[]>`
-      SELECT content_digest AS digest FROM conciliation.day WHERE date = ${date}::date`;
-    const seenDigest = dice === 0 ? 'something else' : (row?.digest ?? '');
-    const signing = review.signOffDay(real.world.database, date, {
-      by,
-      reason: null,
-      seenDigest,
-      fourEyes: true,
+const midnight = ofDay(
+  'midnight passes between the request for # and its answer',
+  nothing,
+  async ({ date, model, real }) => {
+    model.today = date;
+    await pullDay(model, real, date, await newPull(real, date), () => {
+      model.today = addDays(date, 1);
     });
-    const isAllowed =
-      day.state === 'reconciled' &&
-      dice !== 0 &&
-      day.seal !== day.contents.join() &&
-      !day.deciders.has(by);
-    if (!isAllowed) {
-      await expect(signing).rejects.toThrow(InputError);
-      return;
-    }
-    await signing;
-    day.seal = day.contents.join();
-  }),
+  },
 );
 
-const reopens = place.map((index) =>
-  command(`day ${index} is reopened`, async (model, real) => {
-    const date = dateAt(model, index);
-    const day = dayOf(model, date);
-    const reopening = review.reopenDay(real.world.database, date, { by: 'ana', reason: 'model' });
-    if (day.seal === null) {
-      await expect(reopening).rejects.toThrow(InputError);
-      return;
-    }
-    await reopening;
-    day.seal = null;
-  }),
-);
+const releases = ofDay('what is held on # is released', person, async (of, by) => {
+  const { date, model, real } = of;
+  const { held } = dayOf(model, date);
+  if (held === null) return;
+  const decision = { by, reason: 'model' };
+  await decisions.releasePull(real.world.parts, held.pullId, decision);
+  release(model, date, by, await readContents(real.world, date, real.consumer));
+  advance(model);
+});
+
+const accepts = ofDay('the rejects of # are accepted', person, async (of, by) => {
+  const { date, model, real } = of;
+  const day = dayOf(model, date);
+  const decision = { by, reason: 'model' };
+  const accepting = review.acceptRejects(real.world.database, date, decision);
+  if (!(await isDone(accepting, day.reject?.isOpen === true && day.seal === null))) return;
+  expect(await accepting).toBe(1);
+  const movesOn = day.state === 'attention';
+  acceptRejects(model, date, by);
+  if (movesOn) advance(model);
+});
+
+const signing = fc.tuple(person, fc.nat(4));
+const signsOff = ofDay('# is signed off, with 0: unseen,', signing, async (of, [by, dice]) => {
+  const { date, model, real } = of;
+  const day = dayOf(model, date);
+  const seen = await real.world.database.prisma.day.findUnique({ where: { date } });
+  const seenDigest = dice === 0 ? 'something else' : (seen?.contentDigest ?? '');
+  const signed = review.signOffDay(real.world.database, date, {
+    by,
+    reason: null,
+    seenDigest,
+    fourEyes: true,
+  });
+  const isAllowed =
+    day.state === 'reconciled' &&
+    dice !== 0 &&
+    day.seal !== day.contents.join() &&
+    !day.deciders.has(by);
+  if (await isDone(signed, isAllowed)) day.seal = day.contents.join();
+});
+
+const reopens = ofDay('# is reopened', nothing, async ({ date, model, real }) => {
+  const day = dayOf(model, date);
+  const reopening = review.reopenDay(real.world.database, date, { by: 'ana', reason: 'model' });
+  if (await isDone(reopening, day.seal !== null)) day.seal = null;
+});
 
 /** An attempt during which something else happens, between the request and the first byte that is read. */
 const attemptDuring = (model: Model, real: Real, pullId: bigint, work: () => Promise<unknown>) =>
   real.world.run(pullId, { ...partsOf(model, real), ...real.world.meanwhile(work) });
 
-const staleWorker = fc.tuple(place, answer).map(([index, said]) =>
-  command(`a worker is paused while another takes day ${index} over`, async (model, real) => {
-    const date = dateAt(model, index);
+const staleWorker = ofDay(
+  'a worker is paused while another takes # over',
+  answer,
+  async ({ date, model, real }, said) => {
     const pullId = await newPull(real, date);
     const stale = attemptDuring(model, real, pullId, async () => {
       serve(model, real, date, said);
       await pullDay(model, real, date, pullId);
     });
     await expect(stale).rejects.toThrow(StaleFenceError);
-  }),
+  },
 );
 
-const takenOver = place.map((index) =>
-  command(
-    `day ${index} is taken over, and its worker ends before the other`,
-    async (model, real) => {
-      const date = dateAt(model, index);
-      const pullId = await newPull(real, date);
-      const { database } = real.world;
-      const stale = attemptDuring(model, real, pullId, () => startAttempt(database, pullId));
-      await expect(stale).rejects.toThrow(StaleFenceError);
-      real.abandoned.push({ pullId, date });
+const takenOver = ofDay(
+  '# is taken over, and its worker ends before the other',
+  nothing,
+  async ({ date, model, real }) => {
+    const pullId = await newPull(real, date);
+    const { database } = real.world;
+    const stale = attemptDuring(model, real, pullId, () => startAttempt(database, pullId));
+    await expect(stale).rejects.toThrow(StaleFenceError);
+    real.abandoned.push({ pullId, date });
+  },
+);
+
+const olderFetch = ofDay('a fetch of # ends after a newer one', answer, async (of, said) => {
+  const { date, model, real } = of;
+  const older = await newPull(real, date);
+  const outcome = await attemptDuring(model, real, older, async () => {
+    serve(model, real, date, said);
+    await pullDay(model, real, date, await newPull(real, date));
+  });
+  expect(outcome).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
+});
+
+const cutAnswer = ofDay('the answer for # is cut', nothing, async ({ date, model, real }) => {
+  const { platform } = real.world;
+  const cut = {
+    ...platform,
+    async fetchTitles(window: PullWindow, signal: AbortSignal): Promise<ConciliationResponse> {
+      const response = await platform.fetchTitles(window, signal);
+      return { ...response, chunks: halfOf(response.chunks) };
     },
-  ),
-);
-
-const olderFetch = fc.tuple(place, answer).map(([index, said]) =>
-  command(`a fetch of day ${index} ends after a newer one`, async (model, real) => {
-    const date = dateAt(model, index);
-    const older = await newPull(real, date);
-    const outcome = await attemptDuring(model, real, older, async () => {
-      serve(model, real, date, said);
-      await pullDay(model, real, date, await newPull(real, date));
-    });
-    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
-  }),
-);
-
-const cutAnswer = place.map((index) =>
-  command(`the answer for day ${index} is cut`, async (model, real) => {
-    const { platform } = real.world;
-    const cut = {
-      ...platform,
-      async fetchTitles(window: PullWindow, signal: AbortSignal): Promise<ConciliationResponse> {
-        const response = await platform.fetchTitles(window, signal);
-        return { ...response, chunks: halfOf(response.chunks) };
-      },
-    };
-    const pullId = await newPull(real, dateAt(model, index));
-    const outcome = await real.world.run(pullId, { ...partsOf(model, real), platform: cut });
-    expect(outcome.kind).toBe('retry');
-  }),
-);
+  };
+  const pullId = await newPull(real, date);
+  const outcome = await real.world.run(pullId, { ...partsOf(model, real), platform: cut });
+  expect(outcome.kind).toBe('retry');
+});
 
 async function* halfOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
@@ -366,14 +350,11 @@ async function* halfOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-const crash = place.map((index) =>
-  command(`a process dies with day ${index} in its hands`, async (model, real) => {
-    const date = dateAt(model, index);
-    const pullId = await newPull(real, date);
-    await startAttempt(real.world.database, pullId);
-    real.abandoned.push({ pullId, date });
-  }),
-);
+const crash = ofDay('a process dies with # in its hands', nothing, async ({ date, real }) => {
+  const pullId = await newPull(real, date);
+  await startAttempt(real.world.database, pullId);
+  real.abandoned.push({ pullId, date });
+});
 
 const takeOver = fc.constant(
   command('a dead process’s pull is taken over', async (model, real) => {

@@ -73,7 +73,7 @@ export function newDay(): ModelDay {
 }
 
 /** Hundredths as a whole number: amounts that are only written differently are the same. */
-function cents(amount: string): string {
+export function cents(amount: string): string {
   const [whole = '', fraction = ''] = amount.split('.');
   return String(BigInt(whole + fraction.padEnd(2, '0')));
 }

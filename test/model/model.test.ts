@@ -3,7 +3,7 @@
  * memory that says what the tables have to hold after each.
  */
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../src/base/values/business-day.ts';
 import { worldOfFile } from '../support/file-world.ts';
 import { assertProperty } from '../support/random-runs.ts';
@@ -16,13 +16,6 @@ const MAX_COMMANDS = 14;
 /** Far from today, so that the sandbox has no titles of these dates. Each run has later dates than the previous run. */
 let nextDate = toCivilDate('2030-01-01');
 const world = worldOfFile({ startDate: nextDate });
-
-beforeAll(async () => {
-  // Its crashes are of processes, none of the server, so that no commit need wait for the disk.
-  const name = new URL(world.databaseUrl).pathname.slice(1);
-  await world.database.pool.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
-  await world.database.pool.query('SET synchronous_commit = off');
-});
 
 async function begin(): Promise<{ model: Model; real: Real }> {
   const startDate = nextDate;

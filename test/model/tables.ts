@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { findAlterations } from '../support/days.ts';
 import type { PullWorld } from '../support/pull-world.ts';
-import { dayOf, type Model } from './day-model.ts';
+import { cents, dayOf, type Model } from './day-model.ts';
 
 interface TitleRow {
   readonly id: string;
@@ -17,19 +17,10 @@ interface TitleRow {
   readonly change_seq: string;
 }
 
-const toCents = (amount: string) => {
-  const [whole = '', fraction = ''] = amount.split('.');
-  return String(BigInt(whole + fraction.padEnd(2, '0')));
-};
-
 function contentOf(row: TitleRow): string {
   const { order_uid, original_value, platform_discounted_value, anticipated_due_date } = row;
-  return [
-    order_uid,
-    toCents(original_value),
-    anticipated_due_date,
-    toCents(platform_discounted_value),
-  ].join('|');
+  const discount = cents(platform_discounted_value);
+  return [order_uid, cents(original_value), anticipated_due_date, discount].join('|');
 }
 
 const sumOf = (contents: readonly string[], field: number) =>
@@ -147,7 +138,7 @@ export async function expectTables(
   consumer.take(feed);
   const rows = days.map(({ value, discount, ...day }) => ({
     ...day,
-    sums: [String(value), String(discount)].map(toCents),
+    sums: [String(value), String(discount)].map(cents),
   }));
   expect(rows).toEqual(
     dates.flatMap((date) => {

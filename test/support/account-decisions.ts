@@ -4,7 +4,7 @@ import {
   decideAccountChanges,
 } from '../../src/features/accounts/account-changes.sql.ts';
 
-/** Decides all open changes of bank accounts, as a person does: one account of each party at a time. */
+/** Decides all open changes of bank accounts, as a person does: one account of a party at a time. */
 export async function decideOpenChanges(
   database: Database,
   state: AccountDecision = 'confirmed',
@@ -14,18 +14,12 @@ export async function decideOpenChanges(
     where: { state: 'open' },
     orderBy: { id: 'asc' },
   });
-  const rounds: { readonly ids: bigint[]; readonly accounts: Map<string, string> }[] = [];
+  const accounts = new Map<string, bigint[]>();
   for (const { id, kind, partyKey, accountHash } of open) {
-    const party = `${kind} ${partyKey}`;
-    let round = rounds.find(({ accounts }) => (accounts.get(party) ?? accountHash) === accountHash);
-    if (round === undefined) {
-      round = { ids: [], accounts: new Map() };
-      rounds.push(round);
-    }
-    round.ids.push(id);
-    round.accounts.set(party, accountHash);
+    const account = `${kind} ${partyKey} ${accountHash}`;
+    accounts.set(account, [...(accounts.get(account) ?? []), id]);
   }
-  for (const { ids } of rounds) {
+  for (const ids of accounts.values()) {
     await decideAccountChanges(database, ids, { by, state, reason: 'called them' });
   }
 }

@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import { expect } from 'vitest';
-import type { CivilDate } from '../../src/base/values/business-day.ts';
 import type { FileClient } from './file-world.ts';
-import { DAY } from './pull-world.ts';
+import { type TitleFields, titleText } from './titles.ts';
 
 /**
  * Personal data of no real person, which no other text holds, the names of these files included: an
@@ -30,32 +29,15 @@ export function expectNoLeak(where: string, text: string, secrets: readonly stri
 }
 
 /** A title whose every field with personal data holds a canary; JSON text. */
-export function canaryTitle(
-  fields: {
-    readonly uid?: string;
-    readonly date?: CivilDate;
-    readonly discount?: string;
-    readonly name?: string;
-    readonly more?: string;
-  } = {},
-): string {
-  const {
-    uid = 'order',
-    date = DAY,
-    discount = '1.00',
-    name = 'Kanari Singer',
-    more = '',
-  } = fields;
-  const account = (owner: string) =>
-    `"bank":"kanari bank ${owner}","agency":"kanari agency ${owner}","agencyDigit":"kanari-x","account":"kanari account ${owner}","accountDigit":"kanari-y"`;
-  return (
-    `{"order":{"uid":"${uid}"},"acceptedDate":"${date}","originalValue":100.00,"platformDiscountedValue":${discount},` +
-    `"financialAgent":{"type":"INDIVIDUAL","identificationNumber":"${TAX_IDS[0]}","name":${JSON.stringify(name)},` +
-    `"payment":{"type":"BANK_TRANSFER",${account('agent')}}},` +
-    `"buyerIdentification":"${TAX_IDS[1]}","providerExternalId":"kanari-provider","platformCommission":"kanari commission",` +
-    `"provider":{"identification":"${TAX_IDS[2]}","externalId":"kanari-provider","bankAccount":{${account('provider')}}}${more}}`
-  );
-}
+export const canaryTitle = (fields: TitleFields = {}): string =>
+  titleText({
+    ...{ uid: 'order', value: '100.00', discount: '1.00', name: 'Kanari Singer' },
+    ...{ agent: TAX_IDS[0], buyer: TAX_IDS[1], taxId: TAX_IDS[2], code: 'kanari-provider' },
+    ...{ agentAccount: 'kanari account agent', account: 'kanari account provider' },
+    ...fields,
+  })
+    .replaceAll(/"(bank|agency|agencyDigit|accountDigit)":"[^"]*"/g, '"$1":"kanari $1"')
+    .replace('0.5%', 'kanari commission');
 
 /** Every table that is not for titles, and of the rejects all but their text. */
 export async function expectCleanLedger(

@@ -1,87 +1,59 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { on } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
-import { collectOutput, endWithThisProcess } from './program.ts';
+import { ANY_DAY_ENVIRONMENT } from './check-rules.ts';
+import { endWithThisProcess, type ProgramResult, startProgram } from './program.ts';
 import type { PullWorld } from './pull-world.ts';
 
 const HOST = join(import.meta.dirname, 'warm-commands.mjs');
 
-let host: ChildProcess | null = null;
+let host: ChildProcessByStdio<null, Readable, Readable> | null = null;
 let last: Promise<unknown> = Promise.resolve();
 
 /** Runs a command after those before it, all in one process. */
 function runWarm(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-): Promise<ChildResult> {
-  const result = last.then(() => run(args, environment));
+): Promise<ProgramResult> {
+  const result = last.then(async () => {
+    host ??= startHost();
+    const end = `end of ${randomUUID()} `;
+    const outputs = Promise.all([readUntil(host.stdout, end), readUntil(host.stderr, end)]);
+    host.send({ args, environment, end });
+    const [{ text: stdout, exit }, { text: stderr }] = await outputs;
+    return { exit, signal: null, stdout, stderr };
+  });
   last = result.catch(() => {});
   return result;
 }
 
-async function run(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): Promise<ChildResult> {
-  host ??= start();
-  const end = `end of ${randomUUID()} `;
-  const outputs = Promise.all([readUntil(host.stdout, end), readUntil(host.stderr, end)]);
-  host.send({ args, environment, end });
-  const [{ text: stdout, exit }, { text: stderr }] = await outputs;
-  return { exit, signal: null, stdout, stderr };
-}
-
-function start(): ChildProcess {
+function startHost() {
   const child = spawn(process.execPath, [HOST], {
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   endWithThisProcess(child);
   child.once('close', () => {
     host = null;
   });
-  child.stdout?.setEncoding('utf8');
-  child.stderr?.setEncoding('utf8');
   return child;
 }
 
 /** Reads what the command writes up to the line with `end` and the exit status. */
-function readUntil(stream: Readable | null, end: string): Promise<{ text: string; exit: number }> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const onData = (part: string) => {
-      text += part;
-      const [own = '', exit] = text.split(end);
-      if (exit === undefined || !exit.endsWith('\n')) return;
-      settle();
-      resolve({ text: own, exit: Number(exit) });
-    };
-    const onClose = () => {
-      settle();
-      reject(new Error(`the process of the commands ended: ${text}`));
-    };
-    const settle = () => {
-      stream?.off('data', onData);
-      stream?.off('close', onClose);
-    };
-    stream?.on('data', onData);
-    stream?.on('close', onClose);
-  });
+async function readUntil(stream: Readable, end: string): Promise<{ text: string; exit: number }> {
+  let text = '';
+  for await (const [part] of on(stream.setEncoding('utf8'), 'data', { close: ['close'] })) {
+    text += part;
+    const [own = '', exit] = text.split(end);
+    if (exit?.endsWith('\n')) return { text: own, exit: Number(exit) };
+  }
+  throw new Error(`the process of the commands ended: ${text}`);
 }
 
 const BIN = join(import.meta.dirname, '../../bin/conciliation.js');
-
-export interface ChildResult {
-  /** Null where a signal ended it. */
-  readonly exit: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** The command line in a separate process, from the build, so that the process can be killed. */
 export type ChildCommand = ReturnType<typeof startCommand>;
@@ -90,22 +62,9 @@ export function startCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ) {
-  const child = spawn(process.execPath, [BIN, ...args], {
-    cwd: tmpdir(),
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = collectOutput(child);
-  return {
-    pid: child.pid ?? 0,
-    kill: (signal: NodeJS.Signals) => void child.kill(signal),
-    /** The output so far. */
-    stdout: () => output.stdout,
-    /** Once it has ended and everything it said was read. */
-    ended: once(child, 'close').then(
-      ([exit, signal]): ChildResult => ({ exit, signal, ...output }),
-    ),
-  };
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, ...environment };
+  return startProgram(process.execPath, [BIN, ...args], { env, cwd: tmpdir() });
 }
 
 /**
@@ -115,7 +74,7 @@ export function startCommand(
 export function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-): Promise<ChildResult> {
+): Promise<ProgramResult> {
   const needsProcess =
     args[0] === 'start' ||
     !('DATABASE_URL' in environment) ||

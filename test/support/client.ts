@@ -1,8 +1,12 @@
-import { Client } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 
 /** Runs `work` on a separate connection. If the server stops, the running statement fails. */
-export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url });
+export async function withClient<T>(
+  url: string,
+  work: (client: Client) => Promise<T>,
+  settings: ClientConfig = {},
+): Promise<T> {
+  const client = new Client({ connectionString: url, ...settings });
   // The failing statement reports the loss. An `error` event without a listener would end the process.
   client.on('error', () => {});
   await client.connect();

@@ -21,16 +21,6 @@ export function splitRows(rows: Buffer): RowValues[] {
   return found;
 }
 
-export function areEqualRows(one: RowValues, other: RowValues): boolean {
-  return (
-    one.length === other.length &&
-    one.every((value, index) => {
-      const its = other[index] ?? null;
-      return value === null || its === null ? value === its : value.equals(its);
-    })
-  );
-}
-
 /** The ordinals of rows of `staged_title`. */
 export function ordinalsOf(rows: Buffer): number[] {
   return splitRows(rows).map((values) => values[1]?.readInt32BE() ?? Number.NaN);

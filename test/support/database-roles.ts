@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { inject } from 'vitest';
 import { DATABASE_ROLES } from '../../src/base/database/migrate.ts';
+import { withClient } from './client.ts';
 
 export type RoleName = keyof typeof DATABASE_ROLES;
 
@@ -36,12 +36,7 @@ export async function createRoleUsers(databaseUrl: string): Promise<RoleUsers> {
   };
 }
 
-async function onServer(statements: readonly string[]): Promise<void> {
-  const client = new Client({ connectionString: inject('serverUrl') });
-  await client.connect();
-  try {
+const onServer = (statements: readonly string[]) =>
+  withClient(inject('serverUrl'), async (client) => {
     for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
+  });

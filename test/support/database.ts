@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../src/base/database/database.ts';
-import { withClient } from './client.ts';
+import { queryOnce, withClient } from './client.ts';
 import { logger } from './logger.ts';
 
 export interface TestDatabase {
@@ -26,7 +26,8 @@ export interface TemplateState {
   readonly bytes: number;
   readonly schema: string;
   readonly rows: Readonly<Record<string, readonly unknown[]>>;
-  readonly sequences: Readonly<Record<string, string>>;
+  /** Statements that set them. */
+  readonly sequences: readonly string[];
 }
 
 /** A database with the schema of the product and the rows of a new one, as global-setup migrated it. */
@@ -77,21 +78,15 @@ export function openAnother(
 async function copyDatabase(template: string): Promise<TestDatabase> {
   // Global-setup drops what has this beginning.
   const name = `${inject('migratedTemplate').name}_${randomBytes(8).toString('hex')}`;
-  await runOnServer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-  return existing(name);
-}
-
-function existing(name: string): TestDatabase {
-  const url = new URL(inject('serverUrl'));
+  const serverUrl = inject('serverUrl');
+  await queryOnce(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    drop: () => runOnServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    drop: async () =>
+      void (await queryOnce(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   };
-}
-
-async function runOnServer(statement: string): Promise<void> {
-  await withClient(inject('serverUrl'), (client) => client.query(statement));
 }
 
 const MAX_GROWTH_BYTES = 16 * 2 ** 20;
@@ -136,17 +131,12 @@ export async function readTemplateState(url: string): Promise<TemplateState> {
       const content = await client.query(`SELECT to_jsonb(t) AS row FROM ${name} t`);
       if (content.rows.length > 0) full[name] = content.rows.map(({ row }) => row);
     }
-    const sequences = await client.query(
-      `SELECT seqrelid::regclass::text AS name FROM pg_sequence`,
-    );
-    const values: Record<string, string> = {};
-    for (const { name } of sequences.rows) {
-      const value = await client.query(
-        `SELECT last_value || ', ' || is_called AS value FROM ${name}`,
-      );
-      values[name] = value.rows[0].value;
-    }
-    return { ...rows[0], rows: full, sequences: values };
+    const sequences = await client.query(`
+      SELECT format('SELECT setval(%L, %s, %L)', format('%I.%I', schemaname, sequencename),
+                    coalesce(last_value, start_value), last_value IS NOT NULL) AS statement
+      FROM pg_sequences`);
+    const statements = sequences.rows.map(({ statement }) => statement);
+    return { ...rows[0], rows: full, sequences: statements };
   });
 }
 
@@ -195,9 +185,7 @@ async function emptyBy(clients: readonly PoolClient[], template: TemplateState):
         `INSERT INTO ${name} OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(
            NULL::${name}, ${client.escapeLiteral(JSON.stringify(content))})`,
     ),
-    ...Object.entries(template.sequences).map(
-      ([name, value]) => `SELECT setval('${name}', ${value})`,
-    ),
+    ...template.sequences,
   ];
   await client.query(statements.join(';\n'));
   return true;

@@ -38,7 +38,7 @@ export const clientOfFile = (urlOf: () => string): FileClient =>
     return { query: client.query.bind(client) as Client['query'], close: () => client.end() };
   });
 
-/** The world of all tests of a file. Its platform is another one after each `begin`. */
+/** The world of all tests of a file. */
 export const pushWorldOfFile = (options?: PushWorldOptions): PushWorld =>
   forFile(() => openPushWorld(options));
 

@@ -10,11 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/base/database/migrate.ts';
-import {
-  type EmbeddedPostgres,
-  openEmbeddedPostgres,
-} from '../../src/base/embedded/embedded-postgres.ts';
-import { withClient } from './client.ts';
+import { openEmbeddedPostgres } from '../../src/base/embedded/embedded-postgres.ts';
+import { queryOnce, withClient } from './client.ts';
 import { readTemplateState, type TemplateState } from './database.ts';
 import { logger } from './logger.ts';
 
@@ -27,27 +24,30 @@ declare module 'vitest' {
   }
 }
 
-interface TestServer {
-  readonly dataDir: string;
-  readonly database: EmbeddedPostgres;
-}
-
-let server: TestServer | undefined;
-let template: { readonly name: string; readonly serverUrl: string } | undefined;
-
-export async function setup(project: TestProject): Promise<void> {
-  const given = process.env['TEST_DATABASE_URL'];
-  const isGiven = given !== undefined && given !== '';
-  const serverUrl = isGiven ? given : await openServer();
+/** Returns what ends it. */
+export async function setup(project: TestProject) {
+  const server = process.env['TEST_DATABASE_URL'] ? null : await openServer();
+  const serverUrl = server?.url ?? process.env['TEST_DATABASE_URL'] ?? '';
+  const template = await createTemplate(serverUrl);
   project.provide('serverUrl', serverUrl);
-  project.provide('migratedTemplate', await createTemplate(serverUrl));
+  project.provide('migratedTemplate', template);
+  return async () => {
+    await withClient(serverUrl, async (client) => {
+      const { rows } = await client.query(
+        'SELECT datname FROM pg_database WHERE starts_with(datname, $1)',
+        [template.name],
+      );
+      for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
+    });
+    await server?.close();
+  };
 }
 
-async function openServer(): Promise<string> {
+async function openServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'conciliation-test-'));
   const database = await openEmbeddedPostgres({ dataDir, logger });
-  server = { dataDir, database };
-  process.once('exit', removeAtOnce);
+  const remove = () => removeAtOnce(dataDir);
+  process.once('exit', remove);
   // No test of this server needs its data after a crash of the machine.
   await withClient(database.url, async (client) => {
     for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
@@ -55,49 +55,32 @@ async function openServer(): Promise<string> {
     }
     await client.query('SELECT pg_reload_conf()');
   });
-  return database.url;
+  return {
+    url: database.url,
+    async close() {
+      process.off('exit', remove);
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
 }
 
 async function createTemplate(serverUrl: string): Promise<TemplateState> {
   const name = `test_template_${randomBytes(8).toString('hex')}`;
-  await withClient(serverUrl, (client) =>
-    client.query(`CREATE DATABASE ${name} TEMPLATE template0`),
-  );
-  template = { name, serverUrl };
+  await queryOnce(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   await migrate({ databaseUrl: url.href, logger });
   return readTemplateState(url.href);
 }
 
-export async function teardown(): Promise<void> {
-  const made = template;
-  template = undefined;
-  if (made !== undefined) {
-    await withClient(made.serverUrl, async (client) => {
-      const { rows } = await client.query(
-        'SELECT datname FROM pg_database WHERE starts_with(datname, $1)',
-        [made.name],
-      );
-      for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
-    });
-  }
-  if (server === undefined) return;
-  process.off('exit', removeAtOnce);
-  const { dataDir, database } = server;
-  server = undefined;
-  await database.close();
-  await rm(dataDir, { recursive: true, force: true });
-}
-
 /** For a run that is interrupted before its teardown: an exit handler cannot wait for anything. */
-function removeAtOnce(): void {
-  if (server === undefined) return;
+function removeAtOnce(dataDir: string): void {
   try {
-    const lockFile = join(server.dataDir, 'postgres', 'postmaster.pid');
+    const lockFile = join(dataDir, 'postgres', 'postmaster.pid');
     process.kill(Number(readFileSync(lockFile, 'utf8').split('\n')[0]), 'SIGQUIT');
   } catch {
     // It has stopped already.
   }
-  rmSync(server.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }

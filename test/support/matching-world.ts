@@ -24,11 +24,8 @@ type TitleInWords = DayTitle & Readonly<Record<'uid' | 'value', string>> & Title
 type TitleWords = { readonly [field in 'dueDate' | 'discount' | 'agent']?: string };
 
 export async function pullTitles(world: PullWorld, titles: readonly DayTitle[]): Promise<void> {
-  world.sandbox.setDayTexts(
-    DAY,
-    titles.map((title) => titleText(title)),
-  );
-  await world.pull(DAY, { withdrawalLimitPercent: 100 });
+  const texts = titles.map((title) => titleText(title));
+  await world.serve(DAY, texts, { withdrawalLimitPercent: 100 });
 }
 
 /** Removes payables, matches, decisions, seals and lines. To truncate the tables would take several times as long. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -54,7 +55,7 @@ async function startCertifiedProvider(options: CertifiedOptions) {
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.writeHead(500).end());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const jwk = await FIRST_KEY;
@@ -194,11 +195,11 @@ async function startCertifiedProvider(options: CertifiedOptions) {
       }
       return at;
     },
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
   });
 }
 
@@ -275,8 +276,10 @@ export async function openCertifiedWorld(
 
 /** The entries of the audit log about the actions of a user, in order: action and details. */
 export async function auditOf(database: Database, actor: string): Promise<[string, unknown][]> {
-  const rows = await database.prisma.$queryRaw<{ action: string; details: unknown }[]>`
-    SELECT action, details FROM conciliation.audit_entry WHERE actor = ${actor} ORDER BY id`;
+  const rows = await database.prisma.auditEntry.findMany({
+    where: { actor },
+    orderBy: { id: 'asc' },
+  });
   return rows.map(({ action, details }) => [action, details]);
 }
 

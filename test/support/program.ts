@@ -1,17 +1,17 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 
 export interface ProgramResult {
   /** Null where a signal ended it. */
   readonly exit: number | null;
+  readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** Added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Where it runs; default: the working folder of this process. */
@@ -31,33 +31,41 @@ export function endWithThisProcess(child: ChildProcess): void {
   child.once('exit', () => living.delete(child));
 }
 
-/** Runs a program of the machine to its end. Rejects where there is no such program. */
-export async function runProgram(
+/** A program of the machine that runs. Where there is no such program, `ended` rejects. */
+export function startProgram(
   program: string,
   args: readonly string[],
-  { environment = {}, folder, timeoutMs, input }: ProgramOptions = {},
-): Promise<ProgramResult> {
-  const child = spawn(program, args, {
-    env: { ...process.env, ...environment },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...(folder === undefined ? {} : { cwd: folder }),
-    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
-  });
+  { input, ...options }: SpawnOptions & { readonly input?: string | undefined },
+) {
+  const child = spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
+  endWithThisProcess(child);
   child.stdin.end(input);
-  const output = collectOutput(child);
-  const [exit] = await once(child, 'close');
-  return { exit, ...output };
-}
-
-/** What a process writes, so far. */
-export function collectOutput(child: ChildProcessByStdio<Writable | null, Readable, Readable>) {
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
     });
   }
-  return output;
+  return {
+    pid: child.pid ?? 0,
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** The output so far. */
+    stdout: () => output.stdout,
+    /** Once it has ended and everything it said was read. */
+    ended: once(child, 'close').then(
+      ([exit, signal]): ProgramResult => ({ exit, signal, ...output }),
+    ),
+  };
+}
+
+/** Runs a program of the machine to its end. Rejects where there is no such program. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  { environment = {}, folder, timeoutMs, input }: ProgramOptions = {},
+): Promise<ProgramResult> {
+  const env = { ...process.env, ...environment };
+  return startProgram(program, args, { env, cwd: folder, timeout: timeoutMs, input }).ended;
 }
 
 /** Its standard output. Throws what it said where it failed. */

@@ -50,29 +50,19 @@ export async function writeProviders(
         email_addresses = excluded.email_addresses, accounts = excluded.accounts`;
 }
 
-export interface ProviderRow {
-  readonly state: string;
-  readonly error: string | null;
+export async function readProviders({ prisma }: Database) {
+  const rows = await prisma.provider.findMany({ orderBy: { externalId: 'asc' } });
+  return new Map(
+    rows.map((row) => [row.externalId, { state: row.syncState, error: row.lastError }]),
+  );
 }
 
-export async function readProviders(database: Database): Promise<Map<string, ProviderRow>> {
-  const rows = await database.prisma.$queryRaw<(ProviderRow & { id: string })[]>`
-    SELECT external_id AS id, sync_state AS state, last_error AS error
-    FROM conciliation.provider ORDER BY external_id`;
-  return new Map(rows.map(({ id, ...row }) => [id, row]));
-}
-
-export interface BatchRow {
-  readonly rows: number;
-  readonly status: number | null;
-  readonly answer: string | null;
-  readonly errorCode: string | null;
-}
-
-export function readBatches(database: Database): Promise<BatchRow[]> {
-  return database.prisma.$queryRaw<BatchRow[]>`
-    SELECT cardinality(external_ids) AS rows, http_status AS status, answer, error_code AS "errorCode"
-    FROM conciliation.provider_batch ORDER BY id`;
+export async function readBatches({ prisma }: Database) {
+  const batches = await prisma.providerBatch.findMany({ orderBy: { id: 'asc' } });
+  return batches.map((batch) => ({
+    ...{ rows: batch.externalIds.length, status: batch.httpStatus },
+    ...{ answer: batch.answer, errorCode: batch.errorCode },
+  }));
 }
 
 export async function clearProviders(database: Database): Promise<void> {

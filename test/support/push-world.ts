@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import type { Logger } from '../../src/base/runtime/logger.ts';
 import {
   type PushCounts,
   type PushParts,
@@ -10,57 +10,38 @@ import { openPlatform } from './platform-client.ts';
 import { clearProviders } from './provider-rows.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 
-/** A separate migrated database, and for each test an empty table and a new platform. */
+/** A separate migrated database and a platform. */
 export type PushWorld = Awaited<ReturnType<typeof openPushWorld>>;
 
 export interface PushWorldOptions {
   readonly timeoutMs?: number;
-  readonly log?: (line: string) => void;
+  readonly logger?: Logger;
 }
 
-export async function openPushWorld(options: PushWorldOptions = {}) {
-  const { log } = options;
-  const logger = log === undefined ? silent : pino({ level: 'trace' }, { write: log });
+export async function openPushWorld({
+  timeoutMs = 10_000,
+  logger = silent,
+}: PushWorldOptions = {}) {
   const { url, database, drop } = await createMigratedDatabase();
-  const start = async () => {
-    const sandbox = await startSandbox();
-    const { timeoutMs = 10_000 } = options;
-    const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken(), { timeoutMs });
-    return { sandbox, platform };
-  };
-  let running = await start();
-  const stop = async () => {
-    await running.platform.close();
-    await running.sandbox.close();
-  };
-  const partsNow = (): PushParts => ({
-    database,
-    platform: running.platform,
-    logger,
+  const sandbox = await startSandbox();
+  const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken(), { timeoutMs });
+  const parts: PushParts = {
+    ...{ database, platform, logger },
     retry: { attempts: 3, backoffSeconds: 1 },
     random: () => 0,
-  });
+  };
   const push = (
-    parts: Partial<PushParts> = {},
+    changed: Partial<PushParts> = {},
     signal = new AbortController().signal,
     stopping = signal,
-  ) => pushOnce({ ...partsNow(), ...parts }, signal, stopping);
+  ) => pushOnce({ ...parts, ...changed }, signal, stopping);
   return {
-    database,
-    databaseUrl: url,
-    get sandbox() {
-      return running.sandbox;
-    },
-    get parts() {
-      return partsNow();
-    },
-    /** Ends the platform and starts one without providers; empties the tables. */
+    ...{ database, databaseUrl: url, sandbox, parts, push },
+    /** Empties the tables and the platform. */
     async begin() {
-      await stop();
-      running = await start();
+      sandbox.reset();
       await clearProviders(database);
     },
-    push,
     /** As if a minute had passed since the last sign of the process with the newest request. */
     forgetRequest: () => database.prisma.$executeRaw`
       UPDATE conciliation.provider_batch SET next_attempt_at = clock_timestamp()
@@ -77,9 +58,10 @@ export async function openPushWorld(options: PushWorldOptions = {}) {
       }
     },
     /** How many requests for providers the platform has received. */
-    requests: () => running.sandbox.requests.filter(({ path }) => path === '/api/providers').length,
+    requests: () => sandbox.requests.filter(({ path }) => path === '/api/providers').length,
     async close() {
-      await stop();
+      await platform.close();
+      await sandbox.close();
       await drop();
     },
   };

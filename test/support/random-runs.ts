@@ -11,15 +11,6 @@ const SEED = process.env['RANDOM_SEED'];
 const isLong = process.env['RANDOM_SECONDS'] !== undefined;
 const PROGRESS_EVERY_MS = 60_000;
 
-/** Numbers below a bound, the same ones for a seed. */
-export function numbersFrom(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 /** Tries the histories of the seeds from RANDOM_SEED, or 1, on: `atLeast`, and more until the seconds are over. */
 export async function tryHistories(
   atLeast: number,

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import { startWebhook } from '../integration/alerts/webhook.ts';
-import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
+import { ANY_DAY_ENVIRONMENT } from './check-rules.ts';
 import { createMigratedDatabase } from './database.ts';
 import { openFolder, replaceFile } from './for-tests.ts';
 import { PATIENCE_MS } from './patience.ts';

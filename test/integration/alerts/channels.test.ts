@@ -22,7 +22,7 @@ import {
 } from '../../../src/features/alerts/deliveries.sql.ts';
 import type { OpenItems } from '../../../src/features/home/open-items.ts';
 import { forFile } from '../../support/for-tests.ts';
-import { createTestLog, type TestLog } from '../console/console-world.ts';
+import { recordingLogger } from '../../support/logger.ts';
 import { ALERTS_ONLY, openAlertTable, raiseAlert, resolveAlerts, STYLE } from './alert-table.ts';
 import { MAIL_PASSWORD, type MailServer, startMailServer } from './receivers.ts';
 import { startWebhook, TOKEN, type Webhook } from './webhook.ts';
@@ -31,9 +31,9 @@ const table = forFile(openAlertTable);
 let slack: Webhook;
 let teams: Webhook;
 let mail: MailServer;
-let log: TestLog;
+let log: ReturnType<typeof recordingLogger>;
 beforeEach(async () => {
-  log = createTestLog();
+  log = recordingLogger();
   await table.clear();
   [slack, teams] = [await startWebhook(), await startWebhook()];
   mail = await startMailServer();
@@ -264,9 +264,10 @@ test('neither the log nor a message has an address or a password', async () => {
     from: 'a@example.com',
     to: ['b@example.com'],
   });
-  const { logger, text } = log;
+  const { logger } = log;
   const { database } = table;
   await deliverMessages({ ...ALERTS_ONLY, database, logger, channels: [...closed, email] }, signal);
+  const text = () => JSON.stringify(log.log);
   expect(text().match(/ECONNREFUSED/g)).toHaveLength(2);
   expect(text()).toContain('EAUTH');
   for (const isFaulty of [true, false]) {

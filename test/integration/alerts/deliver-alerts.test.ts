@@ -17,7 +17,7 @@ import {
   recordDelivery,
 } from '../../../src/features/alerts/deliveries.sql.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { createTestLog, type TestLog } from '../console/console-world.ts';
+import { recordingLogger } from '../../support/logger.ts';
 import {
   ALERTS_ONLY,
   openAlertTable,
@@ -30,9 +30,9 @@ import { type ReceivedAlert, startWebhook, type Webhook } from './webhook.ts';
 
 const table = forFile(openAlertTable);
 let webhook: Webhook;
-let log: TestLog;
+let log: ReturnType<typeof recordingLogger>;
 beforeEach(async () => {
-  log = createTestLog();
+  log = recordingLogger();
   await table.clear();
   webhook = await startWebhook();
   return () => webhook.close();
@@ -254,16 +254,16 @@ test('without a webhook an alert is logged once, by one process, when it is rais
   const nowhere = { url: null };
   await Promise.all([deliver(nowhere), deliver({ ...nowhere, database: table.other })]);
   await deliver(nowhere);
-  expect(log.lines()).toEqual([
+  expect(log.log).toEqual([
     expect.objectContaining({ level: 40, msg: 'alert raised', kind: 'day_held', pullId: '12' }),
   ]);
   expect(await readAlerts(table.database)).toMatchObject([{ delivered: false, open: true }]);
 
-  log = createTestLog();
+  log = recordingLogger();
   await resolveAlerts(table.database, 'day_held');
   await deliver(nowhere);
   await deliver(nowhere);
-  expect(log.lines()).toEqual([
+  expect(log.log).toEqual([
     expect.objectContaining({ level: 30, msg: 'alert resolved', kind: 'day_held' }),
   ]);
 });

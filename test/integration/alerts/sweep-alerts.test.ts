@@ -99,19 +99,19 @@ test('sweeps that are missing for two slots are an alert, on a ledger that is ol
 
 /** A platform whose two filters say different things of DAY. */
 function contradict(inSweeps: readonly string[] | null): void {
-  if (inSweeps === null) {
-    world.sandbox.setRawBody(DAY, null);
-    return;
-  }
+  const { faults } = world.sandbox;
+  faults.clear();
+  if (inSweeps === null) return;
   const texts = titlesOf(inSweeps, { date: DAY });
   const others = DATES.slice(1).flatMap((date) => titlesOf([...'abcdefgh'], { date }));
-  world.sandbox.setRawBody(DAY, { body: `{"titles":[${[...texts, ...others].join()}]}` });
+  const body = `{"titles":[${[...texts, ...others].join()}]}`;
+  faults.add({ kind: 'body', body, date: DAY, times: 'forever' });
 }
 
 async function pullAndLink(report: DoneSweep): Promise<void> {
   for (const { date } of report.differences) {
-    // The raw body is the answer to both filters.
-    world.sandbox.setRawBody(DAY, null);
+    // The body is the answer to both filters.
+    world.sandbox.faults.clear();
     const { pullId } = await world.pull(date);
     await world.database.prisma.$executeRaw`
       UPDATE conciliation.sweep_difference SET pull_id = ${pullId}

@@ -15,17 +15,17 @@ import {
 } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
+import { recordingLogger } from '../../support/logger.ts';
 import { openCertifiedWorld } from '../../support/oidc-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { DAY, openPullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
-import { createTestLog } from './console-world.ts';
 
 const PAGE = '/account/second-factor';
 const NEW = 'outra frase bem diferente';
 
 const world = forFile(openPullWorld);
-const log = createTestLog();
+const log = recordingLogger();
 const options = { logger: log.logger, trustedProxies: ['127.0.0.0/8'] };
 const console = forFile(() => openConsole(world.database, options));
 /** A console that requires a second factor, over the same database. */
@@ -75,11 +75,7 @@ const withCookie = (cookie: string, client = console.visitor()) => {
   client.cookies.set('conciliation', cookie);
   return client;
 };
-const events = () =>
-  log
-    .lines()
-    .filter(({ user }) => user === name)
-    .map(({ event }) => event);
+const events = () => log.log.filter(({ user }) => user === name).map(({ event }) => event);
 
 describe('a user who changes their own password', () => {
   test('keeps this session under another token, and no other session', async () => {
@@ -97,7 +93,7 @@ describe('a user who changes their own password', () => {
     const audited = { actor: name, action: 'user.own_password' };
     expect(await world.database.prisma.auditEntry.count({ where: audited })).toBe(1);
     const logged = { event: 'password_changed', user: name, address: addressOf() };
-    expect(log.lines()).toContainEqual(expect.objectContaining(logged));
+    expect(log.log).toContainEqual(expect.objectContaining(logged));
   });
 
   test('has to know the present one', async () => {

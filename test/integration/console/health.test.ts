@@ -19,10 +19,10 @@ import { openConsole } from '../../support/console-client.ts';
 import { createTestDatabase, openAnother } from '../../support/database.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { recordingLogger } from '../../support/logger.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { pause } from '../../support/pull-world.ts';
-import { createTestLog } from './console-world.ts';
 
 const world = worldOfFile();
 
@@ -106,7 +106,7 @@ test('a COMMIT without an answer is reported while it lasts', async () => {
 
 // Within the time limit.
 test.each(['refuse', 'hang'] as const)('a lost database, and its return: %s', async (fault) => {
-  const { logger, lines } = createTestLog();
+  const { logger, log } = recordingLogger();
   const database = openAnother(proxy.url, { logger });
   const console = await startConsole({
     logger,
@@ -130,7 +130,7 @@ test.each(['refuse', 'hang'] as const)('a lost database, and its return: %s', as
   expect((await console.get('/healthz')).status).toBe(200);
 
   const { password, port } = new URL(proxy.url);
-  const logged = JSON.stringify(lines().filter(({ msg }) => msg !== 'console listening'));
+  const logged = JSON.stringify(log.filter(({ msg }) => msg !== 'console listening'));
   for (const secret of [password, port].filter((text) => text !== '')) {
     expect(down.text + logged).not.toContain(secret);
   }
@@ -159,7 +159,7 @@ test('a scheduler is ready from its first tick until it misses three', async () 
 });
 
 test('the error of a check is neither returned nor logged, but the failure is logged once', async () => {
-  const { logger, lines } = createTestLog();
+  const { logger, log } = recordingLogger();
   let fails = true;
   const run = async () => {
     if (fails) throw new Error('password canary of CANARY LTDA');
@@ -174,8 +174,8 @@ test('the error of a check is neither returned nor logged, but the failure is lo
   fails = false;
   await console.get('/readyz');
   await console.get('/readyz');
-  expect(lines().map(({ msg }) => msg)).toEqual(['console listening', 'not ready', 'ready again']);
-  expect(JSON.stringify(lines())).not.toMatch(/canary/i);
+  expect(log.map(({ msg }) => msg)).toEqual(['console listening', 'not ready', 'ready again']);
+  expect(JSON.stringify(log)).not.toMatch(/canary/i);
 });
 
 test('a check that hangs is over when its time is, and is not asked a second time meanwhile', async () => {
@@ -212,7 +212,7 @@ test('every answer carries the security headers, refusals too', async () => {
 });
 
 test('an error inside answers nothing of itself, and is logged without its message', async () => {
-  const { logger, lines } = createTestLog();
+  const { logger, log } = recordingLogger();
   const registry = new Registry();
   const collect = () => {
     throw new Error('duplicate key (52998224725)');
@@ -223,8 +223,8 @@ test('an error inside answers nothing of itself, and is logged without its messa
   const told = { code: 'INTERNAL', message: 'the request failed; the log has more' };
   expect([answer.status, answer.json()]).toEqual([500, told]);
   const logged = { msg: 'request failed', route: '/metrics', method: 'GET' };
-  expect(lines()).toContainEqual(expect.objectContaining(logged));
-  expect(JSON.stringify(lines())).not.toContain('52998224725');
+  expect(log).toContainEqual(expect.objectContaining(logged));
+  expect(JSON.stringify(log)).not.toContain('52998224725');
 });
 
 test('a port that is taken is a fault of the configuration', async () => {

@@ -12,9 +12,9 @@ import { openAnother } from '../../support/database.ts';
 import { clientOfFile } from '../../support/file-world.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
+import { recordingLogger } from '../../support/logger.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
 import { PASSWORD, setPassword } from '../../support/second-factor.ts';
-import { createTestLog, type TestLog } from './console-world.ts';
 
 const PROXY = '127.0.0.0/8';
 const ADDRESS = '192.0.2.1';
@@ -36,10 +36,10 @@ beforeAll(async () => {
     CREATE TRIGGER stop_the_clock BEFORE INSERT ON conciliation.sign_in_limit
       FOR EACH ROW EXECUTE FUNCTION public.stop_the_clock()`);
 });
-let log: TestLog;
+let log: ReturnType<typeof recordingLogger>;
 /** A separate one for each test, because a console counts the sign-in attempts. */
 const console = forTest(() => {
-  log = createTestLog();
+  log = recordingLogger();
   return openConsole(world.database, { logger: log.logger, trustedProxies: [PROXY] });
 });
 let lastEntry: bigint;
@@ -214,8 +214,7 @@ test.each([
 });
 
 const events = () =>
-  log
-    .lines()
+  log.log
     .filter((line) => 'event' in line)
     .map(({ event, address, user, method, route }) => [event, address, user, `${method} ${route}`]);
 
@@ -347,7 +346,7 @@ test('sign-ins are in both logs with the address, and never with the typed text'
     ['visitor', 'session.refused', { address: ADDRESS }],
     ['ana', 'session.start', { address: ADDRESS, session: expect.any(String) }],
   ]);
-  const written = JSON.stringify([log.lines(), await entries()]);
+  const written = JSON.stringify([log.log, await entries()]);
   for (const secret of ['typed', PASSWORD, 'ana@example.com']) {
     expect(written).not.toContain(secret);
   }
@@ -405,5 +404,5 @@ test('refused actions of roles and keys are in the log, and so are invalid keys'
     ['access_refused', ADDRESS, expect.stringMatching(/^key \d+$/), 'GET /api/export'],
     ['key_refused', ADDRESS, null, 'GET /api/status'],
   ]);
-  expect(JSON.stringify(log.lines())).not.toMatch(/conciliation_|name of a person/);
+  expect(JSON.stringify(log.log)).not.toMatch(/conciliation_|name of a person/);
 });

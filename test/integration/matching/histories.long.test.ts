@@ -1,17 +1,18 @@
 /** Random histories: titles, payables and decisions of people change in any order between runs. */
 import { expect, test } from 'vitest';
+import { createSeededRandom, type SeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 
-import { numbersFrom, tryHistories } from '../../support/random-runs.ts';
+import { tryHistories } from '../../support/random-runs.ts';
 
 const STEPS = 4;
 
 const world = worldOfFile();
 
-type Next = ReturnType<typeof numbersFrom>;
+type Next = SeededRandom;
 
 interface Row {
   readonly id: bigint;
@@ -110,7 +111,7 @@ function expectRunWasRight(before: readonly Row[], after: readonly Row[]): void 
 let ended = 0;
 let sums = 0;
 async function playHistory(seed: number): Promise<void> {
-  const next = numbersFrom(seed);
+  const next = createSeededRandom(String(seed));
   await clearMatching(world.database);
   for (let step = 0; step < STEPS; step += 1) {
     const change = step === 0 ? 3 : next(4);
@@ -140,7 +141,7 @@ async function playHistory(seed: number): Promise<void> {
 
 test('in any history each match is unique and justified, and no decision is changed', async () => {
   // Few histories have a match of sums; this one does.
-  await playHistory(52);
+  await playHistory(39);
   const histories = await tryHistories(30, playHistory);
   expect(ended).toBeGreaterThan(histories / 4);
   expect(sums).toBeGreaterThan(0);

@@ -3,12 +3,13 @@
  * beside payables of others that are near. Made from docs/matching.md alone, and without the statements of the program.
  */
 import { expect, test } from 'vitest';
+import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { readProposals } from '../../../src/features/matching/proposals.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, pullTitles } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
-import { amountOf, numbersFrom } from '../../support/random-runs.ts';
+import { amountOf } from '../../support/random-runs.ts';
 
 const world = worldOfFile();
 
@@ -53,7 +54,7 @@ const thirds = (cents: number, less = 0) => {
 };
 
 function makeTruth(seed: number, hasDecoys: boolean) {
-  const next = numbersFrom(seed);
+  const next = createSeededRandom(String(seed));
   const truth = new Map<string, { readonly fault: Fault; readonly keys: readonly string[] }>();
   const titles: { uid: string; value: string; code: string; dueDate: string }[] = [];
   const payables: PayableFields[] = [];

@@ -8,7 +8,7 @@ import { runMatching } from '../../../src/features/matching/run-matching.sql.ts'
 import { worldOfFile } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY } from '../../support/pull-world.ts';
-import { amountOf, numbersFrom, shuffled } from '../../support/random-runs.ts';
+import { amountOf, shuffled } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TITLES = 1500;
@@ -43,7 +43,7 @@ const CODES = { mapped: '01', unmapped: '02', blank: '' } as const;
 
 /** Titles, and payables of an ERP that agrees with most of them. */
 function makeWorld(seed: number) {
-  const next = numbersFrom(seed);
+  const next = createSeededRandom(String(seed));
   const titles: MadeTitle[] = [];
   const payables: MadePayable[] = [];
   /** Named by the CNPJ, mostly; some rows by a code. */

@@ -22,7 +22,6 @@ import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { openPlatform } from '../../support/platform-client.ts';
 import { freshDays } from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
-import type { RawBody } from '../../support/sandbox/sandbox.ts';
 
 const world = worldOfFile();
 const administrator = clientOfFile(() => world.databaseUrl);
@@ -85,10 +84,7 @@ async function attempt(date: CivilDate): Promise<string> {
 
 test('a canary is heard where it may sing: in titles, rejects and the errors of the driver', async () => {
   const date = freshDay();
-  world.sandbox.setDayTexts(date, [
-    ...titlesOn(date),
-    canaryTitle({ date, more: ',"billingFee":1' }).replace('100.00', '"kanari"'),
-  ]);
+  world.sandbox.setDayTexts(date, [...titlesOn(date), canaryTitle({ date, value: '"kanari"' })]);
   expect(await attempt(date)).toBe('merged');
   const { rows } = await administrator.query(
     `SELECT (SELECT string_agg(to_jsonb(title)::text, '') FROM conciliation.title) AS titles,
@@ -148,17 +144,14 @@ test('unknown fields are recorded by name and type, without their values', async
 describe('an answer that is not the documented one', () => {
   const singing = '{"message":"kanari 11144477735"}';
   const document = (date: CivilDate) => `{"titles":[${titlesOn(date).join(',')}]}`;
-  test.each<[string, (date: CivilDate) => RawBody]>([
+  test.each<[string, (date: CivilDate) => { body: string; contentType?: string }]>([
     ['an error object', () => ({ body: singing })],
-    [
-      'a strange content type',
-      () => ({ body: singing, headers: { 'content-type': '"kanari 11144477735"' } }),
-    ],
+    ['a strange content type', () => ({ body: singing, contentType: '"kanari 11144477735"' })],
     ['text after the document', (date) => ({ body: `${document(date)} kanari` })],
     [
       'a broken title',
       (date) => ({
-        body: document(date).replace('"kanari bank agent"', '"kanari bank agent" kanari'),
+        body: document(date).replace('"kanari bank"', '"kanari bank" kanari'),
       }),
     ],
     [
@@ -167,7 +160,7 @@ describe('an answer that is not the documented one', () => {
     ],
   ])('as %s', async (_, bodyOn) => {
     const date = freshDay();
-    world.sandbox.setRawBody(date, bodyOn(date));
+    world.sandbox.faults.add({ kind: 'body', date, ...bodyOn(date) });
     expect(await attempt(date)).toBe('PLATFORM_CONTRACT');
     await expectCleanLedger(administrator, secrets);
   });

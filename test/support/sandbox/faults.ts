@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { type Answer, bytesAnswer, JSON_TYPE } from '../../../src/demo/sandbox.ts';
@@ -10,6 +11,9 @@ interface Scope {
   readonly times?: number | 'forever';
 }
 
+/** A function returns a body of any length, chunk by chunk, again for every request. */
+export type RawBody = string | Uint8Array | (() => Iterable<Uint8Array>);
+
 export type Operation = 'conciliation' | 'providers';
 
 /**
@@ -21,16 +25,13 @@ export type Fault = Scope &
     | {
         readonly kind: 'status';
         readonly status: number;
+        /** Names in lower case. */
         readonly headers?: Readonly<Record<string, string>>;
         readonly body?: string;
         readonly contentType?: string;
       }
-    /** 200 with this body. */
-    | {
-        readonly kind: 'body';
-        readonly body: string;
-        readonly contentType?: string;
-      }
+    /** 200 with this body, byte for byte. */
+    | { readonly kind: 'body'; readonly body: RawBody; readonly contentType?: string }
     /** Silence for this time, then the regular answer. */
     | { readonly kind: 'latency'; readonly latencyMs: number }
     /** The head and this many bytes, then silence on an open connection, and the rest once `until` is resolved. */
@@ -50,12 +51,12 @@ export type Fault = Scope &
 
 /** The faults in the order in which requests use them. */
 export class FaultPlan {
-  #waiting: { readonly fault: Fault; timesLeft: number }[] = [];
+  #waiting: Fault[] = [];
 
   add(...faults: readonly Fault[]): void {
     for (const fault of faults) {
       const { times = 1 } = fault;
-      this.#waiting.push({ fault, timesLeft: times === 'forever' ? Infinity : times });
+      this.#waiting.push(...Array<Fault>(times === 'forever' ? 1 : times).fill(fault));
     }
   }
 
@@ -65,15 +66,14 @@ export class FaultPlan {
 
   /** Returns the first fault that applies to this request, and uses it once. */
   take(operation: Operation, dates: readonly string[]): Fault | null {
-    const found = this.#waiting.find(
-      ({ fault }) =>
-        (fault.operation === undefined || fault.operation === operation) &&
+    const at = this.#waiting.findIndex(
+      (fault) =>
+        (fault.operation ?? operation) === operation &&
         (fault.date === undefined || dates.includes(fault.date)),
     );
-    if (found === undefined) return null;
-    found.timesLeft -= 1;
-    if (found.timesLeft === 0) this.#waiting = this.#waiting.filter((entry) => entry !== found);
-    return found.fault;
+    const found = this.#waiting[at] ?? null;
+    if (found !== null && found.times !== 'forever') this.#waiting.splice(at, 1);
+    return found;
   }
 }
 
@@ -90,95 +90,65 @@ export function standsIn(fault: Fault | null): boolean {
 
 /**
  * Sends the answer with the fault applied. This is the only function that turns faults into bytes.
- * It writes to the response itself, because a framework would repair the faults. `onHead` is called
- * when the head was sent. Resolves when the system has all bytes or the client has disconnected.
+ * It writes to the response itself, because a framework would repair the faults. Resolves when the system has all
+ * bytes or the client has disconnected.
  */
 export async function sendAnswer(
   response: ServerResponse,
   answer: Answer,
   fault: Fault | null,
-  onHead: (status: number) => void,
 ): Promise<void> {
   const gone = new AbortController();
+  const { signal } = gone;
   response.once('close', () => gone.abort());
   try {
-    if (fault?.kind === 'latency') await delay(fault.latencyMs, undefined, { signal: gone.signal });
-    const spoilt = withFault(answer, fault, gone.signal);
+    if (fault?.kind === 'latency') await delay(fault.latencyMs, undefined, { signal });
+    const spoilt = withFault(answer, fault, signal);
     response.writeHead(spoilt.status, spoilt.headers);
     response.flushHeaders();
-    onHead(spoilt.status);
-    await writeBody(response, spoilt.body, byteLimit(fault), gone.signal);
-    await finish(response, fault);
+    for await (const chunk of spoilt.body) {
+      await write(response, chunk, signal);
+      // With a fast reader no write ever waits, and other requests would get no turn.
+      await nextTurn();
+    }
+    if (fault?.kind !== 'cut') response.end();
+    else if (fault.how === 'end') response.socket?.destroySoon();
+    else {
+      await delay(RESET_DELAY_MS);
+      response.socket?.resetAndDestroy();
+    }
   } catch (error) {
-    const isClientGone = gone.signal.aborted || (response.socket?.destroyed ?? true);
+    const isClientGone = signal.aborted || (response.socket?.destroyed ?? true);
     response.destroy();
     if (!isClientGone) throw error;
   }
 }
 
-/** Applies the fault to the head and the content of the answer, and `finish` to its end. */
+/** Applies the fault to the head and the content of the answer. */
 function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): Answer {
   switch (fault?.kind) {
     case 'status': {
       const message = JSON.stringify({ status: fault.status, message: 'a fault on demand' });
-      const contentType = { 'content-type': fault.contentType ?? JSON_TYPE };
-      const headers = { ...contentType, ...lowerCaseNames(fault.headers ?? {}) };
+      const headers = { 'content-type': fault.contentType ?? JSON_TYPE, ...fault.headers };
       return bytesAnswer(fault.status, fault.body ?? message, headers);
     }
     case 'body': {
-      const bytes = Buffer.from(fault.body);
-      return bytesAnswer(200, bytes, { 'content-type': fault.contentType ?? JSON_TYPE });
+      const body = typeof fault.body === 'function' ? fault.body() : [Buffer.from(fault.body)];
+      return { status: 200, headers: { 'content-type': fault.contentType ?? JSON_TYPE }, body };
     }
     case 'drip':
       return { ...answer, body: drip(answer.body, fault.bytes, fault.everyMs, signal) };
-    case 'stall':
-      return fault.until === undefined
-        ? answer
-        : { ...answer, body: pausing(answer.body, fault.afterBytes, fault.until) };
+    case 'stall': {
+      // For ever, unless told: until the client or the sandbox closes the connection.
+      const until = async () => fault.until ?? once(new EventEmitter(), 'never', { signal });
+      return { ...answer, body: pausing(answer.body, fault.afterBytes, until) };
+    }
     case 'cut': {
       const { 'content-length': _, ...headers } = answer.headers;
-      return { ...answer, headers };
+      return { ...answer, headers, body: beginning(answer.body, fault.afterBytes) };
     }
     default:
       return answer;
-  }
-}
-
-async function finish(response: ServerResponse, fault: Fault | null): Promise<void> {
-  if (fault?.kind === 'cut') {
-    if (fault.how === 'end') {
-      response.socket?.destroySoon();
-      return;
-    }
-    await delay(RESET_DELAY_MS);
-    response.socket?.resetAndDestroy();
-  } else if (fault?.kind !== 'stall' || fault.until !== undefined) {
-    // A stalled answer stays open until the client or the sandbox closes it.
-    response.end();
-  }
-}
-
-function byteLimit(fault: Fault | null): number {
-  if (fault?.kind === 'cut') return fault.afterBytes;
-  if (fault?.kind === 'stall' && fault.until === undefined) return fault.afterBytes;
-  return Number.POSITIVE_INFINITY;
-}
-
-async function writeBody(
-  response: ServerResponse,
-  body: Answer['body'],
-  limitBytes: number,
-  signal: AbortSignal,
-): Promise<void> {
-  let leftBytes = limitBytes;
-  if (leftBytes === 0) return;
-  for await (const chunk of body) {
-    const part = chunk.length > leftBytes ? chunk.subarray(0, leftBytes) : chunk;
-    leftBytes -= part.length;
-    await write(response, part, signal);
-    if (leftBytes === 0) return;
-    // With a fast reader no write ever waits, and other requests would get no turn.
-    await nextTurn();
   }
 }
 
@@ -196,10 +166,19 @@ function write(response: ServerResponse, bytes: Uint8Array, signal: AbortSignal)
   });
 }
 
+async function* beginning(body: Answer['body'], bytes: number): AsyncGenerator<Uint8Array, void> {
+  let leftBytes = bytes;
+  for await (const chunk of body) {
+    if (leftBytes > 0) yield chunk.subarray(0, leftBytes);
+    leftBytes -= chunk.length;
+    if (leftBytes <= 0) return;
+  }
+}
+
 async function* pausing(
   body: Answer['body'],
   afterBytes: number,
-  until: Promise<unknown>,
+  until: () => Promise<unknown>,
 ): AsyncGenerator<Uint8Array, void> {
   let leftBytes = afterBytes;
   for await (const chunk of body) {
@@ -209,7 +188,7 @@ async function* pausing(
       continue;
     }
     yield chunk.subarray(0, leftBytes);
-    await until;
+    await until();
     yield chunk.subarray(leftBytes);
     leftBytes = Number.POSITIVE_INFINITY;
   }
@@ -227,10 +206,4 @@ async function* drip(
       await delay(everyMs, undefined, { signal });
     }
   }
-}
-
-function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-  );
 }

@@ -5,7 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { addDays, type CivilDate, daysBetween } from '../../../src/base/values/business-day.ts';
+import {
+  type CivilDate,
+  datesBetween,
+  daysBetween,
+} from '../../../src/base/values/business-day.ts';
 import { parseTaxId } from '../../../src/base/values/tax-id.ts';
 import {
   type Answer,
@@ -18,12 +22,17 @@ import {
   FIRST_SYNTHETIC_DATE,
   SyntheticDays,
 } from '../../../src/demo/sandbox.ts';
-import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
+import {
+  SyntheticTitles,
+  type SyntheticTitlesOptions,
+} from '../../../src/demo/synthetic-titles.ts';
 import { FaultPlan, sendAnswer, standsIn } from './faults.ts';
 
 const MAX_PROVIDERS_PER_REQUEST = 100;
 
 const Text = Type.String({ minLength: 1 });
+const optionalTexts = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, Type.Optional(Type.String())]));
 
 /**
  * The documented types. The required fields are not documented; a provider needs at least these
@@ -42,30 +51,19 @@ const ProviderSchema = Type.Object({
   accounts: Type.Optional(
     Type.Array(
       Type.Object({
-        bankNumber: Type.Optional(Type.String()),
-        agencyNumber: Type.Optional(Type.String()),
-        accountNumber: Type.Optional(Type.String()),
-        accountDigit: Type.Optional(Type.String()),
-        type: Type.Optional(Type.String()),
+        ...optionalTexts('bankNumber', 'agencyNumber', 'accountNumber', 'accountDigit', 'type'),
         defaultAccount: Type.Optional(Type.Boolean()),
       }),
     ),
   ),
 });
 
-const BatchSchema = Type.Object({ providers: Type.Array(Type.Unknown()) });
-
 type RegisteredProvider = Type.Static<typeof ProviderSchema>;
 
 const providerValidator = Compile(ProviderSchema);
-const batchValidator = Compile(BatchSchema);
-
-interface Outcome {
-  readonly index: number;
-  readonly externalId: string | null;
-  readonly status: 'CREATED' | 'UPDATED' | 'REJECTED';
-  readonly message?: string;
-}
+const batchValidator = Compile(
+  Type.Object({ providers: Type.Array(Type.Unknown(), { maxItems: MAX_PROVIDERS_PER_REQUEST }) }),
+);
 
 /**
  * The platform's providers: created or updated by `externalId`. A tax identifier belongs to one of them only.
@@ -73,149 +71,100 @@ interface Outcome {
 class ProviderRegistry {
   /** What a batch with an invalid provider does: whether its valid ones are applied. */
   appliesValid = false;
-  readonly #byExternalId = new Map<string, RegisteredProvider>();
-  /** May contain a provider that has changed its number since; `#holder` checks its present one. */
-  readonly #lastHolder = new Map<string, string>();
-
-  get byExternalId(): ReadonlyMap<string, RegisteredProvider> {
-    return this.#byExternalId;
-  }
-
-  /** Answers one `POST /api/providers` with the parsed body. */
-  receive(body: unknown): Answer {
-    if (!batchValidator.Check(body)) return errorAnswer(400, 'providers must be an array');
-    if (body.providers.length > MAX_PROVIDERS_PER_REQUEST) {
-      return errorAnswer(400, `at most ${MAX_PROVIDERS_PER_REQUEST} providers a request`);
-    }
-    const staged = new Map<string, RegisteredProvider>();
-    const outcomes = body.providers.map((item, index) => this.#stage(item, index, staged));
-    return this.#settle(outcomes, staged);
-  }
+  readonly byExternalId = new Map<string, RegisteredProvider>();
 
   /**
-   * Applies the batch and answers. The documentation shows neither the body of a 200 nor whether a batch with an
-   * invalid provider has an effect; here the body is empty.
+   * Answers one `POST /api/providers` with the parsed body. The documentation shows neither the body of a 200 nor
+   * whether a batch with an invalid provider has an effect; here the body is empty.
    */
-  #settle(outcomes: readonly Outcome[], staged: ReadonlyMap<string, RegisteredProvider>): Answer {
-    const errors = outcomes.filter(({ status }) => status === 'REJECTED');
-    if (errors.length > 0) {
-      if (this.appliesValid) this.#apply(staged);
-      return bytesAnswer(
-        400,
-        JSON.stringify({ status: 400, message: 'providers were refused', errors }),
-      );
+  receive(body: unknown): Answer {
+    if (!batchValidator.Check(body)) return errorAnswer(400, 'providers must be a short array');
+    const staged = new Map<string, RegisteredProvider>();
+    const errors = body.providers.flatMap((item, index) => {
+      const fault = this.#stage(item, staged);
+      return fault === null ? [] : { index, status: 'REJECTED', ...fault };
+    });
+    if (errors.length === 0 || this.appliesValid) {
+      for (const [externalId, provider] of staged) this.byExternalId.set(externalId, provider);
     }
-    this.#apply(staged);
-    return bytesAnswer(200, '{}');
+    if (errors.length === 0) return bytesAnswer(200, '{}');
+    const refusal = { status: 400, message: 'providers were refused', errors };
+    return bytesAnswer(400, JSON.stringify(refusal));
   }
 
-  #stage(item: unknown, index: number, staged: Map<string, RegisteredProvider>): Outcome {
-    const reject = (externalId: string | null, message: string): Outcome => ({
-      index,
-      externalId,
-      status: 'REJECTED',
-      message,
-    });
+  /** Returns why a provider is refused; null: it is staged. */
+  #stage(item: unknown, staged: Map<string, RegisteredProvider>) {
     if (!providerValidator.Check(item)) {
       const field = providerValidator.Errors(item)[0]?.instancePath || '/';
-      return reject(null, `invalid data format at ${field}`);
+      return { externalId: null, message: `invalid data format at ${field}` };
     }
     const { externalId } = item;
-    const taxId = parseTaxId(item.identificationNumber);
-    if (taxId === null) return reject(externalId, 'identificationNumber is no valid CPF or CNPJ');
-    const holder = this.#holder(taxId.digits, staged);
-    if (holder !== null && holder !== externalId) {
-      return reject(externalId, 'identificationNumber exists under a different externalId');
+    const digits = parseTaxId(item.identificationNumber)?.digits;
+    if (digits === undefined) {
+      return { externalId, message: 'identificationNumber is no valid CPF or CNPJ' };
     }
-    const isKnown = staged.has(externalId) || this.#byExternalId.has(externalId);
-    staged.set(externalId, { ...item, identificationNumber: taxId.digits });
-    return { index, externalId, status: isKnown ? 'UPDATED' : 'CREATED' };
-  }
-
-  #holder(digits: string, staged: ReadonlyMap<string, RegisteredProvider>): string | null {
-    for (const provider of staged.values()) {
-      if (provider.identificationNumber === digits) return provider.externalId;
+    const all = new Map([...this.byExternalId, ...staged]).values();
+    if ([...all].some((it) => it.identificationNumber === digits && it.externalId !== externalId)) {
+      return { externalId, message: 'identificationNumber exists under a different externalId' };
     }
-    const last = this.#lastHolder.get(digits);
-    if (last === undefined || staged.has(last)) return null;
-    return this.#byExternalId.get(last)?.identificationNumber === digits ? last : null;
-  }
-
-  #apply(staged: ReadonlyMap<string, RegisteredProvider>): void {
-    for (const [externalId, provider] of staged) {
-      this.#byExternalId.set(externalId, provider);
-      this.#lastHolder.set(provider.identificationNumber, externalId);
-    }
+    staged.set(externalId, { ...item, identificationNumber: digits });
+    return null;
   }
 }
 
-export interface SandboxOptions {
+interface SandboxOptions extends Partial<SyntheticTitlesOptions> {
   /** Default: any free port. */
   readonly port?: number;
-  /** The same seed gives the same titles on every machine. */
-  readonly seed?: number | string;
-  /** Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a fifth. */
-  readonly titlesPerDay?: number;
-  /** Whether days are restated with age (see `SyntheticTitles`); default true. */
-  readonly restate?: boolean;
   /** The platform's clock, which decides the date of today. */
   readonly now?: () => Date;
 }
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-export interface LoggedRequest {
-  readonly method: string;
+interface LoggedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  readonly at: Date;
   /** 0 until the head of the answer is sent. */
   readonly status: number;
 }
 
-/** A complete answer with titles, byte for byte, for tests with hostile answers. */
-export interface RawBody {
-  /** A function returns a body of any length, chunk by chunk, again for every request. */
-  readonly body: string | Uint8Array | (() => Iterable<Uint8Array>);
-  /** Names in lower case; default: `content-type: application/json`. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Default 200. */
-  readonly status?: number;
-}
-
-const MAX_LOGGED_REQUESTS = 10_000;
-
-export async function startSandbox(options: SandboxOptions = {}) {
+export async function startSandbox({
+  port = 0,
+  now = () => new Date(),
+  ...titles
+}: SandboxOptions = {}) {
   const tokens = new Set<string>();
-  const synthetic = new SyntheticTitles({
-    seed: String(options.seed ?? 'sandbox'),
-    titlesPerDay: options.titlesPerDay ?? DEFAULT_TITLES_PER_DAY,
-    restate: options.restate ?? true,
-  });
-  const days = new DayBook(synthetic, options.now ?? (() => new Date()));
-  const rawBodies = new Map<string, RawBody>();
+  const defaults = { seed: 'sandbox', titlesPerDay: DEFAULT_TITLES_PER_DAY, restate: true };
+  const synthetic = new SyntheticTitles({ ...defaults, ...titles });
+  const syntheticDays = new SyntheticDays(synthetic, now);
+  /** The titles as JSON texts, or their number. */
+  const overrides = new Map<CivilDate, readonly string[] | number>();
+  /** The synthetic titles of each date, unless the day was set. A day that was set may be any date. */
+  const days: Days = {
+    titlesOn(date) {
+      const override = overrides.get(date);
+      if (typeof override !== 'number') return override ?? syntheticDays.titlesOn(date);
+      const ageDays = Math.max(daysBetween(date, syntheticDays.today), 0);
+      return synthetic.titlesOn(date, ageDays, override);
+    },
+    *titlesSince(date) {
+      const usual = datesBetween(FIRST_SYNTHETIC_DATE, syntheticDays.today);
+      const dates = [...new Set([...usual, ...overrides.keys()])].filter((each) => each >= date);
+      for (const each of dates.sort()) yield* days.titlesOn(each);
+    },
+  };
   const providers = new ProviderRegistry();
   const faults = new FaultPlan();
   const requests: LoggedRequest[] = [];
-  const logged = new WeakMap<object, { status: number }>();
-  const answered = (message: object, status: number) =>
-    Object.assign(logged.get(message) ?? {}, { status });
 
   /** A request without a valid token, or one that Fastify refuses, uses up no fault. */
   const exchange: Exchange = (request, reply, regular) => {
-    const isConciliation = request.method === 'GET';
     const { conciliationDate, anticipationDate } = request.query as Record<string, unknown>;
     const dates = [conciliationDate, anticipationDate].filter((value) => typeof value === 'string');
-    const fault = faults.take(isConciliation ? 'conciliation' : 'providers', dates);
-    let answer = standsIn(fault) ? errorAnswer(500, '') : regular();
-    const raw = dates[0] === undefined ? undefined : rawBodies.get(dates[0]);
-    if (isConciliation && answer.status === 200 && raw !== undefined) {
-      const headers = { 'content-type': 'application/json', ...raw.headers };
-      const bytes = typeof raw.body === 'function' ? raw.body() : [Buffer.from(raw.body)];
-      answer = { status: raw.status ?? 200, headers, body: bytes };
-    }
+    const fault = faults.take(request.method === 'GET' ? 'conciliation' : 'providers', dates);
+    const answer = standsIn(fault) ? errorAnswer(500, '') : regular();
     reply.hijack();
-    return sendAnswer(reply.raw, answer, fault, (status) => answered(request.raw, status));
+    return sendAnswer(reply.raw, answer, fault);
   };
 
   const isAuthorized = (header = '') => tokens.has(header.replace(/^Bearer /, ''));
@@ -224,16 +173,17 @@ export async function startSandbox(options: SandboxOptions = {}) {
     receive: (body) => providers.receive(body),
   });
   // Before Fastify, which refuses some requests itself.
-  app.server.prependListener('request', (message) => {
+  app.server.prependListener('request', (message, response) => {
     const { pathname: path, searchParams } = new URL(message.url ?? '', 'http://sandbox');
-    const query = Object.fromEntries(searchParams);
-    const entry = { method: message.method ?? '', path, query, at: new Date(), status: 0 };
-    requests.push(entry);
-    if (requests.length > MAX_LOGGED_REQUESTS) requests.shift();
-    logged.set(message, entry);
+    requests.push({
+      path,
+      query: Object.fromEntries(searchParams),
+      get status() {
+        return response.headersSent ? response.statusCode : 0;
+      },
+    });
   });
-  app.addHook('onSend', async (request, reply) => void answered(request.raw, reply.statusCode));
-  const baseUrl = await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+  const baseUrl = await app.listen({ host: '127.0.0.1', port });
 
   return {
     /** `http://127.0.0.1:<port>`, without a slash at the end. */
@@ -241,11 +191,10 @@ export async function startSandbox(options: SandboxOptions = {}) {
     faults,
     /** By external id; tax identifiers without their mask. */
     providers: providers.byExternalId as ReadonlyMap<string, RegisteredProvider>,
-    /** The latest 10,000 requests. */
     requests: requests as readonly LoggedRequest[],
-    issueToken({ isExpired = false } = {}) {
+    issueToken() {
       const token = randomBytes(32).toString('base64url');
-      if (!isExpired) tokens.add(token);
+      tokens.add(token);
       return token;
     },
     /** What a batch with an invalid provider does; the answer is 400 in both cases. Default: the batch is refused. */
@@ -253,48 +202,20 @@ export async function startSandbox(options: SandboxOptions = {}) {
       providers.appliesValid = onInvalid === 'apply-valid';
     },
     /** Sets the titles of the day as JSON texts, which are sent unchanged; null: synthetic titles. */
-    setDayTexts: (date: CivilDate, titles: readonly string[] | null) =>
-      set(days.overrides, date, titles && [...titles]),
-    /** Sets the number of synthetic titles, before withdrawals with age; null: the usual number. */
-    setDaySize: (date: CivilDate, titleCount: number | null) =>
-      set(days.overrides, date, titleCount),
-    /** Sets the complete answer to requests with the date, in either parameter; null: the regular answer. */
-    setRawBody: (date: CivilDate, raw: RawBody | null) => set(rawBodies, date, raw),
+    setDayTexts(date: CivilDate, titles: readonly string[] | null) {
+      if (titles === null) overrides.delete(date);
+      else overrides.set(date, [...titles]);
+    },
+    /** Sets the number of synthetic titles, before withdrawals with age. */
+    setDaySize: (date: CivilDate, titleCount: number) => overrides.set(date, titleCount),
+    /** Forgets the providers, their rules, the faults and the requests. */
+    reset() {
+      providers.byExternalId.clear();
+      providers.appliesValid = false;
+      faults.clear();
+      requests.length = 0;
+    },
     /** Ends every connection immediately. */
     close: () => app.close(),
   };
-}
-
-function set<Value>(map: Map<string, Value>, date: CivilDate, value: Value | null): void {
-  if (value === null) map.delete(date);
-  else map.set(date, value);
-}
-
-/** The synthetic titles of each date, unless the day was set. A day that was set may be any date. */
-class DayBook implements Days {
-  readonly #synthetic: SyntheticTitles;
-  readonly #days: SyntheticDays;
-  /** The titles as JSON texts, or their number. */
-  readonly overrides = new Map<CivilDate, readonly string[] | number>();
-
-  constructor(synthetic: SyntheticTitles, now: () => Date) {
-    this.#synthetic = synthetic;
-    this.#days = new SyntheticDays(synthetic, now);
-  }
-
-  titlesOn(date: CivilDate): Iterable<string> {
-    const override = this.overrides.get(date);
-    if (typeof override !== 'number') return override ?? this.#days.titlesOn(date);
-    const ageDays = Math.max(daysBetween(date, this.#days.today), 0);
-    return this.#synthetic.titlesOn(date, ageDays, override);
-  }
-
-  *titlesSince(date: CivilDate): Generator<string, void> {
-    const { today } = this.#days;
-    const setDates = [...this.overrides.keys()].filter((set) => set >= date).sort();
-    for (const early of setDates) if (early < FIRST_SYNTHETIC_DATE) yield* this.titlesOn(early);
-    let next = date > FIRST_SYNTHETIC_DATE ? date : FIRST_SYNTHETIC_DATE;
-    for (; next <= today; next = addDays(next, 1)) yield* this.titlesOn(next);
-    for (const late of setDates) if (late > today) yield* this.titlesOn(late);
-  }
 }

@@ -6,9 +6,7 @@ import { readAnswer } from './readers.ts';
 
 /** The titles' bytes, one character a byte; null for an answer that has to be refused. */
 function readByReference(bytes: Buffer): string[] | null {
-  const answer = cutSlowly(bytes);
-  if (answer === null) return null;
-  return answer.titles.map(({ start, end }) => answer.text.slice(start, end));
+  return cutSlowly(bytes)?.map((title) => title.getText()) ?? null;
 }
 
 /** The outcome of an answer, which must be the same wherever its chunks end. */
