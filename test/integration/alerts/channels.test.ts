@@ -195,21 +195,19 @@ test('Slack, Teams and e-mail receive each kind of alert and the digest, as docu
       return mail.mails.find(({ text }) => text.includes(sentence));
     });
     documented.push(`## ${heading}\n`);
+    const suffix = language === 'en' ? '' : ' (pt-BR)';
     for (const [index, received] of raised.entries()) {
       const kind = ALERTS[index]?.kind;
       if (received === undefined) throw new Error(`${kind} was not received`);
       if (kind !== ALERTS[index - 1]?.kind) {
-        documented.push(`### ${kind}${language === 'en' ? '' : ' (pt-BR)'}\n`);
+        documented.push(`### ${kind}${suffix}\n`);
       }
       documented.push(asText(received));
     }
     const [over, last] = mail.mails.slice(-2);
     if (over === undefined || last === undefined) throw new Error('not received');
-    documented.push(
-      `### An alert that is over${language === 'en' ? '' : ' (pt-BR)'}\n`,
-      asText(over),
-    );
-    documented.push(`### The digest${language === 'en' ? '' : ' (pt-BR)'}\n`, asText(last));
+    documented.push(`### An alert that is over${suffix}\n`, asText(over));
+    documented.push(`### The digest${suffix}\n`, asText(last));
     if (language === 'en') {
       const isFirst = (body: unknown) => JSON.stringify(body).includes('"Warning: Pull failed"');
       documented.push('### As Slack receives it\n', asJson(slack.bodies.find(isFirst)));

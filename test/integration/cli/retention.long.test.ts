@@ -43,10 +43,7 @@ const broken = (date: CivilDate, uid: string) =>
 /** A world of two years ago, and of today. */
 async function prepare(): Promise<void> {
   const good = (date: CivilDate, discount = '12.34') => titleText({ date, discount });
-  await pull(CHANGED, good(CHANGED));
-  await pull(CHANGED, good(CHANGED));
-  await pull(CHANGED, good(CHANGED, '5'));
-  await pull(CHANGED, good(CHANGED, '5'));
+  for (const discount of ['12.34', '12.34', '5', '5']) await pull(CHANGED, good(CHANGED, discount));
   await failPull(FAILED);
   await pull(FAILED, good(FAILED));
   await failPull(NEVER_MERGED);
@@ -70,9 +67,7 @@ async function prepare(): Promise<void> {
     UPDATE conciliation.provider_batch SET finished_at = finished_at - interval '2 years';
     UPDATE conciliation.console_session SET expires_at = expires_at - interval '2 years'`);
 
-  await pull(RECENT, good(RECENT));
-  await pull(RECENT, good(RECENT));
-  await pull(RECENT, good(RECENT));
+  for (let times = 0; times < 3; times += 1) await pull(RECENT, good(RECENT));
   await administrator.query(`
     INSERT INTO conciliation.provider_batch (external_ids, http_status, answer, finished_at)
     VALUES ('{P-1}', 200, 'recent answer', now())`);

@@ -10,19 +10,34 @@ const world = worldOfFile();
 
 const nextDay = freshDays();
 
-test.each(FEATURES)('without $name the engine plans, merges and merges again', async (left) => {
-  const features = FEATURES.filter((feature) => feature !== left);
-  const date = nextDay();
-  const parts = { features, withdrawalLimitPercent: 100, checksPlausibility: true };
-  const loaded = await world.serve(date, titlesOf(['a', 'b'], { date }), parts);
-  expect(loaded).toMatchObject({ state: 'merged', inserted: 2 });
-  const restated = await world.serve(date, [titleText({ date, uid: 'a', value: '7.00' })], parts);
-  expect(restated).toMatchObject({ state: 'merged', withdrawn: 2 });
-  const now = new Date();
-  const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
-  const schedule = { slotAt: now, policy, startDate: null, now };
-  await planPulls({ database: world.database, features }, schedule, 1);
-});
+test.each(FEATURES)(
+  'without $name the engine plans, merges and merges again, and the other pages work',
+  async (left) => {
+    const features = FEATURES.filter((feature) => feature !== left);
+    const date = nextDay();
+    const parts = { features, withdrawalLimitPercent: 100, checksPlausibility: true };
+    const loaded = await world.serve(date, titlesOf(['a', 'b'], { date }), parts);
+    expect(loaded).toMatchObject({ state: 'merged', inserted: 2 });
+    const restated = await world.serve(date, [titleText({ date, uid: 'a', value: '7.00' })], parts);
+    expect(restated).toMatchObject({ state: 'merged', withdrawn: 2 });
+    const now = new Date();
+    const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
+    const schedule = { slotAt: now, policy, startDate: null, now };
+    await planPulls({ database: world.database, features }, schedule, 1);
+
+    const console = await openConsole(world.database, { features });
+    onTestFinished(() => console.close());
+    const client = await console.as('reviewer');
+    const isPage = /^GET \/(?!login|logout|link)[^:]*$/;
+    const pages = console.routes.filter((route) => isPage.test(route));
+    const answers = await Promise.all(
+      pages.map(async (route) => ({ route, status: (await client.get(route.slice(4))).status })),
+    );
+    expect(pages.length).toBeGreaterThan(10);
+    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+    expect(console.routes.some((route) => route.endsWith('/openapi.json'))).toBe(true);
+  },
+);
 
 test.each([
   { features: FEATURES, state: 'held' },
@@ -32,19 +47,4 @@ test.each([
   const texts = titleTexts(20, { date });
   const parts = { features, checksPlausibility: true };
   expect(await world.serve(date, [...texts, ...texts], parts)).toMatchObject({ state });
-});
-
-test.each(FEATURES)('without $name the pages of the other features work', async (left) => {
-  const features = FEATURES.filter((feature) => feature !== left);
-  const console = await openConsole(world.database, { features });
-  onTestFinished(() => console.close());
-  const client = await console.as('reviewer');
-  const isPage = /^GET \/(?!login|logout|link)[^:]*$/;
-  const pages = console.routes.filter((route) => isPage.test(route));
-  const answers = await Promise.all(
-    pages.map(async (route) => ({ route, status: (await client.get(route.slice(4))).status })),
-  );
-  expect(pages.length).toBeGreaterThan(10);
-  expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
-  expect(console.routes.some((route) => route.endsWith('/openapi.json'))).toBe(true);
 });

@@ -74,6 +74,8 @@ test.each([
   ['no state', (back: URL) => back.searchParams.delete('state')],
   ['a code that was made up', (back: URL) => back.searchParams.set('code', 'made-up')],
   ['two states', (back: URL) => back.searchParams.append('state', 'second')],
+  ['another issuer', (back: URL) => back.searchParams.set('iss', 'https://evil.example')],
+  ['no issuer', (back: URL) => back.searchParams.delete('iss')],
 ])('an answer with %s signs no user in', async (_, change) => {
   const { account } = await oidc.newPerson();
   const client = oidc.console.visitor();
@@ -167,9 +169,12 @@ test('an unknown answer does not use up the tries, and a link of another site si
   expect((await client.get('/login/oidc', { ...CROSS_SITE, ...headers })).status).toBe(303);
 });
 
-// openid-client checks the other claims.
 test.each([
   ['another nonce', { nonce: 'made-up' }],
+  ['another issuer', { iss: 'https://evil.example' }],
+  ['another audience', { aud: 'another-client' }],
+  ['an audience it shares with another client', { aud: ['conciliation', 'x'], azp: 'x' }],
+  ['an end in the past', { exp: Math.floor(Date.now() / 1000) - 120 }],
   ['another signature', null],
 ])('an ID token with %s signs no user in', async (_, forged) => {
   const { account } = await oidc.newPerson();

@@ -117,6 +117,13 @@ const REFUSED: Record<string, () => Promise<void>> = {
     await alma.post(`/users/${bia}/role`, { role: 'reviewer' });
     expect((await sign(await oidc.console.as('reviewer', bia))).text).toContain(OWN_DECISION);
   },
+  'OIDC identity: the account of one user gets the address of another': async () => {
+    const [one, two] = [await oidc.newPerson(), await oidc.newPerson()];
+    await accept((await oidc.signIn(one.account)).client);
+    const { client } = await oidc.signIn({ ...one.account, email: two.account.email ?? '' });
+    expect((await client.get('/account')).text).toContain(one.name);
+    expect((await sign(client)).text).toContain(OWN_DECISION);
+  },
   'command line: an account decides or signs off': async () => {
     for (const words of 'sign-off,reopen,accept-rejects,release,match,month seal'.split(',')) {
       expect((await conciliation(...words.split(' '), date)).exit, words).toBe(2);
