@@ -140,38 +140,6 @@ test('a day whose titles all wait has one batch without lines, and is alerted on
   expect(await overdue(60_000)).toEqual([]);
 });
 
-test('a title whose line is released does not wait for what the ERP has paid since: it is adjusted as its siblings are', async () => {
-  await pull('a 10 discount=1, a 10 discount=2, b 7');
-  await state('B1 7 order=b');
-  await match();
-  await sign();
-  expect(await lines()).toHaveLength(3);
-  // B is paid after the release, and restated. The line has asked for the payment, so a break says what is wrong.
-  await state('B1 7 order=b paid');
-  await pull('a 10 discount=1, a 10 discount=3, b 7 discount=5');
-  await match();
-  await sign();
-  expect((await lines(3)).sort()).toEqual(['adjust a - 2 3', 'adjust b B1 2 5']);
-  expect((await batches()).at(-1)).toBe('2 0 0');
-});
-
-test('of equal titles, each is released once and with its own payable, whichever waits', async () => {
-  await pull('equal 10, equal 10');
-  const payables = ['A1 10 order=equal', 'A2 10 order=equal'];
-  await state(...payables);
-  expect(await match()).toMatchObject({ matched: 2 });
-  // The first one of the two waits.
-  await state('A1 10 order=equal paid', 'A2 10 order=equal');
-  await sign();
-  await release();
-  const [booked, ...more] = await lines();
-  expect(more).toEqual([]);
-  await state(...payables);
-  await release();
-  expect(await lines()).toEqual([booked, expect.any(String)]);
-  expect((await lines()).sort()).toEqual(['book equal A1 1 12.34', 'book equal A2 1 12.34']);
-});
-
 test('a snapshot that is too old keeps the day from being released', async () => {
   await pull('z 10');
   await state('Z1 10 order=z');

@@ -14,7 +14,7 @@ import {
   sealMonth,
 } from '../../../src/features/review/months/month-seal.sql.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
-import { signDay } from '../../support/days.ts';
+import { findAlterations, repairDay, signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
@@ -59,7 +59,7 @@ beforeAll(async () => {
   await pull(
     LAST,
     titleText({ uid: 'x', date: LAST, value: '10.01' }),
-    titleText({ uid: 'y', date: LAST, value: '10.01' }).replaceAll('11222333000181', FORMER_AGENT),
+    titleText({ uid: 'y', date: LAST, value: '10.01', agent: FORMER_AGENT }),
     titleText({ uid: 'z', date: LAST, value: '10.01' }),
   );
   for (const date of [FIRST, EMPTY, LAST])
@@ -333,6 +333,27 @@ describe('the verifier', () => {
 });
 
 describe('a change after the seal', () => {
+  test.each([
+    "original_value = 99.99, payment_account = '666'",
+    "status = 'withdrawn'",
+    'original_value = 77, content_hash = gen_random_uuid()',
+  ])('outside of the program, which a pull has repaired, is not in the file: %s', async (set) => {
+    const { pool } = world.database;
+    // The next repair is not requested soon after one.
+    await pool.query(
+      `UPDATE conciliation.pull SET finished_at = now() - interval '2 hours' WHERE origin = 'repair'`,
+    );
+    await pool.query(
+      `UPDATE conciliation.title SET ${set} WHERE accepted_date = $1 AND order_uid = 'd'`,
+      [FIRST],
+    );
+    expect((await repairDay(world, FIRST)).alterations).not.toEqual([]);
+    expect(await findAlterations(world.database, FIRST)).toEqual([]);
+    const files = unzip(await download());
+    expect(files.get(`titles/${FIRST}.jsonl`)).toEqual(unzip(archive).get(`titles/${FIRST}.jsonl`));
+    expect(JSON.parse(String(files.get('month.json')))).toMatchObject({ broken: [] });
+  });
+
   test('does not change the titles of the file, and the verifier still agrees', async () => {
     const before = unzip(archive);
     // One restated, one withdrawn, one new.

@@ -5,7 +5,10 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { readDayChanges } from '../../../src/features/review/changed-titles.sql.ts';
+import {
+  readChangedTitles,
+  readDayChanges,
+} from '../../../src/features/review/changed-titles.sql.ts';
 import {
   acceptRejects,
   readSignOffs,
@@ -14,12 +17,12 @@ import {
 } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { digestOf, signDay } from '../../support/days.ts';
+import { digestOf, repairDay, signDay } from '../../support/days.ts';
 import { signedRows } from '../../support/documented-sql.ts';
 import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { freshDays } from '../../support/pull-world.ts';
-import { titleText, titleTexts } from '../../support/titles.ts';
+import { titlesOf, titleText, titleTexts } from '../../support/titles.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 
 const world = worldOfFile();
@@ -35,13 +38,7 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
 
 const pull = (...texts: string[]) => world.serve(date, texts);
 
-async function readDay() {
-  const [row] = await world.database.prisma.$queryRaw<Record<string, unknown>[]>`
-    SELECT state, content_digest, signed_off_by, signed_off_digest, restated_after_sign_off,
-           title_count, original_value_sum::text
-    FROM conciliation.day WHERE date = ${date}::date`;
-  return row ?? {};
-}
+const readDay = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
 
 const sign = (by = 'ana', fourEyes = true) =>
   signDay(world.database, date, { by, fourEyes, bookingsFrom: null });
@@ -52,12 +49,12 @@ test('a sign-off seals digest and totals, with user and time, and is audited', a
   await pull(title('a'), title('b', { value: '0.10' }));
   await sign();
   const day = await readDay();
-  expect(day).toMatchObject({ signed_off_by: 'ana', restated_after_sign_off: false });
-  expect(day['signed_off_digest']).toBe(day['content_digest']);
+  expect(day).toMatchObject({ signedOffBy: 'ana', restatedAfterSignOff: false });
+  expect(day.signedOffDigest).toBe(day.contentDigest);
   const [seal] = await readSignOffs(world.database, date);
   expect(seal).toMatchObject({
     signedOffBy: 'ana',
-    contentDigest: day['content_digest'],
+    contentDigest: day.contentDigest,
     titles: 2,
     originalValueSum: '1000.60',
     endedAt: null,
@@ -73,8 +70,8 @@ test('one cent restated after the sign-off is flagged, alerted and shown field b
   await sign();
   await pull(title('a'), title('b', { discount: '12.35' }));
   const day = await readDay();
-  expect(day['restated_after_sign_off']).toBe(true);
-  expect(day['signed_off_digest']).not.toBe(day['content_digest']);
+  expect(day.restatedAfterSignOff).toBe(true);
+  expect(day.signedOffDigest).not.toBe(day.contentDigest);
   expect(await moved()).toMatchObject({
     count: 1,
     titles: [
@@ -156,7 +153,7 @@ test('a restated day is signed off again; both seals stay on record', async () =
   await expect(sign('bia')).rejects.toThrow('signed off already');
   await pull(title('a', { discount: '99' }));
   await sign('bia');
-  expect(await readDay()).toMatchObject({ signed_off_by: 'bia', restated_after_sign_off: false });
+  expect(await readDay()).toMatchObject({ signedOffBy: 'bia', restatedAfterSignOff: false });
   expect((await moved()).count).toBe(0);
   const seals = await readSignOffs(world.database, date);
   expect(seals.map((seal) => [seal.signedOffBy, seal.endedBy])).toEqual([
@@ -170,9 +167,9 @@ test('a day whose titles are again those of its seal agrees with it, without a f
   await pull(title('a'), title('goes'), ...rest);
   await sign('ana');
   await pull(title('a'), ...rest);
-  expect(await readDay()).toMatchObject({ restated_after_sign_off: true });
+  expect(await readDay()).toMatchObject({ restatedAfterSignOff: true });
   await pull(title('a'), title('goes'), ...rest);
-  expect(await readDay()).toMatchObject({ signed_off_by: 'ana', restated_after_sign_off: false });
+  expect(await readDay()).toMatchObject({ signedOffBy: 'ana', restatedAfterSignOff: false });
   await expect(sign('bia')).rejects.toThrow('signed off already');
   expect(await readSignOffs(world.database, date)).toMatchObject([{ endedAt: null }]);
 });
@@ -194,10 +191,10 @@ test('a reopened day has no seal, and says why', async () => {
   );
   await sign();
   await reopenDay(world.database, date, { by: 'ana', reason: 'wrong day' });
-  expect(await readDay()).toMatchObject({ signed_off_by: null, signed_off_digest: null });
+  expect(await readDay()).toMatchObject({ signedOffBy: null, signedOffDigest: null });
   expect(await readSignOffs(world.database, date)).toMatchObject([{ endReason: 'wrong day' }]);
   await pull(title('a', { discount: '99' }));
-  expect(await readDay()).toMatchObject({ restated_after_sign_off: false });
+  expect(await readDay()).toMatchObject({ restatedAfterSignOff: false });
 });
 
 test('a user who accepted rejects or released a pull may not sign the day, unless that is allowed', async () => {
@@ -210,16 +207,16 @@ test('a user who accepted rejects or released a pull may not sign the day, unles
   await releasePull(world.parts, held.pullId, { by: 'bia', reason: 'cancelled' });
   await expect(sign('bia')).rejects.toThrow('another user has to sign it off');
   await sign('bia', false);
-  expect(await readDay()).toMatchObject({ signed_off_by: 'bia', title_count: 0 });
+  expect(await readDay()).toMatchObject({ signedOffBy: 'bia', titleCount: 0 });
 });
 
 test('a release after the sign-off counts as a restatement', async () => {
   await pull(title('a'), title('b'));
   await sign();
   const held = await pull();
-  expect(await readDay()).toMatchObject({ state: 'held', restated_after_sign_off: false });
+  expect(await readDay()).toMatchObject({ state: 'held', restatedAfterSignOff: false });
   await releasePull(world.parts, held.pullId, { by: 'bia', reason: 'cancelled' });
-  expect(await readDay()).toMatchObject({ restated_after_sign_off: true });
+  expect(await readDay()).toMatchObject({ restatedAfterSignOff: true });
   expect((await moved()).titles.map(({ kind }) => kind)).toEqual(['withdrawn', 'withdrawn']);
 });
 
@@ -329,6 +326,24 @@ describe('the data dictionary tells a day as it was signed off:', () => {
       await reopenDay(world.database, date, { by: 'ana', reason: 'signed by mistake' });
       await pull(title('a', { discount: '5' }), title('b'), title('c'));
     });
+  });
+
+  test('a day that was altered and repaired, and restated before and after', async () => {
+    const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const restate = (discount: string, of = uids) => pull(...titlesOf(of, { date, discount }));
+    await restate('1');
+    await expectSealedDay(async () => {
+      await restate('2');
+      await world.database.pool.query(
+        `UPDATE conciliation.title SET original_value = 99.99 WHERE accepted_date = '${date}' AND order_uid = 'b'`,
+      );
+      expect((await repairDay(world, date)).alterations).not.toEqual([]);
+      await restate('3', uids.slice(1));
+    });
+    const { fence } = await world.database.prisma.signOff.findFirstOrThrow({ where: { date } });
+    const { titles } = await readChangedTitles(world.database, date, fence, 100);
+    const fields = titles.flatMap((each) => each.fields.map(({ column }) => column));
+    expect(new Set(fields)).toEqual(new Set(['platform_discounted_value']));
   });
 
   test('a merge that began before the sign-off and was committed after it', async () => {

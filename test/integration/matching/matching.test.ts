@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
 import {
@@ -15,9 +13,6 @@ import {
 } from '../../../src/features/matching/run-matching.sql.ts';
 import { readOpenCounts } from '../../../src/features/review/ledger-days.sql.ts';
 import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
-import { readReleaseFaults } from '../../../src/features/review/obstacles.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { logger } from '../../support/logger.ts';
 import {
@@ -204,37 +199,6 @@ describe('urgent breaks', () => {
     expect(await isMatchingDue(world.database, 24)).toBe(true);
     await run();
     expect(await newestRun()).toMatchObject({ breaksKnown: true });
-  });
-
-  test('of a date keep its bookings from being released, and so do titles that were not matched', async () => {
-    const prisma = world.database.prisma;
-    await play(world, [{ titles: 'a 10 due=2099-06-30', snapshot: 'k1 10 due=2099-06-30 paid' }]);
-    await checkDays(world.database, ANY_DAY_RULES);
-    await signDay(world.database, DAY);
-    const expectWaiting = async (
-      titles: number,
-      value: string | null,
-      fault: string,
-      faults: string[],
-    ) => {
-      expect(await readReleaseFaults(prisma, DAY, {})).toEqual(faults);
-      expect(await readWaitingDays(world.database, {})).toEqual([
-        { days: 1, titles, value, dates: [DAY], fault },
-      ]);
-    };
-    await expectWaiting(0, '10', 'not_matched', ['not_matched']);
-    expect(await releaseWaitingDays(world.database, {})).toEqual([]);
-    await run();
-    // The title waits, and not the day.
-    expect(await releaseWaitingDays(world.database, {})).toEqual([]);
-    await expectWaiting(1, null, 'titles', []);
-    expect(await prisma.bookingLine.count()).toBe(0);
-    // The ERP takes the payment back.
-    await play(world, [{ load: 'k1 10 due=2099-06-30 open', matches: 'a=k1 exact' }]);
-    await expectWaiting(1, null, 'titles', []);
-    expect(await releaseWaitingDays(world.database, {})).toEqual([DAY]);
-    const lines = await prisma.bookingLine.findMany({ select: { erpKey: true } });
-    expect(lines).toEqual([{ erpKey: 'k1' }]);
   });
 
   test('are not counted on stale payables: the service does not match them', async () => {

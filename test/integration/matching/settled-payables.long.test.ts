@@ -114,6 +114,18 @@ const stories: Record<string, readonly JudgedStep[]> = {
       { pull: '# 1000 discount=20, # 1000 discount=20', match: true, waits: 'a, a' },
       { release: true, lines: 'book a k2 1' },
     ],
+  'of equal titles, each is released once and with its own payable, whichever waits': [
+    begin('k1 1000 order=# doc=N, k2 1000 order=# doc=N', '# 1000, # 1000'),
+    { state: `k1 1000 order=# doc=N ${PAID}`, release: true, lines: 'book a k2 1' },
+    { state: 'k1 1000 order=# doc=N', released: true, lines: 'book a k1 1, book a k2 1' },
+  ],
+  'what the ERP has paid since the release keeps no adjustment waiting, nor those of other titles':
+    [
+      { ...begin('k1 7 order=#', '# 7, s 10 discount=1, s 10 discount=2'), book: 'unanswered' },
+      { state: 'k1 7 order=# paid', pull: '# 7 discount=5, s 10 discount=1, s 10 discount=3' },
+      { match: true, release: true },
+      { lines: 'adjust a k1 2, adjust s - 2, book a k1 1, book s - 1, book s - 1' },
+    ],
   'a title of another order that comes later takes the payable of a match not away': [
     { pull: '# 1000', state: 'k1 1000', match: true },
     { pull: '# 1000, b 1000', matches: 'a=k1 exact' },
@@ -138,6 +150,20 @@ const stories: Record<string, readonly JudgedStep[]> = {
   ],
 };
 test.each(Object.entries(stories))('%s', (_, steps) => play(...steps));
+
+test('of two restated titles of one identity, the one that does not wait adjusts its own line', async () => {
+  const { bookingLine } = world.database.prisma;
+  const both = begin('k1 1000 doc=N, k2 1000 doc=N', '# 1000, # 1000');
+  await play({ ...both, book: 'unanswered' });
+  const where = { date: own.date, orderUid: own.uid };
+  const [first, second] = await bookingLine.findMany({ where, orderBy: { occurrence: 'asc' } });
+  await play(
+    { state: `${first?.erpKey} 600 total=1000 doc=N` },
+    { pull: '# 1000 discount=3, # 1000 discount=4', match: true, waits: 'a', release: true },
+  );
+  const adjusted = { kind: 'adjust', occurrence: 2, erpKey: second?.erpKey };
+  expect(await bookingLine.findMany({ where: { ...where, version: 2 } })).toMatchObject([adjusted]);
+});
 
 test.each(['posted', 'failed', 'unanswered'] as const)(
   'a payable that is entered again after the release is that of the title: %s',

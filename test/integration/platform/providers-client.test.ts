@@ -127,7 +127,7 @@ describe('the answer', () => {
     expect(await failureOf(push(platform))).toBeInstanceOf(PlatformUnavailableError);
   });
 
-  const LIMITS = { maxMinutes: 1, maxBytes: 1000 };
+  const limits = { maxMinutes: 0.005, maxBytes: 1000 };
   const dripping = (status: number) =>
     startPlatform((_, response) => {
       response.writeHead(status);
@@ -136,17 +136,12 @@ describe('the answer', () => {
     });
 
   test('200 that drips is no answer, as a pull’s', async () => {
-    const limits = { ...LIMITS, maxMinutes: 0.005 };
-    const options = { timeoutMs: 30_000, limits, concurrency: 1 };
-    const client = openClient((await dripping(200)).url, options);
-    const pushing = client.pushProviders([PROVIDER], AbortSignal.timeout(30_000));
-    const failure = await failureOf(pushing);
+    const failure = await failureOf(push(await dripping(200), { timeoutMs: 30_000, limits }));
     expect(failure).toBeInstanceOf(PlatformUnavailableError);
     expect(failure.context).toMatchObject({ limit: 'minutes' });
   });
 
   test('a slow 400 is still a refusal', async () => {
-    const limits = { ...LIMITS, maxMinutes: 0.005 };
     expect(await push(await dripping(400), { limits })).toMatchObject({ httpStatus: 400 });
   });
 
