@@ -279,16 +279,16 @@ test('neither the log nor a message has an address or a password', async () => {
   }
 });
 
-test('a connection that has to be encrypted is refused by a server without TLS', async () => {
-  const channel = openEmail({
-    url: mail.url,
-    isPlain: false,
-    from: 'a@b.example',
-    to: ['c@d.example'],
-  });
+test.each([
+  { server: 'without TLS', disabled: ['STARTTLS'], fault: 'ETLS' },
+  { server: 'whose certificate no authority has signed', disabled: [], fault: 'ESOCKET' },
+])('mail that has to be encrypted is not sent to a server $server', async ({ disabled, fault }) => {
+  const server = await startMailServer(disabled);
+  const to = { url: server.url, isPlain: false, from: 'a@b.example', to: ['c@d.example'] };
   const message = { id: 'x', thread: 'x', severity: null, title: 'A test', paragraphs: ['A test'] };
-  expect(await channel.send({ ...message, link: null, document: {} }, signal)).toBe('ETLS');
-  expect(mail.mails).toEqual([]);
+  const sending = openEmail(to).send({ ...message, link: null, document: {} }, signal);
+  expect(await sending.finally(server.close)).toBe(fault);
+  expect(server.mails).toEqual([]);
 });
 
 /** An hour before the slot of the digest. */

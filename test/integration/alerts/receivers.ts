@@ -6,10 +6,10 @@ export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 export const MAIL_PASSWORD = 'canary-smtp p@ss';
 
-export async function startMailServer() {
+export async function startMailServer(disabledCommands = ['STARTTLS']) {
   const mails: ReturnType<typeof readMail>[] = [];
   const server = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
+    disabledCommands,
     allowInsecureAuth: true,
     // No name server is asked for the name of the client.
     disableReverseLookup: true,
