@@ -301,7 +301,8 @@ export function readWaitingTitles(database: Database, day: CivilDate): Promise<W
     SELECT title.id::float8 AS "titleId", title.accepted_date::text AS date, title.order_uid AS "orderUid",
            title.anticipated_due_date::text AS "dueDate", title.original_value::text AS "originalValue"
     FROM conciliation.title AS title
-    WHERE title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${day}::date`)}) AS kept)
+    WHERE title.status = 'current'
+      AND title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${day}::date`)}) AS kept)
       AND NOT EXISTS (
         SELECT FROM conciliation.booking_line AS line
         WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash

@@ -50,6 +50,7 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
       SELECT line.id, date, identity_hash, occurrence, version, kind, state, original_value,
              coalesce(posted_hash, content_hash) AS content_hash, erp_key, title_id, order_uid, buyer_identification,
              provider_external_id, anticipated_due_date,
+             kind <> 'reverse' AND state IN ('released', 'posted') AND buyer_is_financial IS TRUE AS asks_supplier,
              max(version) OVER booking AS last,
              max(version) FILTER (WHERE state = 'posted') OVER booking AS posted,
              max(version) FILTER (WHERE state = 'posted' AND kind = 'reverse') OVER booking AS undone,

@@ -341,16 +341,21 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
       AND title.id NOT IN (SELECT title_id FROM live WHERE is_own)
       AND title.id NOT IN (SELECT title_id FROM judged WHERE severity > 0)
     UNION ALL
-    -- An older version that is stated later than the newest receipt was not undone.
+    -- An older version that is stated later than the newest receipt was not undone. Nor was one that has been paid.
     SELECT 'posted_twice', NULL, min(booking.title_id), max(payable.erp_key)
     FROM run CROSS JOIN (
       SELECT *, ${BOOKING_OF_PAYABLE} AS booking FROM conciliation.erp_payable AS payable
       WHERE booking_key IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${scope.alone}
     ) AS payable LEFT JOIN booking ON payable.booking = booking_name
+    CROSS JOIN LATERAL (
+      SELECT ${STATED_AT} > posted_at AND (status = 'open' OR settled_as = 'payment') AS counts,
+             -- The newest line asks that the supplier be paid, and this is the payable of an older line.
+             asks_supplier AND booking_key <> booking_name || ':' || booking.version
+               AND (booking.state = 'posted' OR settled_as = 'payment') AS is_over
+    ) AS said
     GROUP BY payable.booking, is_undone
-    HAVING count(*) > count(DISTINCT booking_key)
-        OR count(*) FILTER (WHERE status = 'open' AND ${STATED_AT} > posted_at)
-           > CASE WHEN is_undone THEN 0 ELSE 1 END
+    HAVING count(*) > count(DISTINCT booking_key) OR bool_or(counts AND is_over)
+        OR count(*) FILTER (WHERE counts) > CASE WHEN is_undone THEN 0 ELSE 1 END
     UNION ALL
     SELECT 'reversal_refused', NULL, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
     FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'

@@ -169,7 +169,8 @@ async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<
     WITH ${companyNames(companies)}, ${ASKED}, entered_again AS MATERIALIZED (
       SELECT gone.erp_key FROM conciliation.erp_payable AS gone JOIN conciliation.erp_payable AS fresh
         ON ${isEnteredAgain(Prisma.sql`fresh`)} AND fresh.erp_key <> gone.erp_key
-      WHERE gone.closed_at IS NOT NULL AND gone.status = 'open' AND fresh.closed_at IS NULL AND fresh.status = 'open'
+      WHERE (gone.closed_at IS NOT NULL AND gone.status = 'open' OR gone.status = 'cancelled')
+        AND fresh.closed_at IS NULL AND fresh.status = 'open'
     ), changed AS MATERIALIZED (
       SELECT coalesce(sum_id, id) AS key, min(reason) AS reason
       FROM (
@@ -196,13 +197,13 @@ async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<
 
 const reasonOf = () => Prisma.sql`
   CASE WHEN title.status = 'withdrawn' THEN ${WITHDRAWN}
+       WHEN payable.erp_key IN (SELECT erp_key FROM entered_again) THEN ${ENTERED_AGAIN}
        WHEN payable.status = 'cancelled' THEN 'the payable is cancelled'
        WHEN ${TITLE_GROUND} <> title_ground THEN 'the title has changed'
        -- A payable of which nothing is left is paid, as one with the status; one of which less is left is paid in part.
        WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0 AND NOT ${IS_REDUCED}
          THEN ${CHANGED}
        WHEN NOT ${MAY_BE_COMPANY} THEN 'the company is another buyer'
-       WHEN payable.erp_key IN (SELECT erp_key FROM entered_again) THEN ${ENTERED_AGAIN}
   END`;
 
 /**

@@ -221,7 +221,9 @@ test('the payable that a posting made has no title, and two of one booking are p
     { state: `k1 0 paid, m1 ${made}`, breaks: '' },
   );
   expect((await judged.breaks()).filter((text) => text.includes(' m1'))).toEqual([]);
-  await play({ state: `m2 ${made}`, breaks: 'posted_twice! a m2' });
+  // The ERP does not state how the first one was settled.
+  const paid = made.replace('1502', '0 paid');
+  await play({ state: `m1 ${paid}, m2 ${made}`, breaks: 'posted_twice! a m2' });
 });
 
 test('a payable in another currency is no payable of a title, and no break of its own', async () => {

@@ -1,12 +1,14 @@
 /** Bookings that the ERP has not reversed, on the payables of other titles and of titles that come back. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { readWaitingTitles } from '../../../src/features/bookings/feed.sql.ts';
 import {
   answerReceipts,
   takeReceipts,
 } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
+import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
 import {
   AGENT,
   type JudgedStep,
@@ -196,6 +198,13 @@ const stories: Record<string, readonly JudgedStep[]> = {
     { state: made('a1'), breaks: 'posted_twice! m a1' },
     { state: `${made('a1')} cancelled`, breaks: '' },
   ],
+  'a payable of the agent that is paid after the reversal is posted twice, also once the supplier is paid':
+    [
+      POSTED,
+      { state: made('a1'), pull: '', book: 'posted', breaks: '' },
+      { state: made('a1', 'KEY(m)', '0 paid as=payment'), breaks: 'posted_twice! m a1' },
+      { state: `k1 0 paid as=payment to=${SUPPLIER}`, breaks: 'posted_twice! m a1' },
+    ],
   'a title gives the payable back that the booking of another order has settled': [
     POSTED,
     { pull: '' },
@@ -367,7 +376,44 @@ test('a payable of the agent of an older version is posted twice once the ERP st
     { answer: 'posted', breaks: '' },
     { state: `${made('a1', 'KEY(m)', '0')} paid, ${second}`, breaks: '' },
     { state: `${made('a1')}, ${second}`, breaks: 'posted_twice! m a2' },
+    // The agent has been paid twice.
+    { state: made('a1', 'KEY(m)', '0 paid as=payment'), breaks: 'posted_twice! m a2' },
+    { state: second.replace('#', '0 paid as=payment'), breaks: 'posted_twice! m a2' },
   );
+});
+
+test.each([
+  ['not answered', {}],
+  ['posted', { answer: 'posted' }],
+] as const)(
+  'the agent was paid before the title became an early payment: the adjustment is %s',
+  async (_, answer) => {
+    const paid = made('a1', 'KEY(m)', '0 paid as=payment');
+    await play(POSTED, { state: `k1 0 paid as=assignment by=KEY(m), ${paid}`, breaks: '' });
+    await judged.pull(date, [{ uid: 'm', value: String(value), isEarly: true }]);
+    await play(
+      { match: true, release: true, ...answer },
+      { state: paid, breaks: 'posted_twice! m a1' },
+    );
+  },
+);
+
+test('a booking counts as posted once, whatever lines it has had, and not after its reversal', async () => {
+  const posted = async () => {
+    const { sum } = await readErpStages(world.database, { from: date, to: date });
+    return [sum.posted, Number(sum.postedValue)];
+  };
+  await play(POSTED, { pull: 'm # discount=3', match: true, release: true, answer: 'posted' });
+  // Each day has a further title.
+  const [further, furtherValue] = [1, 9999];
+  expect(await posted()).toEqual([1 + further, value + furtherValue]);
+  await play({ pull: '', book: 'posted' });
+  expect(await posted()).toEqual([further, furtherValue]);
+});
+
+test('a withdrawn title whose reversal is refused is no title that waits for its release', async () => {
+  await play(POSTED, { pull: '', book: 'refused', breaks: 'reversal_refused! m k1' });
+  expect(await readWaitingTitles(world.database, date)).toEqual([]);
 });
 
 test.each([

@@ -315,10 +315,12 @@ export async function readErpStages(
       ${openBreaksBy(Prisma.sql`accepted_date`, Prisma.sql`accepted_date BETWEEN ${from}::date AND ${to}::date`)}
     ) AS broken (date, breaks, value) ON broken.date = day.date
     LEFT JOIN (
-      -- An earlier line of a booking is superseded.
       SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
-      FROM conciliation.booking_line
-      WHERE date BETWEEN ${from}::date AND ${to}::date AND state = 'posted' AND kind <> 'reverse' GROUP BY 1
+      FROM (
+        SELECT DISTINCT ON (date, identity_hash, occurrence) date, kind, original_value
+        FROM conciliation.booking_line WHERE date BETWEEN ${from}::date AND ${to}::date AND state = 'posted'
+        ORDER BY date, identity_hash, occurrence, version DESC
+      ) AS newest WHERE kind <> 'reverse' GROUP BY 1
     ) AS posted ON posted.date = day.date
     WHERE day.date BETWEEN ${from}::date AND ${to}::date
     GROUP BY ROLLUP (day.date) ORDER BY day.date`;
