@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { PATIENCE_MS } from './test/support/patience.ts';
@@ -59,11 +58,6 @@ export default defineConfig({
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: TEST_TIMEOUT_MS,
           hookTimeout: TEST_TIMEOUT_MS,
-          // openapi-typescript needs the JavaScript compiler, and the project has the native one.
-          alias: {
-            typescript: fileURLToPath(new URL('test/support/typescript.ts', import.meta.url)),
-          },
-          server: { deps: { inline: ['openapi-typescript'] } },
         },
       },
       {
