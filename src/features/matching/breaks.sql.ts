@@ -148,7 +148,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
   ), standing AS MATERIALIZED (
     -- Bookings that are not reversed, of no current title, or on a payable that is no longer that of their title.
     SELECT date, name, booking_name AS booking, kind, state, states, booking.original_value, key AS erp_key,
-           booking.anticipated_due_date AS booked_due, own.title_id AS owner,
+           booking.anticipated_due_date AS booked_due, own.title_id AS owner, booking.title_id AS booked_id,
            kind = 'reverse' AND state = 'refused' AS is_refused
     FROM booking LEFT JOIN own ON line_id = booking.id
     LEFT JOIN LATERAL unnest(string_to_array(booking.erp_key, ',')) AS key ON true
@@ -356,6 +356,14 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     GROUP BY payable.booking, is_undone
     HAVING count(*) > count(DISTINCT booking_key) OR bool_or(counts AND is_over)
         OR count(*) FILTER (WHERE counts) > CASE WHEN is_undone THEN 0 ELSE 1 END
+    UNION ALL
+    -- The agent of a withdrawn title was paid, and the supplier as well.
+    SELECT 'paid_to_supplier', 2, booked_id, payable.erp_key
+    FROM standing JOIN conciliation.erp_payable AS payable USING (erp_key)
+    WHERE owner IS NULL AND status = 'paid' AND settled_as = 'payment'
+      AND ${SETTLING_BOOKING} IS DISTINCT FROM booking AND booking IN (
+        SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
+        WHERE booking_key IS NOT NULL AND status = 'paid' AND settled_as = 'payment')
     UNION ALL
     SELECT 'reversal_refused', NULL, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
     FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'
