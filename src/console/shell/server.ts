@@ -207,7 +207,7 @@ function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorA
   if (status < 400 || status >= 500) {
     return { status: 500, code: 'INTERNAL', message: 'the request failed; the log has more' };
   }
-  const isNoJson = error.code === 'FST_ERR_CTP_INVALID_JSON_BODY';
+  const isNoJson = /^FST_ERR_CTP_(EMPTY|INVALID)_JSON_BODY$/.test(error.code);
   const other = isNoJson ? 'the body is not JSON' : 'the request was refused';
   // The message of a schema names the parameter and never its value.
   const message = error.validation !== undefined ? error.message : other;

@@ -58,7 +58,7 @@ beforeAll(async () => {
 const newKey = (role: KeyRole, ...scopes: KeyScope[]) => makeKey(world.database, role, scopes);
 
 /** Why a request is refused. */
-const messageOf = async (key: string, path: string, body?: object) =>
+const messageOf = async (key: string, path: string, body?: object | string) =>
   (await console.call(key, path, body)).json().message;
 
 const PAYABLE = { erpKey: '1', supplierExternalId: 'P-1', openValue: '10.10' };
@@ -218,6 +218,7 @@ describe('a key', () => {
 
   test('acts under its own name', async () => {
     const key = await newKey('operator', 'pull');
+    expect(await messageOf(key, `/api/days/${DAY}/pull`, '')).toBe('the body is not JSON');
     await console.call(key, `/api/days/${DAY}/pull`, {});
     const entry = await lastAudit(world, { action: 'pull.request' });
     expect(entry?.actor).toMatch(/^key \d+: script$/);
