@@ -267,11 +267,18 @@ export const matchingObstacles = {
   },
 } as const satisfies Record<string, DayObstacle>;
 
-/** Counts the titles of the whole ledger that have a payable, as the column `agreed`. */
+/**
+ * Counts the titles of the whole ledger that have a payable and no open break, as the column `agreed`. A title that has
+ * taken over a payable of another value agrees with none.
+ */
 export const COUNTED_AGREED = Prisma.sql`
   (SELECT coalesce(jsonb_agg(counted), '[]')
    FROM (SELECT accepted_date AS date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
-         FROM conciliation.title WHERE status = 'current' AND id IN (SELECT title_id FROM conciliation.title_payable)
+         FROM conciliation.title AS title
+         WHERE status = 'current' AND id IN (SELECT title_id FROM conciliation.title_payable)
+           AND id NOT IN (SELECT title_id FROM ${OPEN_BREAKS} AS broken WHERE title_id IS NOT NULL)
+           AND id NOT IN (SELECT title_id FROM conciliation.title_match AS match
+                          WHERE ended_at IS NULL AND rule = 'inherited' AND erp_value <> title.original_value)
          GROUP BY 1) AS counted)`;
 
 type MatchRule = (typeof RULES)[number] | 'inherited' | 'person';

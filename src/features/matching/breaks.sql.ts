@@ -202,7 +202,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     WHERE source > 0 AND title_id IN (SELECT id FROM unmatched)
       AND (severity > 0 OR situation = 'open' AND place > 0 OR title_id IN (SELECT title_id FROM live))
     -- The payable that the ERP says a booking of the title has settled is that of the title.
-    ORDER BY title_id, source, is_named DESC, place, days, severity DESC, erp_key
+    ORDER BY title_id, source, is_named DESC, place, days, severity DESC, situation = 'open', erp_key
   ), doubt AS MATERIALIZED (
     SELECT title_id,
            min(erp_key) FILTER (WHERE fits) AS fit,
@@ -301,23 +301,28 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
              CASE WHEN best.severity > 0 AND best.severity >= coalesce(used.severity, 0)
                     THEN ARRAY[best.kind, best.erp_key, best.severity::text]
                   WHEN used.kind IS NOT NULL THEN ARRAY[used.kind, used.erp_key]
-                  -- What a line has asked for explains the payable, or its receipt does.
-                  WHEN live.is_posted OR live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
-                  WHEN wrong_value.title_id IS NOT NULL
-                    THEN ARRAY['value_differs', wrong_value.erp_key]
-                  WHEN contested.title_id IS NOT NULL
-                    THEN ARRAY['anticipated_twice', coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due)]
-                  WHEN is_doubled THEN ARRAY['duplicated_in_erp', fit]
-                  WHEN fit IS NOT NULL THEN ARRAY['in_doubt', fit]
-                  WHEN taken.erp_key IS NOT NULL THEN ARRAY['anticipated_twice', taken.erp_key]
-                  WHEN coalesce(other_value, due.erp_key) IS NOT NULL
-                    THEN ARRAY['value_differs', coalesce(other_value, due.erp_key)]
-                  WHEN other_due IS NOT NULL THEN ARRAY['due_date_differs', other_due]
-                  ELSE ARRAY['missing_in_erp', NULL] END AS result
+                  -- What a line has asked for explains the payable.
+                  WHEN live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
+                  -- A posting begins no break of this kind and ends none: the payable may still be open.
+                  WHEN live.is_posted IS NOT TRUE OR (id, seen.result[1], seen.result[2]) IN (
+                    SELECT title_id, kind, erp_key FROM conciliation.erp_break) THEN seen.result END AS result
       FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
       LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
       LEFT JOIN contested ON contested.title_id = id LEFT JOIN wrong_value ON wrong_value.title_id = id
       LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
+      CROSS JOIN LATERAL (
+        SELECT CASE WHEN wrong_value.title_id IS NOT NULL
+                      THEN ARRAY['value_differs', wrong_value.erp_key]
+                    WHEN contested.title_id IS NOT NULL
+                      THEN ARRAY['anticipated_twice', coalesce(fit, taken.erp_key, other_value, due.erp_key, other_due)]
+                    WHEN is_doubled THEN ARRAY['duplicated_in_erp', fit]
+                    WHEN fit IS NOT NULL THEN ARRAY['in_doubt', fit]
+                    WHEN taken.erp_key IS NOT NULL THEN ARRAY['anticipated_twice', taken.erp_key]
+                    WHEN coalesce(other_value, due.erp_key) IS NOT NULL
+                      THEN ARRAY['value_differs', coalesce(other_value, due.erp_key)]
+                    WHEN other_due IS NOT NULL THEN ARRAY['due_date_differs', other_due]
+                    ELSE ARRAY['missing_in_erp', NULL] END AS result
+      ) AS seen
     ) AS unmatched_title
     UNION ALL
     SELECT kind, NULL, title_id, erp_key FROM used

@@ -127,6 +127,15 @@ const stories: Record<string, readonly JudgedStep[]> = {
     { breaks: 'due_before_release! a k1', waits: '' },
     { release: true, breaks: '' },
   ],
+  'a posting ends no break of an open payable; what the ERP then states of one does': [
+    { pull: 'kept 1560, none 1561', snapshot: 'k1 1560, k2 1560' },
+    { breaks: 'in_doubt kept k1, missing_in_erp none -' },
+    { release: true, answer: 'posted', breaks: 'in_doubt kept k1' },
+    { snapshot: 'k1 1560, k2 1560', breaks: 'in_doubt kept k1' },
+    { state: `k2 1560 payee=${AGENT}`, breaks: '' },
+    // No break begins.
+    { state: 'k2 1560', breaks: '' },
+  ],
   'after a posted reversal the agent must not be paid': [
     { pull: 'a 1503', snapshot: 'k1 1503', book: 'posted' },
     { state: `k1 1503 payee=${AGENT}`, pull: '', book: 'unanswered', breaks: '' },
