@@ -342,8 +342,7 @@ export function readPayablesToBlock(
     SELECT erp_key AS "erpKey", company, title_id::float8 AS "titleId", order_uid AS "orderUid",
            accepted_date::text AS date, provider_external_id AS supplier, original_value::text AS "originalValue",
            effect, payee_after AS "payeeAfter", matched_at AS "matchedAt", state
-    FROM conciliation.payables_to_block
-    WHERE erp_key IN (SELECT DISTINCT erp_key FROM conciliation.payables_to_block
-                      WHERE erp_key > ${page.after} ORDER BY erp_key LIMIT ${page.limit}::int)
-    ORDER BY erp_key, title_id`;
+    FROM (SELECT *, dense_rank() OVER (ORDER BY erp_key) AS place FROM conciliation.payables_to_block
+          WHERE erp_key > ${page.after}) AS listed
+    WHERE place <= ${page.limit}::int ORDER BY erp_key, title_id`;
 }
