@@ -3,11 +3,7 @@ import { text as readText } from 'node:stream/consumers';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays } from '../base/values/business-day.ts';
 import { parseTaxId } from '../base/values/tax-id.ts';
-import {
-  type ErasureCounts,
-  eraseParty,
-  liftErasure,
-} from '../features/privacy/erase-party.sql.ts';
+import { eraseParty, liftErasure } from '../features/privacy/erase-party.sql.ts';
 import type { NamedParty } from '../features/privacy/erased-parties.sql.ts';
 import {
   countRemovable,
@@ -86,20 +82,8 @@ Example: conciliation retention --older-than 730 --dry-run`,
 
 const WHAT_REMAINS = `Old row versions, backups, exports, the ERP and the platform still have the data: see docs/privacy.md.`;
 
-const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
-  bookingLines: 'booking lines, of which the amounts stay',
-  bookingReceipts: 'receipts of the ERP, of which the state stays',
-  titles: 'titles, of which the amounts stay',
-  revisions: 'revisions of titles',
-  partyAccounts: 'known bank accounts, deleted',
-  accountChanges: 'changes of a bank account',
-  rejects: 'texts of rejected titles',
-  drift: 'values outside the documented interface',
-  providers: 'suppliers in provider, deleted',
-  providerBatches: 'requests that pushed suppliers',
-  payables: 'payables of the ERP, of which the amounts stay',
-  payableRejects: 'texts of rejected payables',
-};
+/** The name of a count in words. */
+const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 const erase = command({
   name: 'erase-party',
@@ -157,10 +141,7 @@ Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-1
           '',
           renderTable(
             ['what', right('rows')],
-            Object.entries(COUNT_TEXTS).map(([name, text]) => [
-              text,
-              formatCount(counts[name as keyof ErasureCounts]),
-            ]),
+            Object.entries(counts).map(([name, rows]) => [wordsOf(name), formatCount(rows)]),
           ),
           ...(isDryRun ? [] : ['', WHAT_REMAINS]),
         ].join('\n'),

@@ -20,15 +20,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 
 // Each check is a query over the current titles of a date. docs/console.md gives the reason for each check.
 
-/** The dates before that say which fees are usual. */
-const FEE_DATES = 4;
-/** Fewer titles of an agent on these dates make no fee usual. */
-const MIN_FEE_TITLES = 20;
-/** How many times a fee may exceed the greatest usual one, or fall below the smallest one. */
-const FEE_FACTOR = 3;
-
 // The names below are constants of this program. No input reaches Prisma.raw.
-const FEE_COLUMNS = ['billing_fee', 'money_transfer_fee'] as const;
 const raw = (name: string) => Prisma.raw(name);
 
 const current = (date: CivilDate) =>
@@ -69,33 +61,6 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>
       Prisma.sql`title.original_value <= 0`,
       Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
     ),
-  fee_unusual: (date) => Prisma.sql`
-    SELECT title.id AS title_id, title.content_hash,
-           jsonb_build_object('field', fee.field, 'value', fee.value::text,
-                              'least', usual.least::text, 'most', usual.most::text) AS detail
-    FROM conciliation.title
-    CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
-    JOIN (
-      SELECT written, usual.*
-      FROM (${textsOf(date, 'financial_agent_identification')}) AS named
-      JOIN (
-        SELECT ${taxIdOf('written')} AS agent, field, min(least) AS least, max(most) AS most
-        FROM (
-          SELECT title.financial_agent_identification AS written, fee.field, count(*) AS titles,
-                 min(fee.value) AS least, max(fee.value) AS most
-          FROM conciliation.title CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
-          WHERE title.status = 'current' AND title.accepted_date = ANY(ARRAY(
-                  SELECT day.date FROM conciliation.day
-                  WHERE day.date < ${date}::date AND day.title_count > 0
-                  ORDER BY day.date DESC LIMIT ${FEE_DATES}::int))
-            AND fee.value IS NOT NULL
-          GROUP BY 1, 2
-        ) AS earlier
-        GROUP BY 1, 2 HAVING sum(titles) >= ${MIN_FEE_TITLES}::int
-      ) AS usual ON usual.agent = ${taxIdOf('named.written')}
-    ) AS usual ON usual.written = title.financial_agent_identification AND usual.field = fee.field
-    WHERE ${current(date)}
-      AND (fee.value > usual.most * ${FEE_FACTOR}::int OR fee.value * ${FEE_FACTOR}::int < usual.least)`,
   tax_id_invalid: (date) =>
     where(
       date,
@@ -189,10 +154,6 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>
 /** The platform's name of the field of a column: `originalValue` of `original_value`. */
 const fieldOf = (column: string) =>
   column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-
-const feeValues = raw(
-  FEE_COLUMNS.map((column) => `('${fieldOf(column)}', title.${column})`).join(', '),
-);
 
 const restatedAmounts = raw(
   AMOUNT_COLUMNS.map((column) => `('${column}', '${fieldOf(column)}', restated.${column})`).join(

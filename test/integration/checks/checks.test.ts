@@ -16,7 +16,7 @@ import { signDay } from '../../support/days.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { titleText, titleTexts } from '../../support/titles.ts';
+import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);
 
@@ -123,15 +123,6 @@ describe('a title with a fault has a finding, and the title beside it has none',
     await expectDay('attention', 'unit_jump faulty closed', 'unit_jump faulty open');
     await checked(DAY, 'faulty discount=13 name=Renamed, other');
     expect(await stateOf(DAY)).toBe('reconciled');
-  });
-
-  test('fee_unusual compares with the fees of the same agent on the dates before', async () => {
-    const fee = (uid: string, date: CivilDate, value: string) =>
-      title(uid, { date }).replace('"moneyTransferFee":3.90', `"moneyTransferFee":${value}`);
-    await pull(DAY, ...titleTexts(20).map((_, index) => fee(`u${index}`, DAY, `3.${index + 10}`)));
-    const fees = { least: '1.04', most: '9.87', high: '9.88', low: '1.03' };
-    await checked(NEXT, ...Object.entries(fees).map(([uid, value]) => fee(uid, NEXT, value)));
-    expect(await findings()).toEqual(['fee_unusual high open', 'fee_unusual low open']);
   });
 });
 
