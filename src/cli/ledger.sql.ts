@@ -22,7 +22,6 @@ import {
   optional,
   renderTable,
   required,
-  right,
   stagingCommand,
   toDate,
   toWords,
@@ -86,12 +85,7 @@ export function daysTable(days: readonly LedgerDay[], timeZone: string): string 
   if (days.length === 0) return 'No day of this range is in the ledger.';
   const { instant } = wordsOf('en', timeZone).formats;
   return renderTable(
-    [
-      'date',
-      ...['titles', 'original value', 'withdrawn', 'rejected'].map(right),
-      'state',
-      'verified',
-    ],
+    ['date', 'titles', 'original value', 'withdrawn', 'rejected', 'state', 'verified'],
     days.map((day) => [
       day.date,
       formatCount(day.titles),

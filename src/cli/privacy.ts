@@ -22,7 +22,6 @@ import {
   optional,
   renderTable,
   required,
-  right,
   stagingCommand,
   toWords,
   withStaging,
@@ -70,7 +69,7 @@ Example: conciliation retention --older-than 730 --dry-run`,
     const request = { before, timeZone: config.timezone, by, signal };
     const removed = await (dryRun ? countRemovable : removeOld)(database, request);
     const table = renderTable(
-      [dryRun ? 'would be removed' : 'removed', right('rows')],
+      [dryRun ? 'would be removed' : 'removed', 'rows'],
       RETENTION_KINDS.map((kind) => [KIND_TEXTS[kind], formatCount(removed[kind])]),
     );
     return {
@@ -140,7 +139,7 @@ Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-1
             : `The party is erased as number ${partyId}; its titles name it ${pseudonym}.`,
           '',
           renderTable(
-            ['what', right('rows')],
+            ['what', 'rows'],
             Object.entries(counts).map(([name, rows]) => [wordsOf(name), formatCount(rows)]),
           ),
           ...(isDryRun ? [] : ['', WHAT_REMAINS]),

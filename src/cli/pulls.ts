@@ -33,7 +33,6 @@ import {
   preset,
   renderTable,
   required,
-  right,
   someOf,
   toDate,
   withStaging,
@@ -201,7 +200,7 @@ function pullTable(report: PullReport): string {
     formatCount(report.rejected),
     isHeld ? 'held, not merged' : report.state,
   ];
-  const heads = ['date', ...['titles', ...counts, 'rejected'].map(right), 'outcome'];
+  const heads = ['date', 'titles', ...counts, 'rejected', 'outcome'];
   return renderTable(heads, [row]);
 }
 

@@ -14,7 +14,6 @@ import {
   formatCount,
   optional,
   renderTable,
-  right,
   stagingCommand,
   toDate,
 } from './command.ts';
@@ -72,7 +71,7 @@ Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
     const document = { dates: dates.length, titles, differences };
     if (differences.length === 0) return { document, text: `${checked}: no difference.` };
     const table = renderTable(
-      ['date', 'difference', 'row', right('repaired by pull')],
+      ['date', 'difference', 'row', 'repaired by pull'],
       differences.map(({ date, problem, row, repairPullId }) => [
         ...[date, problem, row ?? '-', String(repairPullId ?? '-')],
       ]),

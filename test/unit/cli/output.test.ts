@@ -18,14 +18,14 @@ test.each([
 
 test('columns are as wide as their widest cell, numbers to the right', () => {
   const table = renderTable(
-    [{ title: 'date' }, { title: 'n', align: 'right' }],
+    ['date', 'n'],
     [
       ['2026-01-01', '1'],
       ['2026-01-02', '1,000'],
     ],
   );
   expect(table.split('\n')).toEqual([
-    'date            n',
+    '      date      n',
     '──────────  ─────',
     '2026-01-01      1',
     '2026-01-02  1,000',
