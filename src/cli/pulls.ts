@@ -145,7 +145,7 @@ Example: conciliation pull 2026-03-02`,
           `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s`,
         ),
       ).finally(() => platform.close());
-      await checkDays(database, { severities: config.checkSeverities }, signal);
+      await checkDays(database, config.checkSeverities, signal);
       const { prisma } = database;
       const [day, openRejects, accountChanges] = await Promise.all([
         readLedgerDay(database, date, today),

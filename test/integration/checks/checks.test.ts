@@ -8,7 +8,7 @@ import {
   DEFAULT_SEVERITIES,
 } from '../../../src/base/values/checks.ts';
 import { readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
-import { type CheckRules, checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { signCleanDays } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
@@ -22,8 +22,8 @@ const NEXT = daysFrom(1);
 
 const world = worldOfEachTest();
 
-const check = (rules: Partial<CheckRules> = {}) =>
-  checkDays(world.database, { ...DEFAULT_RULES, ...rules });
+const check = (severities: CheckSeverities = DEFAULT_RULES) =>
+  checkDays(world.database, severities);
 
 /** Titles as JSON, or in words such as "a value=0, b". */
 async function pull(date: CivilDate, ...titles: string[]) {
@@ -224,7 +224,7 @@ describe('a sign-off', () => {
     await sign('ana');
     // A signed day does not change when the rules change.
     const severities = { ...DEFAULT_SEVERITIES, equal_in_day: 'review' } as const;
-    expect((await check({ severities })).map(({ date }) => date)).not.toContain(DAY);
+    expect((await check(severities)).map(({ date }) => date)).not.toContain(DAY);
     expect(await stateOf(DAY)).toBe('reconciled');
   });
 
@@ -253,7 +253,7 @@ describe('a sign-off', () => {
 test('a check that is off finds nothing, and its open findings are closed', async () => {
   await checked(DAY, 'faulty value=0');
   const off = Object.fromEntries(CHECK_CODES.map((code) => [code, 'off'])) as CheckSeverities;
-  await check({ severities: off });
+  await check(off);
   await expectDay('reconciled', 'value_not_positive faulty closed');
 });
 
