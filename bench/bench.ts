@@ -135,9 +135,7 @@ async function loadTemplates(bench: Bench, answers: readonly Answer[]): Promise<
 
 async function checkTitles(databaseUrl: string): Promise<void> {
   const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
-  await checkDays(database, {
-    severities: readConfig({}, { platform: false }).checkSeverities,
-  });
+  await checkDays(database, readConfig({}, { platform: false }).checkSeverities);
   await database.close();
 }
 

@@ -107,7 +107,7 @@ async function planPages(client: pg.Client): Promise<Page[]> {
     ['… page 1,000', `${many}&page=600`, LIST_LIMIT_MS],
     ['… filtered', `${many}&${searchFor(agent)}`, LIST_LIMIT_MS],
     ['Titles of a provider, all dates', `${all}&${searchFor(provider)}`, LIST_LIMIT_MS],
-    ['Schedule of a month', `/schedule?date=${usual}`, LIST_LIMIT_MS],
+    ['Schedule of a month', `/schedule?dueFrom=${usual.slice(0, 7)}-01`, LIST_LIMIT_MS],
     ['Titles of an order, all dates', `${all}&${searchFor(order)}`, LIST_LIMIT_MS],
   ];
 }

@@ -299,34 +299,27 @@ function reportError(error: unknown, json: boolean): ExitStatus {
   return error instanceof ConfigError || error instanceof InputError ? EXIT.usage : EXIT.failed;
 }
 
-interface Column {
-  readonly title: string;
-  /** By default `left`. */
-  readonly align?: 'left' | 'right';
-}
+const NUMBER = /^[\d.,–−-]+$/;
 
-export const right = (title: string): Column => ({ title, align: 'right' });
-
-/** Formats rows as columns. A text is the title of a column that is aligned to the left. */
+/** Formats rows as columns. A column of numbers or dates is aligned to the right. */
 export function renderTable(
-  heads: readonly (string | Column)[],
+  heads: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  const columns = heads.map((head): Column => (typeof head === 'string' ? { title: head } : head));
-  const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  const widths = heads.map((head, index) =>
+    Math.max(head.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
+  const areNumbers = heads.map((_, index) => rows.every((row) => NUMBER.test(row[index] ?? '')));
   const line = (cells: readonly string[]) =>
-    columns
-      .map((column, index) => {
+    widths
+      .map((width, index) => {
         const cell = cells[index] ?? '';
-        const width = widths[index] ?? 0;
-        return column.align === 'right' ? cell.padStart(width) : cell.padEnd(width);
+        return areNumbers[index] ? cell.padStart(width) : cell.padEnd(width);
       })
       .join('  ')
       .trimEnd();
   const rule = widths.map((width) => '─'.repeat(width));
-  return [line(columns.map((column) => column.title)), line(rule), ...rows.map(line)].join('\n');
+  return [line(heads), line(rule), ...rows.map(line)].join('\n');
 }
 
 /** Groups the digits of an exact decimal: `1234567.5` becomes `1,234,567.50`. No digit is dropped. */

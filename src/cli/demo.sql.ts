@@ -85,7 +85,7 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     await nameInvoices(staging.database);
     const pulls = await pullDates(run, parts, datesBetween(from, to));
     // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
-    await checkDays(staging.database, { severities: config.checkSeverities }, run.signal);
+    await checkDays(staging.database, config.checkSeverities, run.signal);
     // The first date of the folder: BOOKINGS_FROM does not move past the days that an earlier run has released.
     const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
     const path = join(config.dataDir, 'payables.json');

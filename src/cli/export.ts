@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
+import { access, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { recordAudit } from '../base/audit/audit.ts';
-import type { RowBatches } from '../base/export/table.ts';
 import { InputError, ShutdownError } from '../base/runtime/errors.ts';
 import { LANGUAGES } from '../base/texts/texts.ts';
 import { wordsOf } from '../console/shell/page-context.ts';
-import { AMOUNT_COLUMNS } from '../core/title/title.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed.sql.ts';
 import {
@@ -21,15 +19,12 @@ import {
   argument,
   command,
   flag,
-  formatAmount,
   formatCount,
   idOf,
   oneOf,
   optional,
   preset,
-  renderTable,
   required,
-  right,
   stagingCommand,
   toDate,
   withStaging,
@@ -85,10 +80,7 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         // Before the first byte, so that no title leaves the database without an entry in the audit log.
         const details = { ...selection, format, rows };
         await recordAudit(database.prisma, { actor: run.by, action: 'export', details });
-        const titles = watch(read.titles, (written) =>
-          run.progress.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
-        );
-        const content = { ...read, ledger, titles };
+        const content = { ...read, ledger };
         const page = wordsOf('en', 'UTC');
         const encoded = encodeTitles(content, format, page, locale ?? 'pt-BR');
         const bytes = await writeOutFile(file, encoded.bytes, run.signal);
@@ -99,11 +91,6 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
             ? []
             : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
           ...doubtText(doubtful),
-          '',
-          renderTable(
-            ['amount', right('sum')],
-            AMOUNT_COLUMNS.map((column) => [column, formatAmount(sums[column])]),
-          ),
         ].join('\n');
         return {
           document: {
@@ -116,15 +103,6 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
     );
   },
 });
-
-async function* watch(batches: RowBatches, onRows: (written: number) => void): RowBatches {
-  let written = 0;
-  for await (const rows of batches) {
-    yield rows;
-    written += rows.length;
-    onRows(written);
-  }
-}
 
 function doubtText(doubtful: DoubtfulDates | null): string[] {
   if (doubtful === null) return [];
@@ -144,11 +122,8 @@ interface OutFile {
 /** Titles hold tax identifiers and bank accounts. */
 const OWNER_ONLY = 0o600;
 
-/**
- * Returns the permissions for the file: those of the file that is replaced, otherwise `OWNER_ONLY`.
- * @throws InputError when the file exists and may not be replaced, or cannot be created
- */
-async function checkOutFile(out: OutFile): Promise<number> {
+/** @throws InputError when the file exists and may not be replaced, or cannot be created */
+async function checkOutFile(out: OutFile): Promise<void> {
   const existing = await lstat(out.path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
     throw cannotWrite(`--out ${out.path}`, error);
@@ -162,7 +137,6 @@ async function checkOutFile(out: OutFile): Promise<number> {
   await access(dirname(out.path), constants.W_OK).catch((error: unknown) => {
     throw cannotWrite(`--out ${out.path}`, error);
   });
-  return existing === null ? OWNER_ONLY : existing.mode & 0o777;
 }
 
 /**
@@ -189,7 +163,7 @@ export async function writeOutFile(
     };
     const size = await write().finally(() => file.close());
     // Checked a second time, because another program may have created the file meanwhile.
-    await chmod(partial, await checkOutFile(out));
+    await checkOutFile(out);
     await rename(partial, out.path);
     return size;
   } catch (error) {

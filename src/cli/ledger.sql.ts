@@ -11,7 +11,6 @@ import {
 import { wordsOf } from '../console/shell/page-context.ts';
 import { checkpointAdvance } from '../core/ledger/day-ledger.sql.ts';
 import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
-import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-ledger.sql.ts';
 import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import {
@@ -23,7 +22,6 @@ import {
   optional,
   renderTable,
   required,
-  right,
   stagingCommand,
   toDate,
   toWords,
@@ -56,7 +54,6 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
     const policy = alertPolicy(config);
     const items = await readOpenItems(database, { now: new Date(), policy });
     const days = await readLedgerDays(database, range, today);
-    const sweeps = await readSweeps(database);
     const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
     const headline = headlineOf(items, 'en');
     const failures = days
@@ -70,12 +67,11 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
         checkpoint: startDate === null ? null : { startDate, lastReconciledDate },
         lagDays: startDate === null ? null : lagDays,
         ...{ headline, needs, accountChanges, unmappedCompanies: items.unmappedCompanies },
-        ...{ days, sweeps },
+        days,
       },
       text: [
         headline.title,
         ...headline.lines.map((line) => `- ${line}`),
-        ...sweepText(sweeps, config.timezone),
         '',
         daysTable(days, config.timezone),
         ...(failures.length === 0 ? [] : ['', ...failures]),
@@ -85,43 +81,11 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
   },
 });
 
-async function readSweeps({ prisma }: Database) {
-  const newest = { orderBy: { startedAt: 'desc' } } as const;
-  const [last, complete] = await Promise.all([
-    prisma.sweep.findFirst(newest),
-    prisma.sweep.findFirst({ ...newest, where: { state: 'complete' } }),
-  ]);
-  return { newest: last && { ...last }, complete: complete && { ...complete } };
-}
-
-function sweepText(
-  { newest, complete }: Awaited<ReturnType<typeof readSweeps>>,
-  timeZone: string,
-): string[] {
-  const { instant } = wordsOf('en', timeZone).formats;
-  const lines: string[] = [];
-  if (complete !== null) {
-    const { fromDate, startedAt, datesCompared, datesDiffering } = complete;
-    lines.push(
-      `Sweep: ${formatCount(datesCompared ?? 0)} date(s) since ${fromDate} were compared on ${instant(startedAt)}; ${formatCount(datesDiffering ?? 0)} differed.`,
-    );
-  }
-  if (newest?.state === 'failed') {
-    lines.push(`The newest sweep, since ${newest.fromDate}, failed: ${newest.errorMessage}`);
-  }
-  return lines;
-}
-
 export function daysTable(days: readonly LedgerDay[], timeZone: string): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';
   const { instant } = wordsOf('en', timeZone).formats;
   return renderTable(
-    [
-      'date',
-      ...['titles', 'original value', 'withdrawn', 'rejected'].map(right),
-      'state',
-      'verified',
-    ],
+    ['date', 'titles', 'original value', 'withdrawn', 'rejected', 'state', 'verified'],
     days.map((day) => [
       day.date,
       formatCount(day.titles),
@@ -145,7 +109,7 @@ const setStartDate = stagingCommand({
   help: `The first start sets the first date of the ledger to START_DATE, or to the day before if START_DATE is not set.
 Later values of START_DATE are ignored. This command corrects the stored date and recomputes the checkpoint, so
 the checkpoint may move back. No title and no day is changed. The service pulls the missing dates at its next run:
-an earlier date, at most ten years ago, needs --yes, and without --yes the command names the number of dates.
+an earlier date needs --yes, and without --yes the command names the number of dates.
 
 Exit status: 0 done, or the date was the start date already; 1 failed; 2 wrong usage.
 
@@ -156,10 +120,6 @@ Example: conciliation start-date set 2026-01-01 --reason "typing error in START_
       throw new InputError(
         `${date} is not over: in ${timeZone} the last date that is, is ${yesterday}`,
       );
-    }
-    const earliest = addDays(yesterday, 1 - MAX_BACKFILL_DAYS);
-    if (date < earliest) {
-      throw new InputError(`${date} is more than ten years ago: the earliest date is ${earliest}`);
     }
     const before = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
     if (before !== null && date < before.startDate && !yes) {

@@ -3,11 +3,7 @@ import { text as readText } from 'node:stream/consumers';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays } from '../base/values/business-day.ts';
 import { parseTaxId } from '../base/values/tax-id.ts';
-import {
-  type ErasureCounts,
-  eraseParty,
-  liftErasure,
-} from '../features/privacy/erase-party.sql.ts';
+import { eraseParty, liftErasure } from '../features/privacy/erase-party.sql.ts';
 import type { NamedParty } from '../features/privacy/erased-parties.sql.ts';
 import {
   countRemovable,
@@ -26,7 +22,6 @@ import {
   optional,
   renderTable,
   required,
-  right,
   stagingCommand,
   toWords,
   withStaging,
@@ -74,7 +69,7 @@ Example: conciliation retention --older-than 730 --dry-run`,
     const request = { before, timeZone: config.timezone, by, signal };
     const removed = await (dryRun ? countRemovable : removeOld)(database, request);
     const table = renderTable(
-      [dryRun ? 'would be removed' : 'removed', right('rows')],
+      [dryRun ? 'would be removed' : 'removed', 'rows'],
       RETENTION_KINDS.map((kind) => [KIND_TEXTS[kind], formatCount(removed[kind])]),
     );
     return {
@@ -86,20 +81,8 @@ Example: conciliation retention --older-than 730 --dry-run`,
 
 const WHAT_REMAINS = `Old row versions, backups, exports, the ERP and the platform still have the data: see docs/privacy.md.`;
 
-const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
-  bookingLines: 'booking lines, of which the amounts stay',
-  bookingReceipts: 'receipts of the ERP, of which the state stays',
-  titles: 'titles, of which the amounts stay',
-  revisions: 'revisions of titles',
-  partyAccounts: 'known bank accounts, deleted',
-  accountChanges: 'changes of a bank account',
-  rejects: 'texts of rejected titles',
-  drift: 'values outside the documented interface',
-  providers: 'suppliers in provider, deleted',
-  providerBatches: 'requests that pushed suppliers',
-  payables: 'payables of the ERP, of which the amounts stay',
-  payableRejects: 'texts of rejected payables',
-};
+/** The name of a count in words. */
+const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 const erase = command({
   name: 'erase-party',
@@ -156,11 +139,8 @@ Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-1
             : `The party is erased as number ${partyId}; its titles name it ${pseudonym}.`,
           '',
           renderTable(
-            ['what', right('rows')],
-            Object.entries(COUNT_TEXTS).map(([name, text]) => [
-              text,
-              formatCount(counts[name as keyof ErasureCounts]),
-            ]),
+            ['what', 'rows'],
+            Object.entries(counts).map(([name, rows]) => [wordsOf(name), formatCount(rows)]),
           ),
           ...(isDryRun ? [] : ['', WHAT_REMAINS]),
         ].join('\n'),

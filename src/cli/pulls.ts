@@ -33,7 +33,6 @@ import {
   preset,
   renderTable,
   required,
-  right,
   someOf,
   toDate,
   withStaging,
@@ -146,7 +145,7 @@ Example: conciliation pull 2026-03-02`,
           `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s`,
         ),
       ).finally(() => platform.close());
-      await checkDays(database, { severities: config.checkSeverities }, signal);
+      await checkDays(database, config.checkSeverities, signal);
       const { prisma } = database;
       const [day, openRejects, accountChanges] = await Promise.all([
         readLedgerDay(database, date, today),
@@ -201,7 +200,7 @@ function pullTable(report: PullReport): string {
     formatCount(report.rejected),
     isHeld ? 'held, not merged' : report.state,
   ];
-  const heads = ['date', ...['titles', ...counts, 'rejected'].map(right), 'outcome'];
+  const heads = ['date', 'titles', ...counts, 'rejected', 'outcome'];
   return renderTable(heads, [row]);
 }
 

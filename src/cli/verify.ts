@@ -6,7 +6,7 @@ import {
 } from '../base/audit/audit-chain.sql.ts';
 import type { Database } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
-import { type Problem, readDates, verifyDate } from '../features/verify/verify.sql.ts';
+import { readDates, verifyDate } from '../features/verify/verify.sql.ts';
 import {
   type CommandResult,
   EXIT,
@@ -14,35 +14,9 @@ import {
   formatCount,
   optional,
   renderTable,
-  right,
   stagingCommand,
   toDate,
 } from './command.ts';
-
-const PROBLEMS: Readonly<Record<Problem, string>> = {
-  content: 'the columns of a title do not have its hashes',
-  titles: 'the titles are not those that the newest merge has left',
-  totals: 'the totals of the payment schedule are not those of the titles',
-  hold: 'the payment of a title is not held',
-  line: 'the columns of a booking line do not have its hashes',
-  lines: 'the booking lines are not the content of the seal that released them',
-  batch: 'a batch is not the sum of its lines, or not of a seal',
-  seal: 'a sign-off or reopening has no entry in the audit log',
-  reject: 'an acceptance of a rejected title has no entry in the audit log',
-  account: 'a decision about an account has no entry in the audit log',
-  finding:
-    'a finding is not as the newest check left it, or its resolution has no entry in the audit log',
-  pull: 'a held response was not replaced, or a decision about it has no entry in the audit log',
-  receipt: 'an answer to a receipt has no entry in the audit log',
-  break: 'a resolution of a break has no entry in the audit log',
-  session: 'the session of a user has no entry in the audit log',
-  key: 'an API key has no entry in the audit log, or was revoked',
-  user: 'the role of a user is not that of the audit log',
-  consumer: 'the access of a consumer is not that of the audit log',
-  start: 'the first date with bookings is not that of the audit log',
-  day: 'counts, sums, digest or seal of the day are not those of its titles',
-  unchecked: 'a value in the tables makes a part of the check fail',
-};
 
 const verify = stagingCommand({
   name: 'verify',
@@ -62,7 +36,8 @@ const verify = stagingCommand({
   help: `Compares the titles of each date with what the newest merge has left, and with the titles the day, the payment
 schedule and the payment holds; the booking lines with the seals that released them; the decisions with the
 audit log. The service does the same for every date once a day. A difference raises the alert titles_altered.
-Where a pull can correct it, the service makes one. The alert lasts for a day at least.
+Where a pull can correct it, the service makes one. The alert lasts for a day at least. The column problem of
+title_finding in the data dictionary explains each difference.
 
 Each entry of the audit log has a hash that covers the entry and the hash before it. With --audit, exit status 1
 names the first entry that was changed. Keep the printed head outside of this database and pass it to the
@@ -96,9 +71,9 @@ Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
     const document = { dates: dates.length, titles, differences };
     if (differences.length === 0) return { document, text: `${checked}: no difference.` };
     const table = renderTable(
-      ['date', 'difference', 'row', right('repaired by pull')],
+      ['date', 'difference', 'row', 'repaired by pull'],
       differences.map(({ date, problem, row, repairPullId }) => [
-        ...[date, PROBLEMS[problem], row ?? '-', String(repairPullId ?? '-')],
+        ...[date, problem, row ?? '-', String(repairPullId ?? '-')],
       ]),
     );
     return {

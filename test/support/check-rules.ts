@@ -3,18 +3,17 @@ import {
   type CheckSeverities,
   DEFAULT_SEVERITIES,
 } from '../../src/base/values/checks.ts';
-import type { CheckRules } from '../../src/features/checks/check-day.sql.ts';
 
 /** The checks as they are without configuration. */
-export const DEFAULT_RULES: CheckRules = { severities: DEFAULT_SEVERITIES };
+export const DEFAULT_RULES = DEFAULT_SEVERITIES;
 
 /**
  * For made-up days, which vary in size, value and dates beyond what is plausible: no finding keeps a day from being
  * reconciled. The tests of the limits and of the checks do not use these settings.
  */
-export const ANY_DAY_RULES: CheckRules = {
-  severities: Object.fromEntries(CHECK_CODES.map((code) => [code, 'info'])) as CheckSeverities,
-};
+export const ANY_DAY_RULES = Object.fromEntries(
+  CHECK_CODES.map((code) => [code, 'info']),
+) as CheckSeverities;
 
 /** The same for a process, which also holds no response for its plausibility. */
 export const ANY_DAY_ENVIRONMENT = {

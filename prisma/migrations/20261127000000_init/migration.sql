@@ -1725,7 +1725,7 @@ COMMENT ON COLUMN conciliation.provider.sync_state IS
 COMMENT ON COLUMN conciliation.provider.last_error IS
   'Why the row is rejected or invalid. Null: it is neither. For an invalid row: the fields with the expected values, without the actual ones. For a rejected row: the platform''s answer, which may be personal data.';
 COMMENT ON COLUMN conciliation.provider.contested_by IS
-  'Of an invalid or rejected row: external_id of other rows that had its tax_id when it became so, or may have had it at the platform; a few of them where there are many. Once one lets go of it, the row is pending again by itself.';
+  'Of a rejected row: external_id of other rows that may have had its tax_id at the platform. Once one has another, the row is pending again by itself.';
 COMMENT ON COLUMN conciliation.provider.sent_tax_ids IS
   'For the program only: every tax_id under which the platform may know this provider. More than one while an answer is outstanding, or was a refusal. Personal data.';
 COMMENT ON COLUMN conciliation.provider.synced_hash IS

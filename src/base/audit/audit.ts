@@ -41,7 +41,6 @@ const ACTION_KINDS: { readonly [Action in AuditAction]?: 'decision' | 'look' } =
   'rejects.accept': 'decision',
   'rejects.reveal': 'look',
   'restated.export': 'look',
-  'schedule.export': 'look',
   'schedule.reveal': 'look',
   'title.reveal': 'look',
 };

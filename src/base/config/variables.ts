@@ -207,9 +207,9 @@ const hosts = list('host names without ports and wildcards, separated by commas'
 
 const severities: Variable<CheckSeverities> = {
   takes:
-    'checks with `off`, `info` or `review`, separated by commas: `fee_unusual=off,equal_in_day=review`',
+    'checks with `off`, `info` or `review`, separated by commas: `tax_id_invalid=info,equal_in_day=off`',
   initial: '',
-  example: 'fee_unusual=off,equal_in_day=review',
+  example: 'tax_id_invalid=info,equal_in_day=off',
   isAudited: true,
   meaning: 'Other severities for the [checks of the titles](console.md#checks-of-the-titles).',
   parse: (given) =>

@@ -9,7 +9,6 @@ export type FindingSeverity = Exclude<CheckSeverity, 'off'>;
 export const CHECKS = {
   due_before_acceptance: { version: 1, severity: 'review' },
   value_not_positive: { version: 1, severity: 'review' },
-  fee_unusual: { version: 1, severity: 'info' },
   tax_id_invalid: { version: 1, severity: 'review' },
   agent_is_party: { version: 1, severity: 'review' },
   equal_in_day: { version: 1, severity: 'info' },
@@ -31,7 +30,7 @@ function withDefaults(chosen: Partial<CheckSeverities>): CheckSeverities {
 }
 
 /**
- * Reads `fee_unusual=off,equal_in_day=review`. A check that is not named has its default.
+ * Reads `tax_id_invalid=info,equal_in_day=off`. A check that is not named has its default.
  * @returns null where the text has another form, an unknown check or a check twice
  */
 export function parseCheckSeverities(text: string): CheckSeverities | null {

@@ -370,12 +370,15 @@ export function declareList<
       }
       const format = fileFormatOf(request.body, FILE_FORMATS);
       const reader = { parts, actor: actorOf(request) };
+      const { principal } = request;
+      // Who may see the page without masks gets such a file, with its own entry in the audit log.
+      const isOpen = list.reveal?.who.includes(principal?.role ?? 'viewer');
       const batches = async function* (db: Transaction, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
           const place = { offset, limit: ROWS_PER_READ };
           const rows = await reads.read(db, filter, place, reader);
-          yield masked(rows, request);
+          yield isOpen ? rows : masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
       };

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import {
@@ -177,9 +177,7 @@ export function decideAccountChanges(
   const { by, reason, state } = decision;
   const wanted = [...new Set(ids)];
   if (wanted.length === 0 || wanted.length > MAX_CHANGES_TO_DECIDE) {
-    throw new InputError(`ids: expected 1 to ${MAX_CHANGES_TO_DECIDE} account changes`, {
-      context: { fault: 'account_changes', limit: MAX_CHANGES_TO_DECIDE },
-    });
+    throw refusal('account_changes', { limit: MAX_CHANGES_TO_DECIDE });
   }
   return database.prisma.$transaction(async (tx) => {
     // No line is released until the commit.
@@ -195,29 +193,20 @@ export function decideAccountChanges(
       WHERE change.id = former.id AND former.state = ANY(${DECIDABLE[state]}::text[])
       RETURNING change.id, kind || ' ' || party_key AS party,
                 account_hash::text AS account, former.state NOT IN ('open', 'refused') AS "isUndone"`;
-    const missing = wanted.find((id) => !decided.some((one) => one.id === id));
-    if (missing !== undefined) {
-      throw new InputError(`account change ${missing} does not exist or is decided already`, {
-        context: { fault: 'account_change', accountChangeId: String(missing) },
-      });
-    }
+    if (decided.length < wanted.length) throw refusal('account_change');
     const accounts = new Map(decided.map(({ party, account }) => [party, account]));
     if (
       state === 'confirmed' &&
       decided.some(({ party, account }) => accounts.get(party) !== account)
     ) {
-      throw new InputError('ids: expected one account of each party to confirm', {
-        context: { fault: 'account_of_party' },
-      });
+      throw refusal('account_of_party');
     }
     const undone = decided.filter(({ isUndone }) => isUndone).map(({ id }) => id);
     if (undone.length > 0) {
       await holdAgain(tx, undone);
       const line = await readLineOut(tx, undone);
       if (line !== null) {
-        throw new InputError(`the line of order ${line.orderUid} of ${line.date} is released`, {
-          context: { fault: 'account_line', ...line },
-        });
+        throw refusal('account_line', { orderUid: line.orderUid, date: line.date });
       }
     }
     await announceDecision(tx, state === 'refused' ? undone : wanted);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
-import { id } from '../../console/api/schema-parts.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
+import { id, ledgerDate } from '../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../console/declare.tsx';
 import { type Column, ListTable } from '../../console/list/columns.tsx';
 import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
@@ -32,16 +32,16 @@ interface PageProps {
 
 const ruleOf = ({ businessDayRule = 'following' }: Pick<ConsoleParts, 'businessDayRule'>) =>
   businessDayRule;
-const text = Type.Optional(Type.String());
+const MAX_NAME = 100;
 
 // An administrator decides nothing that matches titles, and a team may have no operator.
 const ADD_HOLIDAY = declareAction({
   path: '/holidays',
   who: DECIDE,
-  input: { date: text, name: text },
-  deed: ({ database, fourEyes, ...parts }, { date = '', name = '' }, by) =>
-    addHoliday(database, parseCivilDate(date), { by, reason: name, fourEyes }, ruleOf(parts)),
-  next: ({ date }) => `/holidays?year=${date?.slice(0, 4)}`,
+  input: { date: ledgerDate, name: Type.String({ maxLength: MAX_NAME }) },
+  deed: ({ database, fourEyes, ...parts }, { date, name }, by) =>
+    addHoliday(database, date, { by, reason: name, fourEyes }, ruleOf(parts)),
+  next: ({ date }) => `/holidays?year=${date.slice(0, 4)}`,
   notice: 'holiday_added',
 });
 
@@ -96,7 +96,7 @@ const COLUMNS: readonly Column<Holiday>[] = [
 const HOLIDAYS = declarePage({
   path: '/holidays',
   active: '/holidays',
-  input: { year: text },
+  input: { year: Type.Optional(Type.String()) },
   read: async (parts, input): Promise<PageProps> => {
     const asked = Number(input.year);
     const isKnown = Number.isInteger(asked) && asked >= FIRST_YEAR && asked <= LAST_YEAR;
@@ -135,7 +135,7 @@ function HolidaysPage({ year, rule, holidays }: PageProps) {
           <p class="quiet">{text('calendar.addHelp')}</p>
           <ADD_HOLIDAY.Form button={text('calendar.add')} look="primary" class="filters">
             <Input label={text('calendar.date')} type="date" name="date" required />
-            <Input label={text('calendar.name')} name="name" required maxLength={100} />
+            <Input label={text('calendar.name')} name="name" required maxLength={MAX_NAME} />
           </ADD_HOLIDAY.Form>
         </Card>
       )}

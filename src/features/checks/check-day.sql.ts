@@ -20,15 +20,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 
 // Each check is a query over the current titles of a date. docs/console.md gives the reason for each check.
 
-/** The dates before that say which fees are usual. */
-const FEE_DATES = 4;
-/** Fewer titles of an agent on these dates make no fee usual. */
-const MIN_FEE_TITLES = 20;
-/** How many times a fee may exceed the greatest usual one, or fall below the smallest one. */
-const FEE_FACTOR = 3;
-
 // The names below are constants of this program. No input reaches Prisma.raw.
-const FEE_COLUMNS = ['billing_fee', 'money_transfer_fee'] as const;
 const raw = (name: string) => Prisma.raw(name);
 
 const current = (date: CivilDate) =>
@@ -69,33 +61,6 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>
       Prisma.sql`title.original_value <= 0`,
       Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
     ),
-  fee_unusual: (date) => Prisma.sql`
-    SELECT title.id AS title_id, title.content_hash,
-           jsonb_build_object('field', fee.field, 'value', fee.value::text,
-                              'least', usual.least::text, 'most', usual.most::text) AS detail
-    FROM conciliation.title
-    CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
-    JOIN (
-      SELECT written, usual.*
-      FROM (${textsOf(date, 'financial_agent_identification')}) AS named
-      JOIN (
-        SELECT ${taxIdOf('written')} AS agent, field, min(least) AS least, max(most) AS most
-        FROM (
-          SELECT title.financial_agent_identification AS written, fee.field, count(*) AS titles,
-                 min(fee.value) AS least, max(fee.value) AS most
-          FROM conciliation.title CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
-          WHERE title.status = 'current' AND title.accepted_date = ANY(ARRAY(
-                  SELECT day.date FROM conciliation.day
-                  WHERE day.date < ${date}::date AND day.title_count > 0
-                  ORDER BY day.date DESC LIMIT ${FEE_DATES}::int))
-            AND fee.value IS NOT NULL
-          GROUP BY 1, 2
-        ) AS earlier
-        GROUP BY 1, 2 HAVING sum(titles) >= ${MIN_FEE_TITLES}::int
-      ) AS usual ON usual.agent = ${taxIdOf('named.written')}
-    ) AS usual ON usual.written = title.financial_agent_identification AND usual.field = fee.field
-    WHERE ${current(date)}
-      AND (fee.value > usual.most * ${FEE_FACTOR}::int OR fee.value * ${FEE_FACTOR}::int < usual.least)`,
   tax_id_invalid: (date) =>
     where(
       date,
@@ -190,10 +155,6 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>
 const fieldOf = (column: string) =>
   column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
-const feeValues = raw(
-  FEE_COLUMNS.map((column) => `('${fieldOf(column)}', title.${column})`).join(', '),
-);
-
 const restatedAmounts = raw(
   AMOUNT_COLUMNS.map((column) => `('${column}', '${fieldOf(column)}', restated.${column})`).join(
     ', ',
@@ -221,11 +182,6 @@ const isSameReceivable = raw(
   ].join(' AND '),
 );
 
-/** Which checks run, with their severities. */
-export interface CheckRules {
-  readonly severities: CheckSeverities;
-}
-
 export interface CheckedDay {
   readonly date: CivilDate;
   /** Findings that were not there before, or are there again. */
@@ -238,7 +194,7 @@ export interface CheckedDay {
 export const CHECK_TRANSACTION = { timeout: 3_600_000, maxWait: 30_000 } as const;
 
 /** The rules as text. Another text makes the dates that are not signed off be checked again. */
-function describeRules({ severities }: CheckRules): string {
+function describeRules(severities: CheckSeverities): string {
   return CHECK_CODES.map((code) => `${code}:${CHECKS[code].version}:${severities[code]}`).join(' ');
 }
 
@@ -257,11 +213,11 @@ const CROSS_DATE_CODES = ['equal_on_two_dates'] as const satisfies readonly Chec
  * Of rows `day` and `done`. A check of another date leaves \`rules\` empty. A finding of a date may also wait for a pull,
  * see \`equal_on_two_dates\`.
  */
-const isUnchecked = (rules: CheckRules) => Prisma.sql`
+const isUnchecked = (severities: CheckSeverities) => Prisma.sql`
   day.content_digest IS NOT NULL
   AND (done.rules = ''
        OR (NOT ${isSealed} AND (done.content_digest IS DISTINCT FROM day.content_digest
-                                OR done.rules <> ${describeRules(rules)}))
+                                OR done.rules <> ${describeRules(severities)}))
        OR EXISTS (
          SELECT FROM conciliation.check_finding AS finding
          JOIN conciliation.day AS awaited ON awaited.date = (finding.detail->>'awaitedDate')::date
@@ -272,11 +228,14 @@ const isUnchecked = (rules: CheckRules) => Prisma.sql`
 /**
  * The dates to check, newest first: those whose content, or whose rules, changed after the newest check.
  */
-async function readUncheckedDates(database: Database, rules: CheckRules): Promise<CivilDate[]> {
+async function readUncheckedDates(
+  database: Database,
+  severities: CheckSeverities,
+): Promise<CivilDate[]> {
   const rows = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date
     FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
-    WHERE ${isUnchecked(rules)} ORDER BY day.date DESC`;
+    WHERE ${isUnchecked(severities)} ORDER BY day.date DESC`;
   return rows.map(({ date }) => date);
 }
 
@@ -288,7 +247,7 @@ async function readUncheckedDates(database: Database, rules: CheckRules): Promis
 function checkDay(
   database: Database,
   date: CivilDate,
-  rules: CheckRules,
+  severities: CheckSeverities,
 ): Promise<CheckedDay | null> {
   return database.prisma.$transaction(async (tx) => {
     await configurePlanner(tx);
@@ -297,17 +256,17 @@ function checkDay(
     await lockDay(tx, date);
     const [unchecked] = await tx.$queryRaw<[{ isSealed: boolean }?]>`
       SELECT ${isSealed} AS "isSealed" FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
-      WHERE day.date = ${date}::date AND ${isUnchecked(rules)}`;
+      WHERE day.date = ${date}::date AND ${isUnchecked(severities)}`;
     if (unchecked === undefined) return null;
     const { isSealed: isSigned } = unchecked;
     const codes = isSigned ? CROSS_DATE_CODES : CHECK_CODES;
-    const faults = faultsOf(codes, rules, date);
+    const faults = faultsOf(codes, severities, date);
     const counts = await storeFindings(tx, date, codes, faults);
     await pullAwaited(tx, date);
     if (!isSigned) await countBuyers(tx, date);
     await tx.$executeRaw`
       INSERT INTO conciliation.day_check AS done (date, content_digest, rules, checked_at)
-      SELECT date, coalesce(content_digest, ''), ${describeRules(rules)}, clock_timestamp()
+      SELECT date, coalesce(content_digest, ''), ${describeRules(severities)}, clock_timestamp()
       FROM conciliation.day WHERE date = ${date}::date
       ON CONFLICT (date) DO UPDATE
       SET content_digest = excluded.content_digest, rules = excluded.rules, checked_at = excluded.checked_at`;
@@ -322,16 +281,16 @@ function checkDay(
  */
 export async function checkDays(
   database: Database,
-  rules: CheckRules,
+  severities: CheckSeverities,
   signal?: AbortSignal,
 ): Promise<CheckedDay[]> {
   const checked: CheckedDay[] = [];
   let before: number;
   do {
     before = checked.length;
-    for (const date of await readUncheckedDates(database, rules)) {
+    for (const date of await readUncheckedDates(database, severities)) {
       if (signal?.aborted === true) return checked;
-      const day = await checkDay(database, date, rules);
+      const day = await checkDay(database, date, severities);
       if (day !== null) checked.push(day);
     }
   } while (checked.length > before);
@@ -373,7 +332,7 @@ async function countBuyers(tx: Transaction, date: CivilDate): Promise<void> {
 /** Rows (code, version, severity, title_id, content_hash, detail) of all checks that run. */
 function faultsOf(
   codes: readonly CheckCode[],
-  { severities }: CheckRules,
+  severities: CheckSeverities,
   date: CivilDate,
 ): Prisma.Sql {
   const queries = codes.map(
@@ -431,7 +390,7 @@ export function startCheckLoop({
   return loop({
     everyMs: EVERY_MS,
     run: async (signal) => {
-      for (const { date, found, closed } of await checkDays(database, { severities }, signal)) {
+      for (const { date, found, closed } of await checkDays(database, severities, signal)) {
         if (found > 0 || closed > 0) logger.info({ date, found, closed }, 'titles checked');
       }
     },

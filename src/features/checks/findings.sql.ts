@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { CHECK_CODES, type CheckCode, type FindingSeverity } from '../../base/values/checks.ts';
 import {
@@ -181,11 +181,7 @@ export function resolveFindings(
       SET resolved_at = now(), resolved_by = ${decision.by}, reason = ${decision.reason}
       WHERE finding.accepted_date = ${date}::date AND finding.code = ${code} AND finding.id <= ${newestId}
         AND (${titleId}::bigint IS NULL OR finding.title_id = ${titleId}::bigint) AND ${isOpen}`;
-    if (resolved === 0) {
-      throw new InputError(`${date} has no open finding of the check ${code}`, {
-        context: { fault: 'no_findings', date },
-      });
-    }
+    if (resolved === 0) throw refusal('no_findings', { date });
     await recordAudit(tx, {
       actor: decision.by,
       action: 'findings.resolve',

@@ -111,9 +111,6 @@ export interface ErasureRequest {
   readonly undecided?: 'erase' | 'keep' | undefined;
 }
 
-/** Number of rows with erased data, by table. */
-export type ErasureCounts = Awaited<ReturnType<typeof eraseRows>>['counts'];
-
 /**
  * May be called again for the same party, and then erases the remaining data.
  * @returns with `erased_party.id`; null in a dry run for a party that is not on the list
@@ -266,18 +263,8 @@ async function eraseRows(erasure: Erasure) {
   const rejects = await tx.$executeRaw`
     UPDATE conciliation.rejected_title reject SET raw = ''
     WHERE raw <> '' AND ${isAnyIn('reject.raw', keys)}`;
-  // Two values may become one.
-  const [{ drift }] = await tx.$queryRaw<[{ drift: number }]>`
-    WITH named AS (
-      DELETE FROM conciliation.drift WHERE ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)} RETURNING *
-    ), kept AS (
-      INSERT INTO conciliation.drift
-        (place, path, kind, value, names, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason)
-      SELECT place, path, kind, ${pseudonym}, names, first_pull_id, first_seen_at, acknowledged_at, acknowledged_by, reason
-      FROM named ORDER BY acknowledged_at NULLS FIRST
-      ON CONFLICT DO NOTHING
-    )
-    SELECT count(*)::int AS drift FROM named`;
+  const drift = await tx.$executeRaw`
+    DELETE FROM conciliation.drift WHERE ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)}`;
   const providerBatches = await tx.$executeRaw`
     UPDATE conciliation.provider_batch batch
     SET answer = NULL,

@@ -101,11 +101,6 @@ function toColumn(field: string, accounts: readonly string[]): string {
 export const MAX_REPORTED_FAULTS = 1000;
 const ROWS_AT_ONCE = 1000;
 
-const REPEATED = {
-  externalId: 'is also in',
-  identificationNumber: 'belongs to another externalId in',
-} as const;
-
 interface ImportOptions {
   readonly isDryRun: boolean;
   readonly actor: string;
@@ -139,8 +134,8 @@ export function importProviderFile(
     const { faults, ...count } = await readRows(tx, reading, options);
     const repeated = await takeRepeatedRows(tx);
     const place = formatOf(reading.path) === 'csv' ? 'line' : 'item';
-    for (const { at, field, otherAt } of repeated) {
-      faults.push({ at, field, expected: `${REPEATED[field]} ${place} ${otherAt}` });
+    for (const { at, otherAt } of repeated) {
+      faults.push({ at, field: 'externalId', expected: `is also in ${place} ${otherAt}` });
     }
     const written = await writeProviders(tx);
     if (!isDryRun) {
@@ -148,7 +143,7 @@ export function importProviderFile(
     }
     return {
       ...count,
-      refused: count.refused + new Set(repeated.map(({ at }) => at)).size,
+      refused: count.refused + repeated.length,
       ...written,
       faults: faults.sort((a, b) => a.at - b.at).slice(0, MAX_REPORTED_FAULTS),
     };
@@ -203,25 +198,12 @@ async function addRows(
  * has too is contested: the refused one may be the newer.
  */
 async function takeRepeatedRows(tx: Transaction) {
-  const repeated = await tx.$queryRaw<
-    { at: number; field: keyof typeof REPEATED; otherAt: number }[]
-  >`
-    WITH neighbours AS (
-      SELECT at, identification_number,
-             coalesce(lag(at) OVER same_key, lead(at) OVER same_key) AS key_at,
-             coalesce(lag(at) OVER same_number, lead(at) OVER same_number) AS number_at,
-             min(external_id) OVER whole_number <> max(external_id) OVER whole_number AS differs
-      FROM pg_temp.provider_import
-      WINDOW same_key AS (PARTITION BY external_id ORDER BY at),
-             same_number AS (PARTITION BY identification_number ORDER BY at),
-             whole_number AS (PARTITION BY identification_number)
-    )
-    SELECT at, 'externalId' AS field, key_at AS "otherAt" FROM neighbours
-    WHERE key_at IS NOT NULL AND identification_number IS NOT NULL
-    UNION ALL
-    SELECT at, 'identificationNumber', number_at FROM neighbours
-    WHERE differs AND identification_number IS NOT NULL
-    ORDER BY at, field`;
+  const repeated = await tx.$queryRaw<{ at: number; otherAt: number }[]>`
+    SELECT at, other_at AS "otherAt"
+    FROM (SELECT at, identification_number, coalesce(lag(at) OVER same_key, lead(at) OVER same_key) AS other_at
+          FROM pg_temp.provider_import
+          WINDOW same_key AS (PARTITION BY external_id ORDER BY at)) AS neighbours
+    WHERE other_at IS NOT NULL AND identification_number IS NOT NULL ORDER BY at`;
   await tx.$executeRaw`
     DELETE FROM pg_temp.provider_import
     WHERE at = ANY(${repeated.map(({ at }) => at)}::int[]) OR identification_number IS NULL`;

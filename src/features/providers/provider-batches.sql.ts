@@ -20,24 +20,11 @@ const contentHash = Prisma.sql`encode(sha256(convert_to(jsonb_build_array(
   provider.can_anticipate, provider.phones, provider.email_addresses, provider.accounts
 )::text, 'UTF8')), 'hex')`;
 
-/**
- * External ids of rows that have the tax identifier of the row called `provider`. A few are enough,
- * because the row is checked again when any of them changes; thousands may share a number.
- */
-const duplicates = Prisma.sql`
-  ARRAY(SELECT other.external_id FROM conciliation.provider other
-        WHERE other.tax_id = provider.tax_id AND other.external_id <> provider.external_id LIMIT 3)`;
-
-/**
- * External ids of rows that have the tax identifier of the row called `provider`, or may have it at
- * the platform. The latter are few, and with a LIMIT PostgreSQL would read the table instead of the
- * index.
- */
+/** External ids of rows that may have the tax identifier of the row called `provider` at the platform. */
 const rivals = Prisma.sql`
-  ${duplicates}
-  || ARRAY(SELECT other.external_id FROM conciliation.provider other
-           WHERE other.sent_tax_ids @> ARRAY[provider.tax_id]
-             AND other.external_id <> provider.external_id)`;
+  ARRAY(SELECT other.external_id FROM conciliation.provider other
+        WHERE other.sent_tax_ids @> ARRAY[provider.tax_id]
+          AND other.external_id <> provider.external_id)`;
 
 /**
  * Locks rows by their key and skips rows with a lock of another session. For a materialized CTE
@@ -50,20 +37,13 @@ function lockProviders(rows: readonly { readonly externalId: string }[]): Prisma
     WHERE external_id = ANY(${externalIds}::text[]) FOR UPDATE SKIP LOCKED`;
 }
 
-/**
- * Whether a conflicting row of the one called `provider` has changed, see `contested_by`. An invalid
- * row waits for the number at the platform only while the other row is pending: another row that is
- * invalid or rejected is not sent again, and only a request shows whether the platform has the number.
- */
+/** Whether a refused row of the one called `provider` may have its number now: see `contested_by`. */
 const isRelieved = Prisma.sql`
-  provider.sync_state IN ('invalid', 'rejected') AND EXISTS (
+  provider.sync_state = 'rejected' AND EXISTS (
     SELECT FROM unnest(provider.contested_by) AS rival (external_id)
     WHERE NOT EXISTS (
       SELECT FROM conciliation.provider other
-      WHERE other.external_id = rival.external_id
-        AND (other.tax_id = provider.tax_id
-             OR (provider.tax_id = ANY(other.sent_tax_ids)
-                 AND (provider.sync_state = 'rejected' OR other.sync_state = 'pending')))))`;
+      WHERE other.external_id = rival.external_id AND provider.tax_id = ANY(other.sent_tax_ids)))`;
 
 /** A row of a request, with its content at the check. */
 export interface SentProvider {
@@ -253,13 +233,11 @@ export interface PendingProvider {
   readonly candidate: unknown;
   /** Whether the platform already has this content. */
   readonly isUnchanged: boolean;
-  /** Whether a row of another external id has the same tax identifier. */
-  readonly isDuplicate: boolean;
   /** `changed_at` with its microseconds, which a JavaScript Date lacks. */
   readonly changedAt: string;
 }
 
-/** Sets rows to pending whose conflicting rows have changed. Returns their number. */
+/** Sets refused rows to pending whose number another row has let go of. Returns their number. */
 export function relieveProviders(database: Database): Promise<number> {
   return database.prisma.$executeRaw`
     UPDATE conciliation.provider
@@ -282,9 +260,6 @@ export function readPendingProviders(
     SELECT external_id AS "externalId", ${contentHash} AS "contentHash", tax_id AS "taxId",
            changed_at::text AS "changedAt",
            coalesce(synced_hash = ${contentHash}, false) AS "isUnchanged",
-           EXISTS (SELECT FROM conciliation.provider other
-                   WHERE other.tax_id = provider.tax_id
-                     AND other.external_id <> provider.external_id) AS "isDuplicate",
            jsonb_build_object(
              'externalId', external_id, 'type', type,
              'identificationNumber', identification_number, 'name', name,
@@ -302,69 +277,31 @@ export function readPendingProviders(
 export interface CheckOutcome {
   readonly row: PendingProvider;
   readonly faults: readonly FieldFault[] | null;
-  readonly isContested: boolean;
 }
 
-export const DUPLICATE_FAULT: FieldFault = {
-  field: 'identificationNumber',
-  expected: 'another row has the same number under another externalId',
-};
-
 /**
- * Records the results of the check for rows whose content has not changed since. All rows with a
- * contested number become invalid, because it is unknown which of them is right. If the ERP has
- * locked one of them, all of them wait.
+ * Records the results of the check for rows whose content has not changed since.
  * @returns the number of rows that became invalid, and of those that are synced without a request
  */
 export function recordChecks(
   { prisma }: Database,
   outcomes: readonly CheckOutcome[],
 ): Promise<{ invalid: number; synced: number }> {
-  const checks = outcomes.map(({ row, faults, isContested }) => ({
+  const checks = outcomes.map(({ row, faults }) => ({
     external_id: row.externalId,
     content_hash: row.contentHash,
     state: faults === null ? 'synced' : 'invalid',
     last_error: faults === null ? null : describeFaults(faults),
-    is_contested: isContested,
   }));
-  const contested = outcomes.flatMap(({ row, isContested }) => (isContested ? row.taxId : []));
-  // Rows that are not marked as contested yet; pending ones will be checked.
-  const isUncontested = Prisma.sql`
-    provider.tax_id = ANY(${contested}::text[]) AND provider.sync_state <> 'pending'
-    AND (provider.sync_state <> 'invalid' OR provider.contested_by = '{}')`;
   return prisma.$transaction(async (tx) => {
     const rows = await tx.$queryRaw<{ state: string }[]>`
-      WITH checked AS (
-        SELECT * FROM jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
-          AS checked (external_id text, content_hash text, state text, last_error text, is_contested boolean)
-      ), provider AS MATERIALIZED (
-        SELECT * FROM conciliation.provider WHERE external_id = ANY(ARRAY(
-          SELECT external_id FROM checked
-          UNION ALL SELECT external_id FROM conciliation.provider provider WHERE ${isUncontested}))
-        FOR UPDATE SKIP LOCKED
-      ), result AS (
-        SELECT provider.external_id, coalesce(checked.state, 'invalid') AS state,
-               coalesce(checked.last_error, CASE WHEN checked IS NULL THEN concat_ws(
-                 '; ', CASE WHEN sync_state = 'invalid' THEN provider.last_error END,
-                 ${describeFaults([DUPLICATE_FAULT])}::text) END) AS last_error,
-               coalesce(is_contested, true) AS is_contested,
-               CASE WHEN coalesce(is_contested, true) THEN ${duplicates} ELSE '{}' END AS duplicates
-        FROM provider LEFT JOIN checked USING (external_id)
-        WHERE CASE WHEN checked IS NULL THEN ${isUncontested}
-                   ELSE sync_state = 'pending' AND ${contentHash} = checked.content_hash END
-          AND NOT (coalesce(is_contested, true) AND EXISTS (
-            SELECT FROM conciliation.provider other
-            WHERE other.tax_id = provider.tax_id AND other.sync_state <> 'pending'
-              AND (other.sync_state <> 'invalid' OR other.contested_by = '{}')
-              AND other.external_id NOT IN (SELECT external_id FROM provider)))
-      )
-      UPDATE conciliation.provider provider
-      SET sync_state = result.state, last_error = result.last_error, contested_by = result.duplicates
-      FROM result
-      WHERE provider.external_id = result.external_id
-        -- If the number is no longer contested, the row is checked again the next time.
-        AND NOT (result.is_contested AND result.duplicates = '{}')
-      RETURNING result.state`;
+      WITH provider AS MATERIALIZED (${lockProviders(outcomes.map(({ row }) => row))})
+      UPDATE conciliation.provider AS present SET sync_state = checked.state, last_error = checked.last_error
+      FROM provider JOIN jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
+        AS checked (external_id text, content_hash text, state text, last_error text) USING (external_id)
+      WHERE present.external_id = provider.external_id
+        AND provider.sync_state = 'pending' AND ${contentHash} = checked.content_hash
+      RETURNING checked.state`;
     const invalid = rows.filter(({ state }) => state === 'invalid').length;
     if (invalid > 0) {
       const details = { invalid };

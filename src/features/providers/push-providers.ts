@@ -26,7 +26,6 @@ import { checkProvider, type Provider } from './provider.ts';
 import {
   type CheckOutcome,
   countFailuresInARow,
-  DUPLICATE_FAULT,
   endBatch,
   keepUnderWay,
   openBatch,
@@ -59,7 +58,7 @@ export interface PushCounts {
   readonly invalid: number;
   /** Rows that were not sent, because the platform has their content. */
   readonly unchanged: number;
-  /** Rows that are pending again, because the other row with their tax identifier has changed. */
+  /** Rows that are pending again, because another row has let go of their tax identifier. */
   readonly relieved: number;
 }
 
@@ -236,7 +235,7 @@ interface CheckedProvider {
 
 /**
  * Checks pending rows, the longest waiting first, until a request is full or no row is left.
- * @returns with at most `MAX_PROVIDERS_PER_REQUEST` rows, each with a different tax identifier
+ * @returns with at most `MAX_PROVIDERS_PER_REQUEST` rows
  */
 async function gatherBatch(database: Database) {
   const relieved = await relieveProviders(database);
@@ -266,15 +265,9 @@ async function gatherBatch(database: Database) {
 }
 
 function checkRow(row: PendingProvider): CheckOutcome | CheckedProvider {
-  if (row.isUnchanged && !row.isDuplicate) return { row, faults: null, isContested: false };
+  if (row.isUnchanged) return { row, faults: null };
   const check = checkProvider(row.candidate);
-  const faults = check.ok ? [] : check.faults;
-  // An invalid number causes no conflict, even if several rows have it.
-  const isContested =
-    row.isDuplicate && faults.every(({ field }) => field !== DUPLICATE_FAULT.field);
-  if (!check.ok || isContested) {
-    return { row, faults: isContested ? [...faults, DUPLICATE_FAULT] : faults, isContested };
-  }
+  if (!check.ok) return { row, faults: check.faults };
   const { externalId, contentHash } = row;
   const taxId = check.provider.identificationNumber;
   return { row: { externalId, contentHash, taxId }, provider: check.provider };
@@ -317,9 +310,6 @@ function toStorableText(text: string): string {
   return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 }
 
-/** The fields in which the body of a 200 may have a list of statuses, unless the body itself is the list. */
-const LIST_FIELDS = ['providers', 'results', 'items', 'statuses'] as const;
-
 /** Statuses that mean a provider was not accepted, in any case. Other statuses are ignored. */
 const REFUSED_STATUSES: ReadonlySet<string> = new Set([
   'REJECTED',
@@ -328,9 +318,6 @@ const REFUSED_STATUSES: ReadonlySet<string> = new Set([
   'ERROR',
   'FAILED',
 ]);
-
-const DETAIL_FIELDS = ['message', 'reason', 'error'] as const;
-const MAX_DETAIL_CHARACTERS = 1000;
 
 /**
  * Returns the providers that a 200 reports as not accepted, with the report. The documentation
@@ -346,27 +333,16 @@ export function findRefusals(body: Buffer, externalIds: ReadonlySet<string>): Ma
     const { externalId, status } = entry;
     if (typeof externalId !== 'string' || !externalIds.has(externalId)) continue;
     if (typeof status !== 'string' || !REFUSED_STATUSES.has(status.toUpperCase())) continue;
-    refusals.set(externalId, `the platform answered 200 with status ${status}${detailOf(entry)}`);
+    const said = toStorableText(JSON.stringify(entry).slice(0, MAX_REFUSAL_CHARACTERS));
+    refusals.set(externalId, `the platform answered 200 with ${said}`);
   }
   return refusals;
 }
 
-function listsIn(value: unknown): unknown[] {
+/** The items of the body, or of the lists that are fields of the body. */
+function listsIn(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  if (!isObject(value)) return [];
-  return LIST_FIELDS.flatMap((field) => {
-    const list = value[field];
-    return Array.isArray(list) ? (list as unknown[]) : [];
-  });
-}
-
-function detailOf(entry: Readonly<Record<string, unknown>>): string {
-  const details = DETAIL_FIELDS.flatMap((field) => {
-    const text = entry[field];
-    return typeof text === 'string' && text !== '' ? [text] : [];
-  });
-  if (details.length === 0) return '';
-  return `: ${toStorableText(details.join('; ').slice(0, MAX_DETAIL_CHARACTERS))}`;
+  return isObject(value) ? Object.values(value).filter(Array.isArray).flat() : [];
 }
 
 function parseJson(body: Buffer): unknown {

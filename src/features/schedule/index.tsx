@@ -1,93 +1,215 @@
-import { Type } from 'typebox';
-import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
+import { addDays, type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../base/values/role.ts';
-import { DEFAULT_LIMIT, declareOperation } from '../../console/api/api-request.ts';
-import { date, ledgerDate, pageOfList, words } from '../../console/api/schema-parts.ts';
-import { ListTable } from '../../console/list/columns.tsx';
-import { FILE_FORMATS } from '../../console/list/file.tsx';
-import { asTabs, choice, dateField, type FilterOf } from '../../console/list/filter.tsx';
+import { type Column, ListTable } from '../../console/list/columns.tsx';
+import { dateField, type FilterOf } from '../../console/list/filter.tsx';
 import { declareList, type ListTotal } from '../../console/list/list.tsx';
 import { type Feature, todayOf } from '../../console/shell/console-parts.ts';
-import { type PageContext, pageContext, usePage } from '../../console/shell/page-context.ts';
+import { maskBankAccount, maskTaxId } from '../../console/shell/masking.ts';
+import { usePage } from '../../console/shell/page-context.ts';
 import { Card, Metric } from '../../console/shell/parts.tsx';
 import { STAFF } from '../../console/shell/route-access.ts';
+import { accountText, destinationText } from '../accounts/pages/account-changes-page.tsx';
+import { providerHref } from '../providers/provider.ts';
+import { firstDateOf, lastDateOf, monthOf } from '../review/months/month-seal.sql.ts';
 import { writeMergedTotals } from './payee.sql.ts';
 import {
-  DUE_VIEWS,
+  type DueDate,
+  DueLine,
   type DueRange,
   dueRange,
-  dueRangeOf,
-  neighbour,
+  type Payee,
   readNextPayment,
   readSchedule,
-  Schedule,
-  type ScheduleFigures,
-  ScheduleGroup,
-} from './read-schedule.sql.ts';
-import { dateColumns, groupColumns, maskGroup, sendScheduleFile } from './schedule-file.tsx';
+  type Schedule,
+} from './schedule.sql.ts';
 
-const FILTER = {
-  view: asTabs(
-    choice('lists.schedule.title', DUE_VIEWS, 'month', (view) => `schedule.views.${view}`),
-  ),
-  date: {
-    ...dateField('schedule.date'),
-    // The page links to the spans before and after, which the first and the last date of the calendar lack.
-    parse: (text: string) =>
-      (text > '0002' && text < '9999' ? parseCivilDate(text) : null) ?? undefined,
+interface PayeeProps {
+  readonly payee: Payee;
+}
+
+/** The party to be paid: name, number in the ERP, tax identifier. */
+export function PayeeName({ payee }: PayeeProps) {
+  const { text } = usePage();
+  const { kind, name, externalId, identification } = payee;
+  if (kind === null) return <>{text('schedule.noPayee')}</>;
+  const stated = [name, identification].filter((part) => part !== null && part !== '');
+  return (
+    <>
+      {externalId !== null && <a href={providerHref(externalId)}>{externalId}</a>}
+      {externalId !== null && stated.length > 0 && ' · '}
+      {stated.join(' · ')}
+      {externalId === null && stated.length === 0 && text('schedule.noParty')}
+    </>
+  );
+}
+
+export function PayeeAccount({ payee: { account } }: PayeeProps) {
+  const page = usePage();
+  const isStated = Object.values(account).some((value) => value !== null);
+  return <>{isStated ? accountText(account, page) : page.text('schedule.noAccount')}</>;
+}
+
+/** Returns a payee for readers without the right to see identifiers. */
+export function maskPayee({ identification, account, ...payee }: Payee): Payee {
+  // The pseudonym of an erased party names no person.
+  const isOpen = !identification || identification.startsWith('erased-');
+  return {
+    ...payee,
+    identification: isOpen ? identification : maskTaxId(identification),
+    account: maskBankAccount(account),
+  };
+}
+
+const TOTALS_COLUMNS: readonly Column<DueDate>[] = [
+  { name: 'titles', head: 'schedule.titles', kind: 'count' },
+  { name: 'original_value', head: 'title.fields.original_value', kind: 'amount' },
+  { name: 'waiting_titles', head: 'schedule.waitingTitles', kind: 'count' },
+  { name: 'waiting_value', head: 'schedule.waitingValue', kind: 'amount', only: 'file' },
+];
+
+const DATE_COLUMNS: readonly Column<DueDate>[] = [
+  {
+    name: 'due_date',
+    head: 'schedule.dueDate',
+    kind: 'date',
+    cell: ({ dueDate }, { formats }) => (
+      <a href={SCHEDULE.href({ dueFrom: dueDate, dueTo: dueDate })}>{formats.date(dueDate)}</a>
+    ),
+    isHead: true,
   },
-};
+  { name: 'business_day', head: 'calendar.businessDay', kind: 'date' },
+  ...TOTALS_COLUMNS,
+];
 
-const rangeOf = ({ view, date }: FilterOf<typeof FILTER>): DueRange => {
-  if (date === null) throw new Error('the date is not filled in');
-  return dueRangeOf(view, date);
-};
+const ofPayee = (
+  name: string,
+  head: Column<DueLine>['head'],
+  value: (payee: Payee) => string | null,
+): Column<DueLine> => ({
+  ...{ name, head, kind: 'text', value: ({ payee }) => value(payee), only: 'file' },
+});
 
-type Figures = ListTotal & ScheduleFigures;
+/** Of the parties, of which the files have each value by itself. */
+const COLUMNS: readonly Column<DueLine>[] = [
+  { name: 'due_date', head: 'schedule.dueDate', kind: 'date' },
+  { name: 'business_day', head: 'calendar.businessDay', kind: 'date' },
+  {
+    name: 'kind',
+    head: 'schedule.kind',
+    kind: 'text',
+    value: ({ payee: { kind } }, { text }) => kind && text(`schedule.kinds.${kind}`),
+  },
+  {
+    name: 'party',
+    head: 'schedule.party',
+    kind: 'text',
+    value: ({ payee }) => payee.name,
+    cell: ({ payee }) => <PayeeName payee={payee} />,
+    isHead: true,
+  },
+  ofPayee('external_id', 'schedule.externalId', ({ externalId }) => externalId),
+  ofPayee('identification', 'schedule.identification', (payee) => payee.identification),
+  ofPayee('bank', 'schedule.bank', ({ account }) => account.bank),
+  ofPayee('agency', 'schedule.agency', ({ account }) => account.agency),
+  ofPayee('agency_digit', 'schedule.agencyDigit', ({ account }) => account.agencyDigit),
+  ofPayee('account', 'schedule.account', ({ account }) => account.account),
+  ofPayee('account_digit', 'schedule.accountDigit', ({ account }) => account.accountDigit),
+  ofPayee('destination', 'schedule.destination', ({ account }) => destinationText(account)),
+  {
+    name: 'account_text',
+    head: 'schedule.account',
+    kind: 'text',
+    cell: ({ payee }) => <PayeeAccount payee={payee} />,
+    only: 'page',
+  },
+  {
+    name: 'changed',
+    head: 'schedule.changed',
+    kind: 'text',
+    value: ({ payee }, { text }) => text(payee.isChanged ? 'title.yes' : 'title.no'),
+    cell: ({ payee }, { text }) =>
+      payee.isChanged && (
+        <a class="tag is-withdrawn" href="/account-changes">
+          {text('title.yes')}
+        </a>
+      ),
+  },
+  {
+    name: 'titles',
+    head: 'schedule.titles',
+    kind: 'count',
+    cell: ({ dueDate, titleId, titles }, { text, formats }) => (
+      <a
+        href={titlesHref({ from: dueDate, to: dueDate }, titleId)}
+        aria-label={text('schedule.openTitles', { titles: formats.count(titles) })}
+      >
+        {formats.count(titles)}
+      </a>
+    ),
+  },
+  ...TOTALS_COLUMNS.slice(1),
+];
 
-/** Who is to be paid on the due dates of a span, and on which account. */
-const SCHEDULE = declareList(ScheduleGroup, {
+const dueField = (label: 'titles.dueFrom' | 'titles.dueTo') => ({
+  ...dateField(label),
+  // The page links to the months before and after, which the first and the last date of the calendar lack.
+  parse: (text: string) =>
+    (text > '0002' && text < '9999' ? parseCivilDate(text) : null) ?? undefined,
+});
+const FILTER = { dueFrom: dueField('titles.dueFrom'), dueTo: dueField('titles.dueTo') };
+
+function rangeOf({ dueFrom, dueTo }: FilterOf<typeof FILTER>): DueRange {
+  if (dueFrom === null || dueTo === null) throw new Error('the dates are not filled in');
+  return dueRange(dueFrom, dueTo);
+}
+
+/** Who is to be paid on the due dates of a range, and on which account. */
+const SCHEDULE = declareList(DueLine, {
   name: 'schedule',
   path: '/schedule',
   active: '/schedule',
   filter: FILTER,
-  fill: async ({ view, date }, parts) => ({
-    view,
-    date: date ?? (await readNextPayment(parts.database, todayOf(parts))),
-  }),
-  columns: (filter) => groupColumns((titleId) => titlesHref(rangeOf(filter), titleId)),
-  together: async (tx, filter, place) => {
-    const { groups, ...figures } = await readSchedule(tx, rangeOf(filter), place);
-    const total: Figures = { ...figures, rows: figures.groupCount };
-    return { total, rows: groups };
+  // The whole month of a date that is stated alone, or of the next payment.
+  fill: async ({ dueFrom, dueTo }, parts) => {
+    const stated = dueFrom ?? dueTo ?? (await readNextPayment(parts.database, todayOf(parts)));
+    const month = monthOf(stated);
+    return { dueFrom: dueFrom ?? firstDateOf(month), dueTo: dueTo ?? lastDateOf(month) };
   },
-  mask: maskGroup,
+  columns: COLUMNS,
+  together: async (tx, filter, place) => {
+    const { lines: rows, lineCount, ...shown } = await readSchedule(tx, rangeOf(filter), place);
+    const { value, waiting } = shown.figures;
+    const sums = {
+      titles: value.titles,
+      original_value: value.originalValue,
+      waiting_titles: waiting.titles,
+    };
+    const total: ListTotal & typeof shown = { rows: lineCount, sums, ...shown };
+    return { total, rows };
+  },
+  mask: (line) => ({ ...line, payee: maskPayee(line.payee) }),
   reveal: {
     who: STAFF,
-    entry: (groups, filter) => {
-      const { from: dueFrom, to: dueTo } = rangeOf(filter);
-      const details = { dueFrom, dueTo, titleIds: groups.map(({ titleId }) => titleId) };
+    entry: (lines, filter) => {
+      const details = { ...filter, titleIds: lines.map(({ titleId }) => titleId) };
       return { action: 'schedule.reveal', details };
     },
   },
-  file: {
-    formats: FILE_FORMATS,
-    send: (request, reply, parts, filter, format) => {
-      const { language } = pageContext(request, parts.timeZone);
-      return sendScheduleFile(request, reply, parts, rangeOf(filter), format, language);
-    },
+  api: {
+    tag: 'titles',
+    operationId: 'getPaymentSchedule',
+    summary:
+      'Who is to be paid on the due dates of a range, and on which account, over all accepted dates',
   },
-  layout: async (parts, { view, date }, request) => {
-    const today = todayOf(parts);
-    const range = rangeOf({ view, date });
+  layout: async (_, filter, request) => {
+    const range = rangeOf(filter);
     const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
-    const hrefOf = (to: CivilDate) => SCHEDULE.href({ view, date: to });
-    return ({ head, filter, table, total }) => (
+    return ({ head, filter, table, total: { figures, dates } }) => (
       <>
         {head}
         {filter}
-        <Span range={range} today={today} hrefOf={hrefOf} figures={total} />
-        {total.dates.length > 0 && <DueDates dates={total.dates} />}
+        <Figures range={range} figures={figures} />
+        {dates.length > 0 && <DueDates dates={dates} />}
         {table}
         <Help isMasked={isMasked} />
       </>
@@ -103,78 +225,57 @@ const titlesHref = (range: DueRange, payeeOf: number | null) =>
     ...(payeeOf !== null && { payeeOf: String(payeeOf) }),
   })}`;
 
-const figure = ({ text, formats }: PageContext, titles: number, value: string) =>
-  text('schedule.titlesAndValue', {
-    titles: text('schedule.titleCount', { count: titles }),
-    value: formats.amount(value),
-  });
-
-/** The figures of the span, and the way to its neighbours. */
-function Span(props: {
-  readonly range: DueRange;
-  readonly today: CivilDate;
-  readonly hrefOf: (date: CivilDate) => string;
-  readonly figures: ScheduleFigures;
-}) {
-  const { range, hrefOf, figures } = props;
-  const context = usePage();
-  const { text, formats } = context;
-  const { overall, paid, changed, undated } = figures;
-  const isAlarming = (titles: number) => (titles > 0 ? 'is-warning' : '');
-  const title =
-    range.from === range.to ? formats.longDate(range.from) : formats.month(range.from.slice(0, 7));
+/** The figures of the range, and the way to the months before and after. */
+function Figures(props: { readonly range: DueRange } & Pick<Schedule, 'figures'>) {
+  const { range, figures } = props;
+  const { text, formats } = usePage();
+  const shown = [
+    ['value', 'schedule.value', titlesHref(range, null)],
+    ['paid', 'schedule.paid', null],
+    ['onChanged', 'schedule.onChanged', '/account-changes'],
+    ['waiting', 'schedule.waiting', null],
+    ['undated', 'schedule.undated', '/titles?undated=true&status=current'],
+  ] as const;
+  const hrefOf = (dates: { dueFrom: CivilDate } | { dueTo: CivilDate }) => SCHEDULE.href(dates);
   return (
-    <Card title={title} class="stack">
-      <nav class="pager" aria-label={text('schedule.date')}>
-        <a rel="prev" href={hrefOf(neighbour(range, 'previous'))}>
+    <Card title={`${formats.date(range.from)} – ${formats.date(range.to)}`} class="stack">
+      <nav class="pager" aria-label={text('schedule.dueDate')}>
+        <a rel="prev" href={hrefOf({ dueTo: addDays(range.from, -1) })}>
           ← {text('schedule.previous')}
         </a>
-        <a href={hrefOf(props.today)}>{text('schedule.today')}</a>
-        <a rel="next" href={hrefOf(neighbour(range, 'next'))}>
+        <a rel="next" href={hrefOf({ dueFrom: addDays(range.to, 1) })}>
           {text('schedule.next')} →
         </a>
       </nav>
       <dl class="metrics">
-        <Metric
-          label={text('schedule.value')}
-          value={figure(context, overall.titles, overall.originalValue)}
-          {...(overall.titles > 0 && { href: titlesHref(range, null) })}
-        />
-        <Metric
-          label={text('schedule.paid')}
-          value={figure(context, paid.titles, paid.originalValue)}
-        />
-        <Metric
-          label={text('schedule.onChanged')}
-          value={figure(context, changed.titles, changed.originalValue)}
-          class={isAlarming(changed.titles)}
-          {...(changed.titles > 0 && { href: '/account-changes' })}
-        />
-        <Metric
-          label={text('schedule.waiting')}
-          value={figure(context, overall.waitingTitles, overall.waitingValue)}
-          class={isAlarming(overall.waitingTitles)}
-        />
-        <Metric
-          label={text('schedule.undated')}
-          value={figure(context, undated.titles, undated.originalValue)}
-          {...(undated.titles > 0 && { href: '/titles?undated=true&status=current' })}
-        />
+        {shown.map(([name, label, href]) => {
+          const { titles, originalValue } = figures[name];
+          const isAlarming = titles > 0 && (name === 'onChanged' || name === 'waiting');
+          return (
+            <Metric
+              key={name}
+              label={text(label)}
+              value={text('schedule.titlesAndValue', {
+                titles: text('schedule.titleCount', { count: titles }),
+                value: formats.amount(originalValue),
+              })}
+              class={isAlarming ? 'is-warning' : ''}
+              {...(titles > 0 && href !== null && { href })}
+            />
+          );
+        })}
       </dl>
       <p class="quiet small">{text('schedule.figuresHelp')}</p>
     </Card>
   );
 }
 
-function DueDates({ dates }: Pick<ScheduleFigures, 'dates'>) {
+function DueDates({ dates }: Pick<Schedule, 'dates'>) {
   const { text } = usePage();
+  const label = text('schedule.dueDates');
   return (
-    <Card title={text('schedule.dueDates')}>
-      <ListTable
-        label={text('schedule.dueDates')}
-        columns={dateColumns((date) => SCHEDULE.href({ view: 'day', date }))}
-        rows={dates}
-      />
+    <Card title={label}>
+      <ListTable label={label} columns={DATE_COLUMNS} rows={dates} />
     </Card>
   );
 }
@@ -194,46 +295,6 @@ function Help({ isMasked }: { readonly isMasked: boolean }) {
   );
 }
 
-const range = { dueFrom: ledgerDate, dueTo: ledgerDate };
-
-const SCHEDULE_API = [
-  declareOperation({
-    path: '/payment-schedule',
-    scope: 'read',
-    tag: 'titles',
-    operationId: 'getPaymentSchedule',
-    summary:
-      'Who is to be paid on the due dates of a range, and on which account, over all accepted dates',
-    input: { ...range, ...pageOfList },
-    answer: Type.Object({ dueFrom: date, dueTo: date, ...Schedule.properties }),
-    run: async ({ database }, { dueFrom, dueTo, offset = 0, limit = DEFAULT_LIMIT }) => {
-      const due = dueRange(dueFrom, dueTo);
-      const schedule = await database.prisma.$transaction(
-        (tx) => readSchedule(tx, due, { offset, limit }),
-        // All values are those of one instant.
-        { isolationLevel: 'RepeatableRead' },
-      );
-      return { dueFrom, dueTo, ...schedule, groups: schedule.groups.map(maskGroup) };
-    },
-  }),
-  declareOperation({
-    path: '/payment-schedule/export',
-    scope: 'export',
-    tag: 'titles',
-    operationId: 'exportPaymentSchedule',
-    summary: 'The payment schedule of a range as a file',
-    input: {
-      ...range,
-      format: words(FILE_FORMATS),
-      locale: Type.Optional(words(['pt-BR', 'en'])),
-    },
-    answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
-    run: (parts, { dueFrom, dueTo, format, locale: language = 'pt-BR' }, request, reply) => {
-      return sendScheduleFile(request, reply, parts, dueRange(dueFrom, dueTo), format, language);
-    },
-  }),
-];
-
 export const schedule: Feature = {
   name: 'schedule',
   engine: {
@@ -241,5 +302,4 @@ export const schedule: Feature = {
     inOwnDate: writeMergedTotals,
   },
   lists: [SCHEDULE],
-  api: SCHEDULE_API,
 };

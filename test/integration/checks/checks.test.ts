@@ -8,7 +8,7 @@ import {
   DEFAULT_SEVERITIES,
 } from '../../../src/base/values/checks.ts';
 import { readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
-import { type CheckRules, checkDays } from '../../../src/features/checks/check-day.sql.ts';
+import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { signCleanDays } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
@@ -16,14 +16,14 @@ import { signDay } from '../../support/days.ts';
 import { worldOfEachTest } from '../../support/file-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
-import { titleText, titleTexts } from '../../support/titles.ts';
+import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);
 
 const world = worldOfEachTest();
 
-const check = (rules: Partial<CheckRules> = {}) =>
-  checkDays(world.database, { ...DEFAULT_RULES, ...rules });
+const check = (severities: CheckSeverities = DEFAULT_RULES) =>
+  checkDays(world.database, severities);
 
 /** Titles as JSON, or in words such as "a value=0, b". */
 async function pull(date: CivilDate, ...titles: string[]) {
@@ -123,15 +123,6 @@ describe('a title with a fault has a finding, and the title beside it has none',
     await expectDay('attention', 'unit_jump faulty closed', 'unit_jump faulty open');
     await checked(DAY, 'faulty discount=13 name=Renamed, other');
     expect(await stateOf(DAY)).toBe('reconciled');
-  });
-
-  test('fee_unusual compares with the fees of the same agent on the dates before', async () => {
-    const fee = (uid: string, date: CivilDate, value: string) =>
-      title(uid, { date }).replace('"moneyTransferFee":3.90', `"moneyTransferFee":${value}`);
-    await pull(DAY, ...titleTexts(20).map((_, index) => fee(`u${index}`, DAY, `3.${index + 10}`)));
-    const fees = { least: '1.04', most: '9.87', high: '9.88', low: '1.03' };
-    await checked(NEXT, ...Object.entries(fees).map(([uid, value]) => fee(uid, NEXT, value)));
-    expect(await findings()).toEqual(['fee_unusual high open', 'fee_unusual low open']);
   });
 });
 
@@ -233,7 +224,7 @@ describe('a sign-off', () => {
     await sign('ana');
     // A signed day does not change when the rules change.
     const severities = { ...DEFAULT_SEVERITIES, equal_in_day: 'review' } as const;
-    expect((await check({ severities })).map(({ date }) => date)).not.toContain(DAY);
+    expect((await check(severities)).map(({ date }) => date)).not.toContain(DAY);
     expect(await stateOf(DAY)).toBe('reconciled');
   });
 
@@ -262,7 +253,7 @@ describe('a sign-off', () => {
 test('a check that is off finds nothing, and its open findings are closed', async () => {
   await checked(DAY, 'faulty value=0');
   const off = Object.fromEntries(CHECK_CODES.map((code) => [code, 'off'])) as CheckSeverities;
-  await check({ severities: off });
+  await check(off);
   await expectDay('reconciled', 'value_not_positive faulty closed');
 });
 

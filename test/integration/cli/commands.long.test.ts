@@ -231,7 +231,6 @@ describe('start-date set', () => {
 
   test.each([
     ['today', () => [dateIn('America/Sao_Paulo', new Date()), '--reason', 'x'], /is not over/],
-    ['more than ten years', () => ['0001-01-01', '--reason', 'x', '--yes'], /the earliest date is/],
     [
       'an earlier date without a confirmation',
       () => [daysFrom(-5), '--reason', 'x'],

@@ -84,7 +84,7 @@ test.each([
   ['/titles', 'from to status dueFrom dueTo undated payeeOf minValue maxValue sort page'],
   ['/titles', 'search'],
   ['/booking-lines', 'from to state kind days page'],
-  ['/schedule', 'view date page'],
+  ['/schedule', 'dueFrom dueTo page'],
   ['/breaks', 'kind date page'],
   ['/breaks', 'supplier'],
   ['/', 'to notice'],

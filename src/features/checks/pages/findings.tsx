@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import type { Text } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { CHECK_CODES } from '../../../base/values/checks.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
@@ -207,15 +206,6 @@ export function TitleFindings({ findings }: { readonly findings: readonly Findin
   );
 }
 
-/** A field of the interface as other pages name it: `provider.identification` is the column `provider_identification`. */
-function fieldName(text: Text, field: string): string {
-  const column = field
-    .replace('identificationNumber', 'identification')
-    .replace(/\.|(?=[A-Z])/g, '_')
-    .toLowerCase();
-  return text.find(`title.fields.${column}`) ?? field;
-}
-
 function comparedText({ detail }: Finding, { text, formats }: Words): string {
   const show = (value: string) => {
     const date = parseCivilDate(value);
@@ -224,10 +214,7 @@ function comparedText({ detail }: Finding, { text, formats }: Words): string {
   };
   return Object.entries(detail)
     .filter(([name]) => name !== 'otherTitle')
-    .map(
-      ([name, value]) =>
-        `${text.find(`findings.detail.${name}`) ?? name}: ${name === 'field' ? fieldName(text, value) : show(value)}`,
-    )
+    .map(([name, value]) => `${text.find(`findings.detail.${name}`) ?? name}: ${show(value)}`)
     .join('; ');
 }
 

@@ -1,13 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../../base/database/database.ts';
-import type { CivilDate } from '../../../base/values/business-day.ts';
 import { parseTaxId } from '../../../base/values/tax-id.ts';
-import {
-  type BankAccount,
-  instantOrNull,
-  orNull,
-  words,
-} from '../../../console/api/schema-parts.ts';
+import { instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
 import {
   anyOf,
   asTabs,
@@ -20,7 +14,6 @@ import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { folded, inEachCase } from '../../../console/shell/search.sql.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
-import { NO_ACCOUNT_FORM } from '../../accounts/bank-account.ts';
 import { readTitleTotals, TITLE_FILTER } from '../../titles/pages/title-list.sql.ts';
 import { accountPartyKey, SYNC_STATES, type SyncState } from '../provider.ts';
 
@@ -141,45 +134,18 @@ async function readProviderDetail(database: Database, externalId: string) {
 }
 
 /**
- * Returns a supplier with its accounts, and the numbers of its titles and changed accounts; null when neither the ERP nor a
- * title names it.
+ * Returns a supplier with the numbers of its titles and changed accounts; null when neither the ERP nor a title names it.
  */
 export async function readSupplier({ database }: ConsoleParts, externalId: string) {
   const partyKey = accountPartyKey(externalId);
   const { filter } = readFilter(TITLE_FILTER, { providerId: externalId });
-  const [provider, titleCount, accounts, changes] = await Promise.all([
+  const [provider, titleCount, changes] = await Promise.all([
     readProviderDetail(database, externalId),
     readTitleTotals(database.prisma, filter),
-    readSeenAccounts(database, partyKey),
     countAccountChanges(database.prisma, { state: 'all', providerKey: partyKey }),
   ]);
   const changeCount = changes.rows;
-  return provider === null && titleCount.titles + accounts.length + changeCount === 0
+  return provider === null && titleCount.titles + changeCount === 0
     ? null
-    : { provider, titleCount, accounts, changeCount };
-}
-
-/** A bank account that titles name for a provider. Personal data. */
-export interface SeenAccount extends BankAccount {
-  readonly lastAcceptedDate: CivilDate;
-  readonly firstSeenAt: Date;
-}
-
-const MAX_ACCOUNTS = 100;
-
-/**
- * Returns the accounts of a provider, each in the writing that was seen last, the last seen first. Titles without an
- * account are left out.
- */
-function readSeenAccounts(database: Database, partyKey: string): Promise<SeenAccount[]> {
-  return database.prisma.$queryRaw<SeenAccount[]>`
-    SELECT bank, agency, agency_digit AS "agencyDigit", account, account_digit AS "accountDigit", destination,
-           last_accepted_date::text AS "lastAcceptedDate", seen_at AS "firstSeenAt"
-    FROM (
-      SELECT DISTINCT ON (account_hash) *, min(first_seen_at) OVER (PARTITION BY account_hash) AS seen_at
-      FROM conciliation.party_account
-      WHERE kind = 'provider' AND party_key = ${partyKey} AND normal_form <> ${NO_ACCOUNT_FORM}
-      ORDER BY account_hash, last_accepted_date DESC, last_seen_at DESC, writing_hash
-    ) AS account
-    ORDER BY last_accepted_date DESC, account_hash LIMIT ${MAX_ACCOUNTS}`;
+    : { provider, titleCount, changeCount };
 }

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
 import { reasonsText, type Text } from '../../../base/texts/texts.ts';
 import { declarePage } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, Fields, Instant, PlatformValue, RevealForm } from '../../../console/shell/parts.tsx';
 import { STAFF } from '../../../console/shell/route-access.ts';
-import {
-  ACCOUNT_CHANGES,
-  accountNumber,
-  accountText,
-} from '../../accounts/pages/account-changes-page.tsx';
+import { ACCOUNT_CHANGES, accountText } from '../../accounts/pages/account-changes-page.tsx';
 import { accountPartyKey, externalId, providerHref } from '../provider.ts';
-import { type ProviderDetail, readSupplier, type SeenAccount } from './provider-list.sql.ts';
+import { type ProviderDetail, readSupplier } from './provider-list.sql.ts';
 import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
 
 /** @returns with a fingerprint, which names the provider in the audit log: no key of a person gets there */
@@ -57,7 +52,7 @@ function ProviderBody({ data, isRevealed }: PageProps) {
         <h1 class="anywhere">{provider?.name ?? externalId}</h1>
         {provider !== null && <ProviderState state={provider.state} />}
       </div>
-      <p>{provider === null ? text('providers.notInErp') : <Verdict p={provider} />}</p>
+      {provider === null && <p>{text('providers.notInErp')}</p>}
       <RevealForm
         action={providerHref(externalId)}
         isRevealed={isRevealed}
@@ -67,9 +62,6 @@ function ProviderBody({ data, isRevealed }: PageProps) {
         {provider !== null && <Sending provider={provider} isRevealed={isRevealed} />}
         <Master data={data} isRevealed={isRevealed} />
       </div>
-      <Card title={text('providers.accounts')}>
-        <Accounts data={data} isRevealed={isRevealed} />
-      </Card>
       <Card title={text('lists.account_changes.title')}>
         <Changes data={data} />
       </Card>
@@ -78,24 +70,6 @@ function ProviderBody({ data, isRevealed }: PageProps) {
       </Card>
     </>
   );
-}
-
-/** The answer to: was the provider sent? */
-function Verdict({ p }: { p: ProviderDetail }) {
-  const { text, formats } = usePage();
-  const at = (instant: Date | null) => (instant === null ? '–' : formats.instant(instant));
-  if (p.state === 'synced') return text('providers.verdict.synced', { at: at(p.syncedAt) });
-  if (p.state === 'invalid') return text('providers.verdict.invalid');
-  if (p.state === 'rejected') return text('providers.verdict.rejected', { at: at(p.sentAt) });
-  if (p.syncedAt !== null) {
-    return text('providers.verdict.changed', {
-      changedAt: at(p.changedAt),
-      takenAt: at(p.syncedAt),
-    });
-  }
-  return p.sentAt === null
-    ? text('providers.verdict.neverSent')
-    : text('providers.verdict.undecided', { at: at(p.sentAt) });
 }
 
 function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed: boolean }) {
@@ -187,40 +161,6 @@ function ErpAccounts(props: {
       ))}
     </ul>
   );
-}
-
-const ACCOUNT_COLUMNS: readonly Column<SeenAccount>[] = [
-  { name: 'bank', head: 'providers.bank', kind: 'text', isHead: true },
-  {
-    name: 'branch',
-    head: 'providers.branchHead',
-    kind: 'text',
-    cell: ({ agency, agencyDigit }) => (
-      <span class="tight">{accountNumber(agency, agencyDigit)}</span>
-    ),
-    only: 'page',
-  },
-  {
-    name: 'account',
-    head: 'providers.accountHead',
-    kind: 'text',
-    cell: ({ account, accountDigit }) => (
-      <span class="tight">{accountNumber(account, accountDigit)}</span>
-    ),
-    only: 'page',
-  },
-  { name: 'last_accepted_date', head: 'providers.lastTitle', kind: 'day' },
-  { name: 'first_seen_at', head: 'providers.firstSeen', kind: 'instant' },
-];
-
-function Accounts({ data, isRevealed }: PageProps) {
-  const { text } = usePage();
-  if (data.accounts.length === 0) return <p class="quiet">{text('providers.accountsNone')}</p>;
-  const shown = data.accounts.map((account) => ({
-    ...account,
-    ...(!isRevealed && maskBankAccount(account)),
-  }));
-  return <ListTable label={text('providers.accounts')} columns={ACCOUNT_COLUMNS} rows={shown} />;
 }
 
 /** The number of changed accounts, with a link to their list. */

@@ -37,7 +37,7 @@ import {
   type GroupFilter,
   hasPayeeOf,
   readGroupTotals,
-} from '../../schedule/read-schedule.sql.ts';
+} from '../../schedule/schedule.sql.ts';
 
 /** An amount as decimal text, and as a person wrote it. */
 interface WrittenAmount {

@@ -7,8 +7,8 @@ import { usePage } from '../../../console/shell/page-context.ts';
 import type { DayState } from '../../../core/ledger/states.ts';
 import { readLedgerDay } from '../../review/ledger-days.sql.ts';
 import { DayHead } from '../../review/pages/day-page.tsx';
-import { type Payee, readPayee } from '../../schedule/read-schedule.sql.ts';
-import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/schedule-file.tsx';
+import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/index.tsx';
+import { type Payee, readPayee } from '../../schedule/schedule.sql.ts';
 import { type DoubtfulDates, readDoubtfulDates } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS, sendTitleFile } from '../title-file.ts';
 import {
