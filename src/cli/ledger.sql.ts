@@ -11,6 +11,7 @@ import {
 import { wordsOf } from '../console/shell/page-context.ts';
 import { checkpointAdvance } from '../core/ledger/day-ledger.sql.ts';
 import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
+import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-ledger.sql.ts';
 import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import {
@@ -109,7 +110,7 @@ const setStartDate = stagingCommand({
   help: `The first start sets the first date of the ledger to START_DATE, or to the day before if START_DATE is not set.
 Later values of START_DATE are ignored. This command corrects the stored date and recomputes the checkpoint, so
 the checkpoint may move back. No title and no day is changed. The service pulls the missing dates at its next run:
-an earlier date needs --yes, and without --yes the command names the number of dates.
+an earlier date, at most ten years ago, needs --yes, and without --yes the command names the number of dates.
 
 Exit status: 0 done, or the date was the start date already; 1 failed; 2 wrong usage.
 
@@ -120,6 +121,10 @@ Example: conciliation start-date set 2026-01-01 --reason "typing error in START_
       throw new InputError(
         `${date} is not over: in ${timeZone} the last date that is, is ${yesterday}`,
       );
+    }
+    const earliest = addDays(yesterday, 1 - MAX_BACKFILL_DAYS);
+    if (date < earliest) {
+      throw new InputError(`${date} is more than ten years ago: the earliest date is ${earliest}`);
     }
     const before = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
     if (before !== null && date < before.startDate && !yes) {

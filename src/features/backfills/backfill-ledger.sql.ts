@@ -14,7 +14,7 @@ export interface BackfillRange {
 }
 
 /** Ten years, leap days included. */
-const MAX_BACKFILL_DAYS = 3660;
+export const MAX_BACKFILL_DAYS = 3660;
 export const MAX_BACKFILL_CONCURRENCY = 16;
 
 /** Returns why a range cannot be pulled, or null. */

@@ -122,7 +122,7 @@ const histories: Record<string, readonly string[]> = {
   ],
   // Of two accounts of one date, the one with the greater hash is the change.
   'no change is a party with two accounts, once both are known': [
-    ...['0 uid=first, account=B uid=second', 'is provider B -> A', 'parallel'],
+    ...['0 uid=first, account=B uid=second', 'is provider A -> B', 'parallel'],
     ...['1 uid=first, account=B uid=second', '2 uid=first, account=B uid=second'],
     ...['3', '4 account=B', '5', '6 account=B', 'is '],
   ],
@@ -206,7 +206,7 @@ test('two different accounts of one party are not confirmed by one decision', as
   expect(ids).toHaveLength(2);
   const decide = (state: AccountDecision) =>
     decideAccountChanges(world.database, ids, { by: 'ana', state, reason: 'called them' });
-  await expect(decide('confirmed')).rejects.toThrow('Choose one account of each party');
+  await expect(decide('confirmed')).rejects.toThrow('expected one account of each party');
   expect(await changes()).toHaveLength(2);
   // Beside each other they are no replacement, and none of them may be refused.
   await decide('parallel');

@@ -51,6 +51,8 @@ const QUIET: Readonly<Record<string, Members>> = {
   'bank with name': { bank: '001 - Banco do Brasil' },
   'account with NBSP': { account: '12345\u00a0' },
   '1/987/12345-6': { bank: '1', agency: '987', account: '12345-6', accountDigit: null },
+  'bank null, its ispb': { bank: null, ispb: '00000000' },
+  'type checking': { type: 'CHECKING' },
 };
 const ALARM: Readonly<Record<string, Members>> = {
   'another ispb': { bank: null, ispb: '60701190' },
@@ -91,14 +93,28 @@ test('a second date is quiet for each writing of an account, and an alarm for ea
 async function follow<S extends readonly unknown[]>(
   steps: readonly (readonly [...stated: S, changes: number])[],
   titleOn: (date: CivilDate, ...stated: S) => string,
+  decides = true,
 ): Promise<void> {
   for (const step of steps) {
     const date = nextDay();
     await pull(date, [titleOn(date, ...(step.slice(0, -1) as unknown as S))]);
     expect(await openChanges(date), JSON.stringify(step)).toHaveLength(Number(step.at(-1)));
-    await decideOpenChanges(world.database);
+    if (decides) await decideOpenChanges(world.database);
   }
 }
+
+test('an ISPB that is stated later is no change, and the next one is', () =>
+  follow<[Members]>(
+    [
+      [{}, 0],
+      [{ ispb: '11111111' }, 0],
+      [{}, 0],
+      [{ ispb: '22222222' }, 2],
+      [{ holder: 'Ana' }, 0],
+    ],
+    (date, more) => title(date, { name: 'late ispb', account: { ...BASE, bank: '999', ...more } }),
+    false,
+  ));
 
 test('an account that disappears is a change, and the account that follows a confirmed one too', () =>
   follow<[Members]>(
