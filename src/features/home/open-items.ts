@@ -35,7 +35,7 @@ export const TASKS = {
   receipts: { page: '/booking-lines', isOpen: true, look: 'attention' },
   breaks: { page: '/breaks?urgency=other', isOpen: true, look: 'attention' },
   unmapped_companies: { page: '/companies', isOpen: true, look: 'attention' },
-  restated: { page: '/restated', isOpen: true, look: 'restated' },
+  restated: { page: null, isOpen: true, look: 'restated' },
   equal_titles: { page: '/findings?check=equal_in_day', isOpen: false, look: 'attention' },
   findings: { page: '/findings', isOpen: false, look: 'attention' },
   sign_off: { page: '/sign-offs', isOpen: false, look: 'reconciled' },

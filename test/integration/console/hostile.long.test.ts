@@ -89,7 +89,6 @@ test.each([
   ['/breaks', 'supplier'],
   ['/', 'to notice'],
   ['/findings', 'state check severity date page'],
-  ['/restated', 'by page'],
   ['/alerts', 'state kind page'],
   ['/sign-offs', 'clean page select'],
   ['/audit', 'before date page'],

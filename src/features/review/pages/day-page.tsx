@@ -36,6 +36,7 @@ import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts'
 import { readErpStages } from '../months/month-seal.sql.ts';
 import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
 import { obstacleRules, readSignOffs } from '../sign-off.sql.ts';
+import { CHANGED_FIELDS } from './changed-fields.tsx';
 import { ChangesTable } from './changed-titles.tsx';
 import { ACCEPT_REJECTS, obstacleText, PULL_DAY, SignOffCard } from './day-actions.tsx';
 import { ErpMetrics } from './months-pages.tsx';
@@ -125,6 +126,9 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
   const moved = (changes.since === 'sign_off' || changes.pullId !== null) && (
     <Card title={movedTitle}>
       <ChangesTable label={movedTitle} moved={changes} />
+      {changes.since === 'sign_off' && changes.count > 0 && (
+        <CHANGED_FIELDS.Form values={{ date: data.date }} button={text('day.changedFields')} />
+      )}
     </Card>
   );
   return (
