@@ -1,12 +1,10 @@
-import { type CivilDate, dateIn, lastClosedDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, lastClosedDate } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import type { DayState } from '../../../core/ledger/states.ts';
-import { readLedgerDay } from '../../review/ledger-days.sql.ts';
-import { DayHead } from '../../review/pages/day-page.tsx';
 import { type Payee, readPayee } from '../../schedule/read-schedule.sql.ts';
 import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/schedule-file.tsx';
 import { type DoubtfulDates, readDoubtfulDates } from '../export-titles.sql.ts';
@@ -138,17 +136,15 @@ export const TITLES = declareList(TitleRow, {
   layout: async (parts, filter, request) => {
     const { database, timeZone } = parts;
     const now = parts.now?.() ?? new Date();
-    const { from, to, payeeOf } = filter;
-    const date = from !== null && from === to ? from : null;
-    const [day, payee, doubtful] = await Promise.all([
-      date === null ? null : readLedgerDay(database, date, dateIn(timeZone, now)),
+    const { payeeOf } = filter;
+    const [payee, doubtful] = await Promise.all([
       payeeOf === null ? null : readPayee(database, Number(payeeOf)),
       readDoubtfulDates(database, filter, lastClosedDate(timeZone, now)),
     ]);
     const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
     return ({ head, filter, table }) => (
       <>
-        {date === null ? head : <DayHead date={date} day={day} active="titles" />}
+        {head}
         {payee !== null && <PayeeLine payee={maskPayee(payee)} />}
         {filter}
         {table}
