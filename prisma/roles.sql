@@ -107,7 +107,7 @@ BEGIN
   GRANT UPDATE (business_day) ON conciliation.closed_day TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.company_buyer TO conciliation_worker;
   GRANT UPDATE (used_at) ON conciliation.console_link TO conciliation_worker;
-  GRANT UPDATE (last_seen_at, token_hash, totp_offer) ON conciliation.console_session TO conciliation_worker;
+  GRANT UPDATE (last_seen_at, token_hash) ON conciliation.console_session TO conciliation_worker;
   GRANT UPDATE (decides_from, disabled_at, email, last_login_at, oidc_issuer, oidc_subject, password_hash,
     recovery_hashes, role, totp_secret, totp_step)
     ON conciliation.console_user TO conciliation_worker;

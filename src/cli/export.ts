@@ -10,7 +10,6 @@ import { AMOUNT_COLUMNS } from '../core/title/title.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed.sql.ts';
 import {
-  type DoubtfulDates,
   daysUntil,
   doubtfulDates,
   readTitleSnapshot,
@@ -98,7 +97,9 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
           ...(withdrawn === 0
             ? []
             : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
-          ...doubtText(doubtful),
+          ...(doubtful === 0
+            ? []
+            : [`Warning: ${formatCount(doubtful)} date(s) of the range are not reconciled.`]),
           '',
           renderTable(
             ['amount', right('sum')],
@@ -124,15 +125,6 @@ async function* watch(batches: RowBatches, onRows: (written: number) => void): R
     written += rows.length;
     onRows(written);
   }
-}
-
-function doubtText(doubtful: DoubtfulDates | null): string[] {
-  if (doubtful === null) return [];
-  const parts = [
-    ...(doubtful.absent > 0 ? [`${formatCount(doubtful.absent)} never pulled`] : []),
-    ...Object.entries(doubtful.states).map(([state, days]) => `${formatCount(days)} ${state}`),
-  ];
-  return [`Warning: not every date of the range is reconciled: ${parts.join(', ')}.`];
 }
 
 interface OutFile {

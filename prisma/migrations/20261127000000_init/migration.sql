@@ -3721,8 +3721,6 @@ COMMENT ON COLUMN conciliation.console_user.disabled_at IS
 CREATE TABLE conciliation.console_session (
   token_hash   text        PRIMARY KEY,
   user_id      bigint      NOT NULL,
-  address      text,
-  totp_offer   text,
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   last_seen_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at   timestamptz NOT NULL,
@@ -3740,10 +3738,6 @@ COMMENT ON COLUMN conciliation.console_session.token_hash IS
   'SHA-256 of the cookie''s value, in hexadecimal.';
 COMMENT ON COLUMN conciliation.console_session.user_id IS
   'console_user.id of the person.';
-COMMENT ON COLUMN conciliation.console_session.address IS
-  'IP address of the sign-in. Null: unknown. Personal data.';
-COMMENT ON COLUMN conciliation.console_session.totp_offer IS
-  'For the program only: secret of a second factor, in base32, that a page has shown and that no code has confirmed yet. Null: none.';
 COMMENT ON COLUMN conciliation.console_session.created_at IS
   'When the person signed in.';
 COMMENT ON COLUMN conciliation.console_session.last_seen_at IS

@@ -176,7 +176,6 @@ export function changeOwnPassword(
   return changeProven(database, user, token, { action: 'user.own_password' }, async (tx) => {
     await tx.consoleUser.update({ where: { id: user.id }, data: { passwordHash } });
     await voidLinks(tx, user.id);
-    return true;
   });
 }
 

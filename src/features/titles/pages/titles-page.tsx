@@ -4,10 +4,9 @@ import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import type { DayState } from '../../../core/ledger/states.ts';
 import { type Payee, readPayee } from '../../schedule/read-schedule.sql.ts';
 import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/schedule-file.tsx';
-import { type DoubtfulDates, readDoubtfulDates } from '../export-titles.sql.ts';
+import { readDoubtfulDates } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS, sendTitleFile } from '../title-file.ts';
 import {
   countTitles,
@@ -164,29 +163,13 @@ function PayeeLine({ payee }: { readonly payee: Payee }) {
 }
 
 /** What a reader has to know about the files. */
-function FileNotes(props: { readonly doubtful: DoubtfulDates | null; readonly isMasked: boolean }) {
+function FileNotes(props: { readonly doubtful: number; readonly isMasked: boolean }) {
   const { doubtful, isMasked } = props;
-  const { text, formats } = usePage();
+  const { text } = usePage();
   return (
     <>
       <p class="quiet small">{text(isMasked ? 'exports.masked' : 'exports.personal')}</p>
-      {doubtful !== null && (
-        <div class="error">
-          <p>{text('exports.doubtful')}</p>
-          <ul>
-            {doubtful.absent > 0 && (
-              <li>
-                {text('backfills.neverPulled')}: {formats.count(doubtful.absent)}
-              </li>
-            )}
-            {(Object.entries(doubtful.states) as [DayState, number][]).map(([state, days]) => (
-              <li key={state}>
-                {text(`states.${state}`)}: {formats.count(days)}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {doubtful > 0 && <p class="error">{text('exports.doubtful', { dates: doubtful })}</p>}
     </>
   );
 }
