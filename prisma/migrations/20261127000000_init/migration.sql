@@ -3793,36 +3793,6 @@ COMMENT ON COLUMN conciliation.console_link.used_at IS
   'When it was used, or replaced by a newer one; it works no more. Null: not yet.';
 
 
-CREATE TABLE conciliation.console_oidc_login (
-  state_hash    text        PRIMARY KEY,
-  visit_hash    text        NOT NULL,
-  nonce         text        NOT NULL,
-  code_verifier text        NOT NULL,
-  next          text        NOT NULL,
-  created_at    timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  expires_at    timestamptz NOT NULL
-);
-
-CREATE INDEX console_oidc_login_expires_idx ON conciliation.console_oidc_login (expires_at);
-
-COMMENT ON TABLE conciliation.console_oidc_login IS
-  'For the program only: sign-ins that are at the identity provider at this moment. A row is deleted when its visitor comes back, or when its time is over.';
-COMMENT ON COLUMN conciliation.console_oidc_login.state_hash IS
-  'SHA-256 of the state that was sent along, in hexadecimal.';
-COMMENT ON COLUMN conciliation.console_oidc_login.visit_hash IS
-  'SHA-256 of the cookie of the browser that began, in hexadecimal: no other can end it.';
-COMMENT ON COLUMN conciliation.console_oidc_login.nonce IS
-  'What the ID token has to repeat.';
-COMMENT ON COLUMN conciliation.console_oidc_login.code_verifier IS
-  'The secret of PKCE, which exchanges the code.';
-COMMENT ON COLUMN conciliation.console_oidc_login.next IS
-  'Path of the console to go to afterwards.';
-COMMENT ON COLUMN conciliation.console_oidc_login.created_at IS
-  'When the visitor was sent to the provider.';
-COMMENT ON COLUMN conciliation.console_oidc_login.expires_at IS
-  'Until when the visitor may come back.';
-
-
 CREATE TABLE conciliation.api_key (
   id           bigserial   PRIMARY KEY,
   name         text        NOT NULL,
