@@ -68,7 +68,7 @@ BEGIN
     conciliation.booking_line, conciliation.booking_offer, conciliation.booking_position,
     conciliation.booking_receipt, conciliation.booking_start, conciliation.break_decision,
     conciliation.check_finding, conciliation.checkpoint, conciliation.closed_day, conciliation.company_buyer, conciliation.console_link,
-    conciliation.console_oidc_login, conciliation.console_session, conciliation.console_user, conciliation.date_digest,
+    conciliation.console_session, conciliation.console_user, conciliation.date_digest,
     conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.drift,
     conciliation.erp_balance, conciliation.erp_break, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject,
     conciliation.holiday,
@@ -82,7 +82,7 @@ BEGIN
     conciliation.title_succession
     TO conciliation_worker;
   GRANT DELETE ON
-    conciliation.closed_day, conciliation.console_oidc_login, conciliation.console_session, conciliation.erp_break,
+    conciliation.closed_day, conciliation.console_session, conciliation.erp_break,
     conciliation.process_fault,
     conciliation.schedule_total, conciliation.sign_in_limit, conciliation.staged_account,
     conciliation.staged_base, conciliation.staged_change, conciliation.staged_missing,
@@ -107,7 +107,7 @@ BEGIN
   GRANT UPDATE (business_day) ON conciliation.closed_day TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.company_buyer TO conciliation_worker;
   GRANT UPDATE (used_at) ON conciliation.console_link TO conciliation_worker;
-  GRANT UPDATE (last_seen_at, token_hash, totp_offer) ON conciliation.console_session TO conciliation_worker;
+  GRANT UPDATE (last_seen_at, token_hash) ON conciliation.console_session TO conciliation_worker;
   GRANT UPDATE (decides_from, disabled_at, email, last_login_at, oidc_issuer, oidc_subject, password_hash,
     recovery_hashes, role, totp_secret, totp_step)
     ON conciliation.console_user TO conciliation_worker;

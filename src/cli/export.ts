@@ -8,7 +8,6 @@ import { wordsOf } from '../console/shell/page-context.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed.sql.ts';
 import {
-  type DoubtfulDates,
   daysUntil,
   doubtfulDates,
   readTitleSnapshot,
@@ -90,7 +89,9 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
           ...(withdrawn === 0
             ? []
             : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
-          ...doubtText(doubtful),
+          ...(doubtful === 0
+            ? []
+            : [`Warning: ${formatCount(doubtful)} date(s) of the range are not reconciled.`]),
         ].join('\n');
         return {
           document: {
@@ -103,15 +104,6 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
     );
   },
 });
-
-function doubtText(doubtful: DoubtfulDates | null): string[] {
-  if (doubtful === null) return [];
-  const parts = [
-    ...(doubtful.absent > 0 ? [`${formatCount(doubtful.absent)} never pulled`] : []),
-    ...Object.entries(doubtful.states).map(([state, days]) => `${formatCount(days)} ${state}`),
-  ];
-  return [`Warning: not every date of the range is reconciled: ${parts.join(', ')}.`];
-}
 
 interface OutFile {
   readonly path: string;

@@ -141,8 +141,6 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
   readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
   /** The form to see what is masked. It leaves an entry in the audit log before anything is shown. */
   readonly reveal?: {
-    /** Absent: that of the page. */
-    readonly path?: `/${string}`;
     readonly who: readonly ConsoleRole[];
     readonly entry: (data: Data) => Omit<AuditRecord, 'actor'>;
   };
@@ -193,8 +191,7 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
       send(request, reply, parts, inputOf<Input>(request, 'query'), isRevealed);
     server.get(page.path, checked(page, 'querystring'), show(false));
     if (reveal === undefined) return;
-    const path = reveal.path ?? page.path;
-    server.post(path, checked({ ...page, ...reveal, path }, 'querystring'), show(true));
+    server.post(page.path, checked({ ...page, ...reveal }, 'querystring'), show(true));
   };
   const after: DeclaredPage<Result>['after'] = (request, reply, parts, outcome) =>
     send(request, reply, parts, request.params as InputOf<Input>, false, outcome);

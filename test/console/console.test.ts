@@ -104,7 +104,6 @@ describeInBrowser('the console in a browser', (browser) => {
     ['day-held', `/days/${HELD}`],
     ['day-restated', `/days/${RESTATED}`],
     ['release', '/pulls/:pull/release'],
-    ['restated', '/restated'],
     ['findings', `/findings?date=${OPEN}&check=equal_in_day&state=all`],
     ['day-titles', `/titles?from=${OPEN}&to=${OPEN}`],
     ['schedule', `/schedule?dueFrom=${TODAY.slice(0, 7)}-01`],

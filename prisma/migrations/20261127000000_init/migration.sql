@@ -3721,8 +3721,6 @@ COMMENT ON COLUMN conciliation.console_user.disabled_at IS
 CREATE TABLE conciliation.console_session (
   token_hash   text        PRIMARY KEY,
   user_id      bigint      NOT NULL,
-  address      text,
-  totp_offer   text,
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   last_seen_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at   timestamptz NOT NULL,
@@ -3740,10 +3738,6 @@ COMMENT ON COLUMN conciliation.console_session.token_hash IS
   'SHA-256 of the cookie''s value, in hexadecimal.';
 COMMENT ON COLUMN conciliation.console_session.user_id IS
   'console_user.id of the person.';
-COMMENT ON COLUMN conciliation.console_session.address IS
-  'IP address of the sign-in. Null: unknown. Personal data.';
-COMMENT ON COLUMN conciliation.console_session.totp_offer IS
-  'For the program only: secret of a second factor, in base32, that a page has shown and that no code has confirmed yet. Null: none.';
 COMMENT ON COLUMN conciliation.console_session.created_at IS
   'When the person signed in.';
 COMMENT ON COLUMN conciliation.console_session.last_seen_at IS
@@ -3797,36 +3791,6 @@ COMMENT ON COLUMN conciliation.console_link.expires_at IS
   'Until when it works.';
 COMMENT ON COLUMN conciliation.console_link.used_at IS
   'When it was used, or replaced by a newer one; it works no more. Null: not yet.';
-
-
-CREATE TABLE conciliation.console_oidc_login (
-  state_hash    text        PRIMARY KEY,
-  visit_hash    text        NOT NULL,
-  nonce         text        NOT NULL,
-  code_verifier text        NOT NULL,
-  next          text        NOT NULL,
-  created_at    timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  expires_at    timestamptz NOT NULL
-);
-
-CREATE INDEX console_oidc_login_expires_idx ON conciliation.console_oidc_login (expires_at);
-
-COMMENT ON TABLE conciliation.console_oidc_login IS
-  'For the program only: sign-ins that are at the identity provider at this moment. A row is deleted when its visitor comes back, or when its time is over.';
-COMMENT ON COLUMN conciliation.console_oidc_login.state_hash IS
-  'SHA-256 of the state that was sent along, in hexadecimal.';
-COMMENT ON COLUMN conciliation.console_oidc_login.visit_hash IS
-  'SHA-256 of the cookie of the browser that began, in hexadecimal: no other can end it.';
-COMMENT ON COLUMN conciliation.console_oidc_login.nonce IS
-  'What the ID token has to repeat.';
-COMMENT ON COLUMN conciliation.console_oidc_login.code_verifier IS
-  'The secret of PKCE, which exchanges the code.';
-COMMENT ON COLUMN conciliation.console_oidc_login.next IS
-  'Path of the console to go to afterwards.';
-COMMENT ON COLUMN conciliation.console_oidc_login.created_at IS
-  'When the visitor was sent to the provider.';
-COMMENT ON COLUMN conciliation.console_oidc_login.expires_at IS
-  'Until when the visitor may come back.';
 
 
 CREATE TABLE conciliation.api_key (

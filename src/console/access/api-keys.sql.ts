@@ -105,6 +105,7 @@ async function revokeKeys(tx: Transaction, keys: Prisma.Sql, by: string, about: 
 export async function readApiKeys(database: Database) {
   const keys = await database.prisma.apiKey.findMany({
     include: { user: { select: { name: true } } },
+    where: { revokedAt: null },
     omit: { keyHash: true },
     orderBy: { id: 'asc' },
   });

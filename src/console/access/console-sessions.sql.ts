@@ -2,7 +2,6 @@ import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { hashToken, newToken } from '../../base/runtime/secrets.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
 
 export interface SessionUser {
   readonly name: string;
@@ -57,8 +56,8 @@ export function startSession(
     const session = hashToken(token);
     await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
     await tx.$executeRaw`
-      INSERT INTO conciliation.console_session (token_hash, user_id, address, expires_at, by_oidc)
-      VALUES (${session}, ${user.id}, ${address},
+      INSERT INTO conciliation.console_session (token_hash, user_id, expires_at, by_oidc)
+      VALUES (${session}, ${user.id},
               now() + make_interval(mins => ${LIFETIME_MINUTES}::int),
               ${issuer !== null})`;
     // With the session, so that no entry is that of another one.
@@ -67,11 +66,6 @@ export function startSession(
     return token;
   });
 }
-
-/** The condition for a session that has not ended. */
-const IS_OPEN = Prisma.sql`
-  session.expires_at > now()
-  AND session.last_seen_at > now() - make_interval(mins => ${IDLE_MINUTES}::int)`;
 
 /** Returns the user of a token; null: there is no session, or it has ended. */
 export async function readSession(database: Database, token: string): Promise<SessionUser | null> {
@@ -82,7 +76,9 @@ export async function readSession(database: Database, token: string): Promise<Se
            session.last_seen_at < now() - interval '1 minute' AS "isOld"
     FROM conciliation.console_session session
     JOIN conciliation.console_user owner ON owner.id = session.user_id
-    WHERE session.token_hash = ${hash} AND ${IS_OPEN} AND owner.disabled_at IS NULL`;
+    WHERE session.token_hash = ${hash} AND session.expires_at > now()
+      AND session.last_seen_at > now() - make_interval(mins => ${IDLE_MINUTES}::int)
+      AND owner.disabled_at IS NULL`;
   if (session === undefined) return null;
   if (session.isOld) {
     await database.prisma.$executeRaw`
@@ -90,28 +86,6 @@ export async function readSession(database: Database, token: string): Promise<Se
   }
   const { isOld: _, ...user } = session;
   return user;
-}
-
-export interface OpenSession {
-  readonly createdAt: Date;
-  readonly lastSeenAt: Date;
-  /** The address of the sign-in; null: unknown. */
-  readonly address: string | null;
-  readonly byOidc: boolean;
-  readonly isOwn: boolean;
-}
-
-/** Returns the sessions of a user that have not ended, newest first. */
-export function readSessionsOf(
-  database: Database,
-  user: { readonly id: bigint; readonly token: string },
-): Promise<OpenSession[]> {
-  return database.prisma.$queryRaw<OpenSession[]>`
-    SELECT created_at AS "createdAt", last_seen_at AS "lastSeenAt", address, by_oidc AS "byOidc",
-           token_hash = ${hashToken(user.token)} AS "isOwn"
-    FROM conciliation.console_session session
-    WHERE user_id = ${user.id} AND ${IS_OPEN}
-    ORDER BY created_at DESC`;
 }
 
 /** The user whose password, and code, a form had, as the user was when they were compared. */
@@ -139,7 +113,6 @@ export async function endOtherSessions(
  * Changes what a user signs in with, records that, ends the other sessions of the user, and gives the session of the
  * token another one, so that the earlier token has no value. Locks the user and the session first: a password takes time
  * to compare; password, second factor and session may be replaced or end meanwhile.
- * @param change returns whether the change can be made
  * @returns the new token; null: nothing has changed
  */
 export function changeProven(
@@ -147,7 +120,7 @@ export function changeProven(
   user: ProvenUser,
   token: string,
   { action, details }: Pick<AuditRecord, 'action' | 'details'>,
-  change: (tx: Transaction) => Promise<boolean>,
+  change: (tx: Transaction) => Promise<void>,
 ): Promise<string | null> {
   return prisma.$transaction(async (tx) => {
     const owners = await tx.$queryRaw<unknown[]>`
@@ -160,13 +133,14 @@ export function changeProven(
     const sessions = await tx.$queryRaw<unknown[]>`
       SELECT 1 AS found FROM conciliation.console_session
       WHERE token_hash = ${tokenHash} AND user_id = ${user.id} FOR UPDATE`;
-    if (sessions.length === 0 || !(await change(tx))) return null;
+    if (sessions.length === 0) return null;
+    await change(tx);
     await endOtherSessions(tx, user.id, token);
     const renewed = newToken();
     const session = hashToken(renewed);
     await tx.consoleSession.updateMany({
       where: { userId: user.id, tokenHash },
-      data: { tokenHash: session, totpOffer: null },
+      data: { tokenHash: session },
     });
     await recordAudit(tx, { actor: user.name, action, details: { ...details, session } });
     return renewed;

@@ -140,7 +140,6 @@ export interface ConsoleUser {
   readonly disabledAt: Date | null;
   /** Whether an account of the identity provider has signed in, so that only its subject counts. */
   readonly isBound: boolean;
-  readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
 }
 
@@ -148,8 +147,7 @@ export interface ConsoleUser {
 export const readUsers = ({ prisma }: Database): Promise<ConsoleUser[]> =>
   prisma.$queryRaw<ConsoleUser[]>`
     SELECT name, role, email, last_login_at AS "lastLoginAt", disabled_at AS "disabledAt",
-           oidc_subject IS NOT NULL AS "isBound", password_hash IS NOT NULL AS "hasPassword",
-           totp_secret IS NOT NULL AS "hasSecondFactor"
+           oidc_subject IS NOT NULL AS "isBound", totp_secret IS NOT NULL AS "hasSecondFactor"
     FROM conciliation.console_user ORDER BY name`;
 
 export async function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
@@ -176,7 +174,6 @@ export function changeOwnPassword(
   return changeProven(database, user, token, { action: 'user.own_password' }, async (tx) => {
     await tx.consoleUser.update({ where: { id: user.id }, data: { passwordHash } });
     await voidLinks(tx, user.id);
-    return true;
   });
 }
 

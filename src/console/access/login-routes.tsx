@@ -18,7 +18,7 @@ import { statusOf } from '../shell/send-page.tsx';
 import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
 import { consumeLink, type Link, readLink } from './console-users.sql.ts';
 import { OIDC_CALLBACK_PATH, type OidcClient, OidcError } from './oidc-client.ts';
-import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
+import { findOidcUser } from './oidc-logins.sql.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
 import { clientAddress, logSecurityEvent } from './security-events.ts';
 import { checkSignIn, requireTry } from './sign-in-check.sql.ts';
@@ -142,9 +142,11 @@ async function signIn(
 /** Returns the path after the sign-in, which is always a path of this console. */
 function nextOf(request: FastifyRequest): string {
   const next = textParameter(request.body, 'next') ?? textParameter(request.query, 'next') ?? '/';
-  // Browsers resolve `//host` and `/\host` to other hosts.
-  return /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/';
+  return OWN_PATH.test(next) ? next : '/';
 }
+
+/** Browsers resolve `//host` and `/\host` to other hosts. */
+const OWN_PATH = /^\/(?![/\\])[\x21-\x7e]*$/;
 
 function LoginPage(props: {
   readonly next: string;
@@ -269,9 +271,16 @@ export function NewPasswordFields(props: { readonly name: string }) {
   );
 }
 
-/** The routes for accounts of the identity provider: a link to it and the return. Without a provider, both answer 404. */
+/** The time for a sign-in at the provider, with a second factor. */
+const OIDC_SECONDS = 600;
+
+/**
+ * The routes for accounts of the identity provider: a link to it and the return. Without a provider, both answer 404.
+ * What the return needs waits in a cookie, so that no other browser can use the answer, and this one only once.
+ */
 export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, logger } = parts;
+  const cookies = cookiesOf(parts.publicUrl);
   const add = (
     path: string,
     answer: (
@@ -308,24 +317,27 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   // A link, not a form: the form-action policy of browsers also applies to the redirect after a form.
   add('/login/oidc', async (oidc, request, reply) => {
     await requireOwnTry(request, reply);
-    const begun = await oidc.begin();
-    await beginOidcLogin(database, { ...begun, visit: request.visit, next: nextOf(request) });
-    return reply.redirect(begun.url.href, 303);
+    const { url, state, nonce, codeVerifier } = await oidc.begin();
+    const login = [state, nonce, codeVerifier, nextOf(request)].join(' ');
+    reply.setCookie(cookies.oidc, login, { ...cookies.options, maxAge: OIDC_SECONDS });
+    return reply.redirect(url.href, 303);
   });
 
   add(OIDC_CALLBACK_PATH, async (oidc, request, reply) => {
-    const state = textParameter(request.query, 'state') ?? '';
-    const login = await takeOidcLogin(database, state, request.visit);
-    if (login === null) throw refusal('oidc_refused');
+    const [state = '', nonce = '', codeVerifier = '', next = ''] =
+      request.cookies[cookies.oidc]?.split(' ') ?? [];
+    const isOwn = state !== '' && textParameter(request.query, 'state') === state;
+    if (!isOwn || !OWN_PATH.test(next)) throw refusal('oidc_refused');
     await requireOwnTry(request, reply);
+    reply.clearCookie(cookies.oidc, cookies.options);
     const { searchParams } = new URL(request.url, 'http://localhost');
-    const identity = await oidc.finish(searchParams, { ...login, state });
+    const identity = await oidc.finish(searchParams, { state, nonce, codeVerifier });
     const user = await findOidcUser(database, identity, clientAddress(request));
     if (user.refused !== null) {
       logSecurityEvent(logger, request, 'sign_in_failed');
       throw refusal(`oidc_${user.refused}`);
     }
     const { issuer, subject } = identity;
-    return signIn(reply, parts, user, login.next, { issuer, subject });
+    return signIn(reply, parts, user, next, { issuer, subject });
   });
 }

@@ -20,8 +20,8 @@ interface OidcRequest {
 }
 
 /**
- * There is no identity. denied: the person refused. refused: the answer does not belong to the request, or breaks a
- * rule. unavailable: the provider does not answer as an OpenID Connect provider.
+ * There is no identity. denied: the person refused. refused: the answer does not belong to the request or breaks a
+ * rule, or the provider does not confirm it. unavailable: it does not answer as an OpenID Connect provider at the begin.
  */
 export class OidcError extends InputError {
   /** @param cause to be logged only through `describeError` */
@@ -115,7 +115,7 @@ export function createOidcClient(options: OidcConfig) {
           verifiedEmail: verifiedEmailOf(about, options.assumesVerifiedEmail),
         };
       } catch (error) {
-        throw new OidcError(faultOf(error), error);
+        throw new OidcError(errorCodeOf(error) === 'access_denied' ? 'denied' : 'refused', error);
       }
     },
   };
@@ -144,15 +144,6 @@ function authentication(secret: string | null): oidc.ClientAuth {
   };
 }
 
-/** Codes of the library for an answer that is not one of an OpenID Connect provider. */
-const NO_ANSWER = new Set([
-  'OAUTH_TIMEOUT',
-  'OAUTH_ABORT',
-  'OAUTH_RESPONSE_IS_NOT_CONFORM',
-  'OAUTH_RESPONSE_IS_NOT_JSON',
-  'OAUTH_PARSE_ERROR',
-]);
-
 /** Returns the provider's own error code, such as `invalid_grant`. Other values are free text of the provider. */
 function errorCodeOf(cause: unknown): string | null {
   const code = statedCode(cause);
@@ -169,17 +160,4 @@ function statedCode(cause: unknown): string | undefined {
   return (
     challenge?.parameters.error ?? (challenge?.scheme === 'basic' ? 'invalid_client' : undefined)
   );
-}
-
-function faultOf(cause: unknown): 'denied' | 'refused' | 'unavailable' {
-  const code = errorCodeOf(cause);
-  if (code === 'access_denied') return 'denied';
-  const isAway =
-    // In this call, only fetch throws a TypeError: for a server that does not answer.
-    cause instanceof TypeError ||
-    cause instanceof ConfigError ||
-    (cause instanceof oidc.ClientError && NO_ANSWER.has(cause.code ?? '')) ||
-    code === 'temporarily_unavailable' ||
-    code === 'server_error';
-  return isAway ? 'unavailable' : 'refused';
 }

@@ -1,18 +1,6 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
-import { hashToken } from '../../base/runtime/secrets.ts';
 import { parseEmailAddress } from './console-users.sql.ts';
-
-/** Enough time for a second factor. */
-const VALID_MINUTES = 10;
-
-/** A sign-in that waits for the identity provider. */
-export interface OidcLogin {
-  readonly nonce: string;
-  readonly codeVerifier: string;
-  /** The path of the console after the sign-in. */
-  readonly next: string;
-}
 
 export interface OidcIdentity {
   readonly issuer: string;
@@ -24,38 +12,6 @@ export interface OidcIdentity {
 export type OidcUser =
   | { readonly refused: null; readonly id: bigint; readonly name: string }
   | { readonly refused: 'unknown' | 'unverified' | 'disabled' };
-
-/** Stores the data for the return of the browser of `visit`. */
-export async function beginOidcLogin(
-  database: Database,
-  login: OidcLogin & { readonly state: string; readonly visit: string },
-): Promise<void> {
-  await database.prisma.$executeRaw`
-    DELETE FROM conciliation.console_oidc_login WHERE expires_at <= now()`;
-  await database.prisma.$executeRaw`
-    INSERT INTO conciliation.console_oidc_login
-      (state_hash, visit_hash, nonce, code_verifier, next, expires_at)
-    VALUES (${hashToken(login.state)}, ${hashToken(login.visit)}, ${login.nonce},
-            ${login.codeVerifier}, ${login.next},
-            now() + make_interval(mins => ${VALID_MINUTES}::int))`;
-}
-
-/**
- * Deletes and returns a sign-in, so that an answer of the provider can be used only once.
- * @returns null when the state is unknown, expired or used, or belongs to another browser
- */
-export async function takeOidcLogin(
-  database: Database,
-  state: string,
-  visit: string,
-): Promise<OidcLogin | null> {
-  const [login] = await database.prisma.$queryRaw<[OidcLogin?]>`
-    DELETE FROM conciliation.console_oidc_login
-    WHERE state_hash = ${hashToken(state)} AND visit_hash = ${hashToken(visit)}
-      AND expires_at > now()
-    RETURNING nonce, code_verifier AS "codeVerifier", next`;
-  return login ?? null;
-}
 
 /**
  * Returns the user of an account. An account without an earlier sign-in is linked to the user with

@@ -37,7 +37,6 @@ interface NewSecret {
 interface UsersPageData {
   readonly users: readonly ConsoleUser[];
   readonly keys: readonly ApiKey[];
-  readonly now: Date;
 }
 
 /** The users of the console and the keys of scripts. */
@@ -46,9 +45,9 @@ export const USERS = declarePage({
   who: ADMINISTER,
   active: '/users',
   input: {},
-  read: async ({ database, now }): Promise<UsersPageData> => {
+  read: async ({ database }): Promise<UsersPageData> => {
     const [users, keys] = await Promise.all([readUsers(database), readApiKeys(database)]);
-    return { users, keys, now: now?.() ?? new Date() };
+    return { users, keys };
   },
   title: (context) => context.text('users.title'),
   body: (data, _, __, secret: NewSecret | null) => <UsersPage data={data} secret={secret} />,
@@ -193,7 +192,7 @@ function UsersPage(props: { readonly data: UsersPageData; readonly secret: NewSe
           </ADD_USER.Form>
         </Disclosure>
       </Card>
-      <KeysCard keys={data.keys} now={data.now} />
+      <KeysCard keys={data.keys} />
     </>
   );
 }
@@ -222,12 +221,7 @@ function User({ user }: { user: ConsoleUser }) {
   const context = usePage();
   const { text, formats } = context;
   const isOwn = context.principal?.name === user.name;
-  const state =
-    user.disabledAt !== null
-      ? 'disabled'
-      : user.hasPassword || user.lastLoginAt !== null
-        ? 'active'
-        : 'fresh';
+  const state = user.disabledAt === null ? 'active' : 'disabled';
   const values = { name: user.name };
   return (
     <li>
@@ -240,9 +234,7 @@ function User({ user }: { user: ConsoleUser }) {
       </div>
       <div class="stack">
         <p>
-          <span
-            class={`tag ${{ active: 'is-inserted', fresh: 'is-changed', disabled: 'is-withdrawn' }[state]}`}
-          >
+          <span class={`tag ${state === 'active' ? 'is-inserted' : 'is-withdrawn'}`}>
             {text(`users.states.${state}`)}
           </span>{' '}
           <span class="quiet small">
@@ -305,7 +297,7 @@ function User({ user }: { user: ConsoleUser }) {
 }
 
 /** The API keys of scripts, with a form for a new one. */
-function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; readonly now: Date }) {
+function KeysCard({ keys }: { readonly keys: readonly ApiKey[] }) {
   const { text } = usePage();
   return (
     <Card title={text('users.keys')}>
@@ -315,7 +307,7 @@ function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; readonly no
       ) : (
         <ul class="timeline">
           {keys.map((key) => (
-            <Key key={key.id} apiKey={key} now={now} />
+            <Key key={key.id} apiKey={key} />
           ))}
         </ul>
       )}
@@ -354,9 +346,8 @@ function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; readonly no
   );
 }
 
-function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date }) {
+function Key({ apiKey: key }: { readonly apiKey: ApiKey }) {
   const { text } = usePage();
-  const state = key.revokedAt !== null ? 'revoked' : key.expiresAt <= now ? 'expired' : 'active';
   return (
     <li>
       <div>
@@ -369,25 +360,18 @@ function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date
         </p>
       </div>
       <div class="stack">
-        <p>
-          <span class={`tag ${state === 'active' ? 'is-inserted' : 'is-withdrawn'}`}>
-            {text(`users.keyStates.${state}`)}
-          </span>{' '}
-          <span class="quiet small">
-            {key.scopes.map((scope) => text(`users.scopeNames.${scope}`)).join(' · ')}
-          </span>
+        <p class="small">
+          {key.scopes.map((scope) => text(`users.scopeNames.${scope}`)).join(' · ')}
         </p>
         <p class="quiet small">
           {text('users.expires')} <Instant at={key.expiresAt} /> · {text('users.lastUsed')}{' '}
           <Instant at={key.lastUsedAt} />
         </p>
-        {state === 'active' && (
-          <Disclosure label={text('users.revokeKey', { name: key.name })}>
-            <REVOKE_KEY.Form values={{ id: key.id }} button={text('users.revoke')} look="danger">
-              <p class="small">{text('users.revokeHelp')}</p>
-            </REVOKE_KEY.Form>
-          </Disclosure>
-        )}
+        <Disclosure label={text('users.revokeKey', { name: key.name })}>
+          <REVOKE_KEY.Form values={{ id: key.id }} button={text('users.revoke')} look="danger">
+            <p class="small">{text('users.revokeHelp')}</p>
+          </REVOKE_KEY.Form>
+        </Disclosure>
       </div>
     </li>
   );

@@ -2,32 +2,26 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { renderSVG } from 'uqr';
 import { recordAudit } from '../../base/audit/audit.ts';
-import {
-  endOtherSessions,
-  type OpenSession,
-  readSessionsOf,
-} from '../access/console-sessions.sql.ts';
+import { endOtherSessions } from '../access/console-sessions.sql.ts';
 import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/console-users.sql.ts';
 import { CodeField, NewPasswordFields } from '../access/login-routes.tsx';
 import { hashPassword, requireNewPassword } from '../access/password.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
 import { checkSignIn } from '../access/sign-in-check.sql.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
-import { type Column, ListTable } from '../list/columns.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, cookiesOf } from '../shell/guard.ts';
 import { Input } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
-import { Card, Instant, OnlyCard } from '../shell/parts.tsx';
+import { Card, OnlyCard } from '../shell/parts.tsx';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { sendPage } from '../shell/send-page.tsx';
-import { enrol, offerSecret, removeFactor } from './second-factor.sql.ts';
-import { addressOfSecret, inGroups } from './second-factor.ts';
+import { enrol, removeFactor } from './second-factor.sql.ts';
+import { addressOfSecret, inGroups, newSecret, SECRET } from './second-factor.ts';
 
 interface AccountPageData {
   readonly user: LoginUser;
   readonly requiresSecondFactor: boolean;
-  readonly sessions: readonly OpenSession[];
 }
 
 /** Null: another administrator has just disabled the user. */
@@ -40,11 +34,9 @@ export const ACCOUNT = declarePage({
   active: null,
   input: {},
   read: async (parts, _, request): Promise<AccountPageData | null> => {
-    const { database, requiresSecondFactor } = parts;
+    const { requiresSecondFactor } = parts;
     const user = await ownUser(parts, request);
-    if (user === null) return null;
-    const sessions = await readSessionsOf(database, { id: user.id, token: request.visit });
-    return { user, requiresSecondFactor, sessions };
+    return user && { user, requiresSecondFactor };
   },
   title: (context) => context.text('account.title'),
   body: (data) => <AccountBody data={data} />,
@@ -59,9 +51,10 @@ export const ENROLMENT = declarePage({
     const user = await ownUser(parts, request);
     if (user === null) return null;
     const isOpen = user.passwordHash !== null && user.factor === null;
-    const shown = textParameter(request.body, 'secret');
-    const secret = isOpen ? await offerSecret(parts.database, request.visit, shown) : null;
-    return { secret, hasFactor: user.factor !== null };
+    // After a refusal the same one, so that the person need not scan the picture again.
+    const shown = textParameter(request.body, 'secret') ?? '';
+    const secret = SECRET.test(shown) ? shown : newSecret();
+    return { secret: isOpen ? secret : null, hasFactor: user.factor !== null };
   },
   elsewhere: ({ hasFactor }) => (hasFactor ? '/account' : null),
   title: (context) => context.text('account.enrolTitle'),
@@ -125,8 +118,8 @@ const ENROL = declareAction({
   path: SECOND_FACTOR_PATH,
   page: ENROLMENT,
   isForEnrolment: true,
-  input: { ...proof, secret: written },
-  answer: async (request, reply, parts, { secret = '', ...given }) => {
+  input: { ...proof, secret: Type.String({ pattern: SECRET.source }) },
+  answer: async (request, reply, parts, { secret, ...given }) => {
     // Otherwise the code of the form would be taken for one of the present second factor.
     if ((await ownUser(parts, request))?.factor !== null) return reply.redirect('/account', 303);
     const { user } = await checkSignIn(parts, reply, actorOf(request), given, 'wrong_proof');
@@ -164,7 +157,7 @@ export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, END_SESSI
 
 function AccountBody({ data }: { readonly data: AccountPageData }) {
   const { text } = usePage();
-  const { user, sessions } = data;
+  const { user } = data;
   return (
     <>
       <h1>{text('account.title')}</h1>
@@ -187,12 +180,7 @@ function AccountBody({ data }: { readonly data: AccountPageData }) {
         </>
       )}
       <Card title={text('account.sessionsTitle')}>
-        <ListTable
-          label={text('account.sessionsTitle')}
-          columns={SESSION_COLUMNS}
-          rows={sessions}
-        />
-        {sessions.length > 1 && <END_SESSIONS.Form button={text('account.endOthers')} />}
+        <END_SESSIONS.Form button={text('account.endOthers')} />
       </Card>
     </>
   );
@@ -262,29 +250,6 @@ function FactorCard({ data }: { readonly data: AccountPageData }) {
     </Card>
   );
 }
-
-const SESSION_COLUMNS: readonly Column<OpenSession>[] = [
-  {
-    name: 'created_at',
-    head: 'account.signedIn',
-    kind: 'instant',
-    cell: ({ createdAt, isOwn }, { text }) => (
-      <>
-        <Instant at={createdAt} />
-        {isOwn && <span class="quiet"> ({text('account.own')})</span>}
-      </>
-    ),
-  },
-  { name: 'last_seen_at', head: 'account.lastSeen', kind: 'instant' },
-  { name: 'address', head: 'account.address', kind: 'text' },
-  {
-    name: 'way',
-    head: 'account.way',
-    kind: 'text',
-    value: ({ byOidc }, { text }) =>
-      text(byOidc ? 'account.ways.company' : 'account.ways.password'),
-  },
-];
 
 /** The secret of a second factor, with the form that confirms it. */
 function EnrolBody(props: {

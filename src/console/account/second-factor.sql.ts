@@ -1,16 +1,9 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { hashToken } from '../../base/runtime/secrets.ts';
 import { refusal } from '../../base/texts/texts.ts';
 import { changeProven, endSessionsOf, type ProvenUser } from '../access/console-sessions.sql.ts';
 import { requireUser } from '../access/console-users.sql.ts';
-import {
-  type CodeMatch,
-  hashRecoveryCode,
-  matchCode,
-  newRecoveryCodes,
-  newSecret,
-} from './second-factor.ts';
+import { type CodeMatch, hashRecoveryCode, matchCode, newRecoveryCodes } from './second-factor.ts';
 
 /**
  * Uses a code up. Of two concurrent calls with one code one returns false.
@@ -45,56 +38,29 @@ export function useCode(
 }
 
 /**
- * Returns the secret that a code of the page has to confirm. It is a new one, unless the form was
- * sent with the present one, so that a thief of the session's cookie cannot read the secret that
- * the user confirms.
- * @param token the session
- * @param shown the secret in the form; null: the page is asked for
- */
-export async function offerSecret(
-  database: Database,
-  token: string,
-  shown: string | null,
-): Promise<string> {
-  const secret = newSecret();
-  const [offer] = await database.prisma.$queryRaw<[{ secret: string }?]>`
-    UPDATE conciliation.console_session
-    SET totp_offer = CASE WHEN totp_offer = ${shown} THEN totp_offer ELSE ${secret} END
-    WHERE token_hash = ${hashToken(token)} RETURNING totp_offer AS secret`;
-  return offer?.secret ?? secret;
-}
-
-/**
- * Makes the secret that the session was offered the second factor of the user, and ends the other
- * sessions of the user.
- * @returns null: the session was offered another secret, the user has a second factor already, or password or session
- * are not as they were
+ * Makes a secret that a code confirms the second factor of the user, and ends the other sessions of the user.
+ * @returns null: the user has a second factor already, or password or session are not as they were
  * @throws InputError for a wrong code
  */
 export async function enrol(
   database: Database,
-  user: ProvenUser,
+  user: ProvenUser & { readonly seconds: number },
   {
     token,
     secret,
     code,
   }: { readonly token: string; readonly secret: string; readonly code: string },
 ): Promise<{ readonly token: string; readonly recoveryCodes: string[] } | null> {
+  if (user.factor !== null) return null;
+  const match = matchCode({ secret, recoveryHashes: [] }, code, user.seconds);
+  if (match === null || !('step' in match)) throw refusal('wrong_code');
   const recoveryCodes = newRecoveryCodes();
+  const recoveryHashes = recoveryCodes.map(hashRecoveryCode);
   const renewed = await changeProven(database, user, token, factorEntry('set'), async (tx) => {
-    const [offer] = await tx.$queryRaw<[{ seconds: number }?]>`
-      SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds
-      FROM conciliation.console_session
-      WHERE token_hash = ${hashToken(token)} AND totp_offer = ${secret}`;
-    if (user.factor !== null || offer === undefined) return false;
-    const match = matchCode({ secret, recoveryHashes: [] }, code, offer.seconds);
-    if (match === null || !('step' in match)) throw refusal('wrong_code');
-    const recoveryHashes = recoveryCodes.map(hashRecoveryCode);
     await tx.consoleUser.update({
       where: { id: user.id },
       data: { totpSecret: secret, totpStep: match.step, recoveryHashes },
     });
-    return true;
   });
   return renewed === null ? null : { token: renewed, recoveryCodes };
 }
@@ -110,7 +76,6 @@ export const removeFactor = (
 ): Promise<string | null> =>
   changeProven(database, user, token, factorEntry('removed'), async (tx) => {
     await clearFactor(tx, user.id);
-    return true;
   });
 
 /**

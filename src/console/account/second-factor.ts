@@ -23,6 +23,9 @@ export interface SecondFactor {
 /** A right code. Each is accepted only once: a recovery code, and a time step with all before it. */
 export type CodeMatch = { readonly step: number } | { readonly recoveryHash: string };
 
+/** A secret in base32. */
+export const SECRET = /^[A-Z2-7]{32}$/;
+
 export function newSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }

@@ -21,7 +21,7 @@ export interface FilterField<Value> {
    * tabs: links above the list, in place of a field. hidden: kept in addresses and forms only. search: text that may be
    * a tax identifier, which must not get into an address, because proxies log addresses.
    */
-  readonly look: 'choice' | 'tabs' | 'date' | 'text' | 'search' | 'flag' | 'hidden';
+  readonly look: 'choice' | 'tabs' | 'date' | 'text' | 'search' | 'hidden';
   /** The texts of a choice, and the key of each one's text. */
   readonly choices?: readonly (readonly [string, TextKey])[];
 }
@@ -105,15 +105,6 @@ export const asTabs = <Value,>(field: FilterField<Value>): FilterField<Value> =>
 export const asHidden = <Value,>(field: FilterField<Value>): FilterField<Value> => ({
   ...field,
   look: 'hidden',
-});
-
-/** Null, or true where a box is checked. */
-export const flagField = (label: TextKey): FilterField<true | null> => ({
-  label,
-  absent: null,
-  look: 'flag',
-  schema: Type.Unsafe({ type: 'string', enum: ['true'] }),
-  parse: (text) => (text === 'true' ? true : undefined),
 });
 
 /**
@@ -203,18 +194,11 @@ export function FilterForm(props: {
       ))}
       {Object.entries(fields)
         .filter(([, field]) => isInput(field))
-        .map(([name, field]) =>
-          field.look === 'flag' ? (
-            <label key={name} class="check">
-              <input type="checkbox" name={name} value="true" checked={filter[name] === true} />
-              {text(field.label)}
-            </label>
-          ) : (
-            <Field key={name} label={text(field.label)}>
-              {inputOf(name, field)}
-            </Field>
-          ),
-        )}
+        .map(([name, field]) => (
+          <Field key={name} label={text(field.label)}>
+            {inputOf(name, field)}
+          </Field>
+        ))}
       <div class="buttons">
         <Submit class="primary">{text('filter.apply')}</Submit>
         <a class="button" href={path}>

@@ -58,7 +58,7 @@ export function cookiesOf(publicUrl: URL | null) {
   const secure = publicUrl?.protocol === 'https:';
   const session = `${secure ? '__Host-' : ''}conciliation`;
   const options = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
-  return { session, visit: `${session}-visit`, options };
+  return { session, visit: `${session}-visit`, oidc: `${session}-oidc`, options };
 }
 
 /**

@@ -84,7 +84,7 @@ function Document({ page }: { readonly page: Page }) {
 /** The entries of the navigation, each with its pages. The entry leads to the first of them. */
 const SECTIONS = {
   today: ['/'],
-  closing: ['/sign-offs', '/months', '/restated'],
+  closing: ['/sign-offs', '/months'],
   titles: ['/titles'],
   erp: ['/breaks', '/balance', '/disclosure', '/booking-lines'],
   payments: ['/schedule', '/account-changes', '/providers', '/holidays'],

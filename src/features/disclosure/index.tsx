@@ -15,7 +15,7 @@ import { maskAgent } from '../../console/shell/masking.ts';
 import { usePage } from '../../console/shell/page-context.ts';
 import { Card } from '../../console/shell/parts.tsx';
 import { joinWholeSets } from '../matching/breaks.sql.ts';
-import { type DoubtfulDates, readDoubtfulDates } from '../titles/export-titles.sql.ts';
+import { readDoubtfulDates } from '../titles/export-titles.sql.ts';
 import { DisclosureRow, type DisclosureRow as Row, readDisclosure } from './disclosure.sql.ts';
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -127,17 +127,15 @@ function Limits({
   doubtful,
 }: {
   readonly from: CivilDate | null;
-  readonly doubtful: DoubtfulDates | null;
+  readonly doubtful: number;
 }) {
   const { text, formats } = usePage();
-  const dates = Object.values(doubtful?.states ?? {}).reduce(
-    (sum, days) => sum + days,
-    doubtful?.absent ?? 0,
-  );
   return (
     <Card title={text('disclosure.meaning')}>
       <ul>
-        {from !== null && <li>{text('disclosure.known', { date: formats.date(from), dates })}</li>}
+        {from !== null && (
+          <li>{text('disclosure.known', { date: formats.date(from), dates: doubtful })}</li>
+        )}
         {LIMITS.map((limit) => (
           <li key={limit}>{text(`disclosure.limits.${limit}`)}</li>
         ))}

@@ -9,7 +9,6 @@ import { ALERTS, type Alert, pageOf, readAlertsNow, setLockTimeout } from '../al
 import { readOpenReceipts } from '../bookings/receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import {
-  type AttentionCause,
   NEEDS,
   type Need,
   readMissingDates,
@@ -35,7 +34,7 @@ export const TASKS = {
   receipts: { page: '/booking-lines', isOpen: true, look: 'attention' },
   breaks: { page: '/breaks?urgency=other', isOpen: true, look: 'attention' },
   unmapped_companies: { page: '/companies', isOpen: true, look: 'attention' },
-  restated: { page: '/restated', isOpen: true, look: 'restated' },
+  restated: { page: null, isOpen: true, look: 'restated' },
   equal_titles: { page: '/findings?check=equal_in_day', isOpen: false, look: 'attention' },
   findings: { page: '/findings', isOpen: false, look: 'attention' },
   sign_off: { page: '/sign-offs', isOpen: false, look: 'reconciled' },
@@ -58,8 +57,6 @@ export interface Task {
   /** Of `account_changes` and `waiting`: titles that wait. */
   readonly titles?: number;
   readonly fault?: WaitingDays['fault'];
-  /** Of `attention`. */
-  readonly cause?: AttentionCause;
   /** Of `alert` and `failed`: the first alert of its kind. */
   readonly alert?: Alert;
 }
@@ -127,11 +124,8 @@ export async function readOpenItems(
     });
   };
   const ofDays = (need: Exclude<Need, 'failed'>) => {
-    const { days = 0, originalValueSum = '0', dates = [], cause } = needOf(need) ?? {};
-    return task(need, days, originalValueSum, {
-      ...(TASKS[need].page === null && { dates }),
-      ...(cause !== undefined && { cause }),
-    });
+    const { days = 0, originalValueSum = '0', dates = [] } = needOf(need) ?? {};
+    return task(need, days, originalValueSum, TASKS[need].page === null ? { dates } : {});
   };
   /** In the order of `TASKS`. */
   const tasks: readonly Task[] = [
@@ -217,7 +211,7 @@ const isEmpty = (state: string): state is (typeof EMPTY)[number] =>
 
 /** A task without its value and its dates. */
 export function taskText(task: Task, language: Language): string {
-  const { key, count, titles = 0, fault, alert, cause = 'attention' } = task;
+  const { key, count, titles = 0, fault, alert } = task;
   const text = textOf(language);
   if (alert !== undefined) {
     const message = language === 'en' ? alert.message : alert.messagePt;
@@ -225,7 +219,7 @@ export function taskText(task: Task, language: Language): string {
     return `${text(`alerts.kinds.${alert.kind}`)}: ${message}${more}`;
   }
   const reason = text(`bookings.waitingFor.${fault ?? 'none'}`);
-  const values = { count, titles, cause, reason };
+  const values = { count, titles, reason };
   return text(`tasks.counted.${key as Exclude<TaskKey, 'alert' | 'failed'>}`, values);
 }
 

@@ -54,7 +54,6 @@ export const dayAlerts = {
   },
   restated_after_sign_off: {
     severity: 'warning',
-    page: '/restated',
     hasTask: true,
     causes: () => [
       Prisma.sql`

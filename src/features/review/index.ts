@@ -10,11 +10,11 @@ import { OPERATE, STAFF } from '../../console/shell/route-access.ts';
 import { DayChanges, readDayChanges } from './changed-titles.sql.ts';
 import { readLedgerDays } from './ledger-days.sql.ts';
 import { JudgedDay, withObstacles } from './obstacles.sql.ts';
+import { CHANGED_FIELDS } from './pages/changed-fields.tsx';
 import { DAY_ACTIONS, requestPull } from './pages/day-actions.tsx';
 import { DAY } from './pages/day-page.tsx';
 import { EVIDENCE, MONTH, MONTHS, month, SEAL_MONTH, sendEvidence } from './pages/months-pages.tsx';
 import { RELEASE, RELEASE_PAGE } from './pages/release-page.tsx';
-import { CHANGED_FIELDS, RESTATED } from './pages/restated.tsx';
 import { SIGN_DAYS, SIGN_OFFS } from './pages/sign-offs.tsx';
 
 const MAX_DAYS = 1_000;
@@ -103,7 +103,7 @@ const REVIEW_API = [
 export const review: Feature = {
   name: 'review',
   pages: [DAY, RELEASE_PAGE, MONTH],
-  lists: [RESTATED, SIGN_OFFS, MONTHS],
+  lists: [SIGN_OFFS, MONTHS],
   actions: [...DAY_ACTIONS, CHANGED_FIELDS, SIGN_DAYS, RELEASE, SEAL_MONTH, EVIDENCE],
   api: REVIEW_API,
 };

@@ -3,7 +3,7 @@ import type { Database } from '../../base/database/database.ts';
 import { amountSum } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { count, date, instantOrNull, orNull, sums, words } from '../../console/api/schema-parts.ts';
-import { HAS_OPEN_FINDINGS, IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
+import { IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
 import {
   DAY_STATES,
   type DayState,
@@ -137,26 +137,15 @@ export interface NeedyDays {
   /** Decimal text, exact. */
   readonly originalValueSum: string;
   readonly dates: readonly CivilDate[];
-  /** Of `attention`. */
-  readonly cause: AttentionCause;
 }
-
-/** What keeps a day in attention: rejected titles, findings, or both. */
-export type AttentionCause = 'rejects' | 'findings' | 'attention';
-
-const HAS_OPEN_REJECTS = Prisma.sql`
-  EXISTS (SELECT FROM conciliation.rejected_title AS reject
-          WHERE reject.date = day.date AND reject.status = 'open')`;
 
 /** Returns the days that need a person. A day has one reason, its most urgent one. */
 export function readNeeds(database: Database, today: CivilDate): Promise<NeedyDays[]> {
   return database.prisma.$queryRaw<NeedyDays[]>`
     SELECT need, count(*)::int AS days, coalesce(${amountSum(Prisma.sql`original_value_sum`)}, 0)::text AS "originalValueSum",
-           array_agg(date::text ORDER BY date) AS dates,
-           CASE WHEN NOT bool_or(has_rejects) THEN 'findings' WHEN NOT bool_or(has_findings) THEN 'rejects'
-                ELSE 'attention' END AS cause
+           array_agg(date::text ORDER BY date) AS dates
     FROM (
-      SELECT date, original_value_sum, ${HAS_OPEN_REJECTS} AS has_rejects, ${HAS_OPEN_FINDINGS} AS has_findings,
+      SELECT date, original_value_sum,
              CASE WHEN state = 'failed' THEN 'failed'
                   WHEN restated_after_sign_off THEN 'restated'
                   WHEN state IN ('held', 'attention') THEN state
@@ -216,8 +205,6 @@ export async function readYesterday({ prisma }: Database, date: CivilDate): Prom
     SELECT CASE WHEN state = 'held' AND content_digest IS NULL THEN 'first_held'
                 WHEN state = 'reconciled' AND restated_after_sign_off THEN 'restated'
                 WHEN state = 'reconciled' AND signed_off_at IS NOT NULL THEN 'signed'
-                WHEN state = 'attention' AND NOT ${HAS_OPEN_REJECTS} THEN 'findings'
-                WHEN state = 'attention' AND NOT ${HAS_OPEN_FINDINGS} THEN 'rejects'
                 ELSE state END AS state,
            title_count AS titles, original_value_sum::text AS "originalValueSum"
     FROM conciliation.day WHERE date = ${date}::date`;
@@ -242,7 +229,7 @@ export async function readMissingDates(
 export interface Yesterday {
   readonly date: CivilDate;
   /** `absent`: the ledger does not have the date. `first_held`: no response was merged yet. */
-  readonly state: DayState | AttentionCause | 'absent' | 'first_held' | 'signed' | 'restated';
+  readonly state: DayState | 'absent' | 'first_held' | 'signed' | 'restated';
   readonly titles: number;
   readonly originalValueSum: string;
 }

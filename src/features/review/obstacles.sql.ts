@@ -60,7 +60,7 @@ const reviewObstacles = {
     rows: (date) =>
       where(Prisma.sql`EXISTS (
       SELECT FROM conciliation.day AS present WHERE present.date = ${date} AND present.restated_after_sign_off)`),
-    href: () => '/restated',
+    href: (date) => `/days/${date}`,
   },
   /** Rejected titles, open or accepted. */
   rejects: {

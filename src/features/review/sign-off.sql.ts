@@ -56,21 +56,6 @@ export function signOffFault(day: SignOffCandidate, seenDigest: string): SignOff
  */
 export type SignOffRefusal = SignOffFault | 'not_in_ledger' | 'unavailable';
 
-/** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
-export interface SignOff {
-  readonly id: number;
-  readonly date: CivilDate;
-  readonly signedOffAt: Date;
-  readonly signedOffBy: string;
-  readonly reason: string | null;
-  readonly contentDigest: string;
-  readonly titles: number;
-  readonly originalValueSum: string;
-  readonly endedAt: Date | null;
-  readonly endedBy: string | null;
-  readonly endReason: string | null;
-}
-
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 
 export interface Signing {
@@ -215,15 +200,6 @@ export function reopenDay(database: Database, date: CivilDate, decision: Decisio
       select: { date: true },
     });
   });
-}
-
-export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
-  return database.prisma.$queryRaw<SignOff[]>`
-    SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
-           signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
-           title_count AS titles, original_value_sum::text AS "originalValueSum",
-           ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
-    FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {

@@ -154,25 +154,12 @@ export function readTitleSnapshot<T>(
   });
 }
 
-/** The dates of an export whose titles may not be what the platform says, by the reason. */
-export interface DoubtfulDates {
-  /** Dates without a row in the ledger: they were never pulled. */
-  readonly absent: number;
-  readonly states: Readonly<Partial<Record<DayState, number>>>;
-}
-
-/** Returns null when every date of the range is reconciled. */
-export function doubtfulDates(
+/** Returns the number of dates of a range whose titles may not be what the platform says: not reconciled, or never pulled. */
+export const doubtfulDates = (
   range: { readonly from: CivilDate; readonly to: CivilDate },
   days: readonly Pick<ExportedDay, 'state'>[],
-): DoubtfulDates | null {
-  const absent = daysBetween(range.from, range.to) + 1 - days.length;
-  const states: Partial<Record<DayState, number>> = {};
-  for (const { state } of days) {
-    if (state !== 'reconciled') states[state] = (states[state] ?? 0) + 1;
-  }
-  return absent === 0 && Object.keys(states).length === 0 ? null : { absent, states };
-}
+): number =>
+  daysBetween(range.from, range.to) + 1 - days.filter(({ state }) => state === 'reconciled').length;
 
 /** A row of a date that has not begun is a mistake. A file and a question say nothing about it. */
 export function daysUntil(days: readonly ExportedDay[], today: CivilDate): ExportedDay[] {
@@ -187,12 +174,12 @@ export async function readDoubtfulDates(
   { prisma }: Database,
   { from, to }: Pick<TitleSelection, 'from' | 'to'>,
   until: CivilDate,
-): Promise<DoubtfulDates | null> {
+): Promise<number> {
   const days = await prisma.$queryRaw<{ date: CivilDate; state: DayState }[]>`
     SELECT date::text AS date, state FROM conciliation.day
     WHERE date BETWEEN coalesce(${from}::date, '-infinity') AND least(${to}::date, ${until}::date)
     ORDER BY date`;
   const first = from ?? days[0]?.date ?? until;
   const last = to ?? until;
-  return first > last ? null : doubtfulDates({ from: first, to: last }, days);
+  return first > last ? 0 : doubtfulDates({ from: first, to: last }, days);
 }

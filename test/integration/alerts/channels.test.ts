@@ -162,7 +162,7 @@ const DIGEST: OpenItems = {
     { ...task('account_changes', 2, '1234.5', '/account-changes'), titles: 3 },
     task('held', 1, '2194172.98', `/days/${date}`, [date]),
     task('attention', 2, '20', '/', [addDays(date, 2), addDays(date, 3)]),
-    task('restated', 1, '10', '/restated'),
+    task('restated', 1, '10', `/days/${date}`, [date]),
     task('sign_off', 4, '99.99', '/sign-offs'),
     ...ALERTS.filter(({ kind }) => kind === 'platform_auth').map((alert) => ({
       ...{ key: 'alert' as const, count: 1, value: null, dates: [], href: '/alerts', alert },

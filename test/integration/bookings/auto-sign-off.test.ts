@@ -5,7 +5,6 @@ import { startReleases } from '../../../src/features/bookings/index.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import {
   acceptRejects,
-  readSignOffs,
   reopenDay,
   signCleanDays,
 } from '../../../src/features/review/sign-off.sql.ts';
@@ -39,7 +38,7 @@ const sign = () => signCleanDays(world.database, { bookingsFrom: date, to: date 
 test('a clean day is signed off once, and its bookings are released', async () => {
   await pull(title('a'));
   expect(await signCleanDays(world.database, { bookingsFrom: DAY, to: date })).toContain(date);
-  expect(await readSignOffs(world.database, date)).toMatchObject([
+  expect(await world.database.prisma.signOff.findMany({ where: { date } })).toMatchObject([
     { signedOffBy: 'auto-sign-off', reason: 'AUTO_SIGN_OFF=clean' },
   ]);
   expect(await world.database.prisma.bookingLine.count({ where: { date } })).toBe(1);

@@ -108,7 +108,6 @@ test('the answers match the document', async () => {
     [200, `/api/titles/${titleId}`],
     [200, '/api/months'],
     [200, '/api/alerts'],
-    [200, '/api/restated?limit=1'],
     [200, '/api/providers?state=pending'],
     [400, '/api/providers?state=x'],
     [200, '/api/account-changes?state=all'],

@@ -89,9 +89,8 @@ test.each([
   ['/breaks', 'supplier'],
   ['/', 'to notice'],
   ['/findings', 'state check severity date page'],
-  ['/restated', 'by page'],
   ['/alerts', 'state kind page'],
-  ['/sign-offs', 'clean page select'],
+  ['/sign-offs', 'clean page'],
   ['/audit', 'before date page'],
   ['/providers', 'state page'],
   ['/providers', 'q'],
@@ -149,7 +148,7 @@ test('text of a platform, a person or a key is escaped on every page', async () 
   const digest = hiddenIn((await reviewer.get(`/days/${DAY}`)).text, 'digest');
   await reviewer.post(`/days/${DAY}/sign-off`, { digest, reason: MARKUP });
   const title = `/titles/${await currentTitleId(world.database, MARKUP)}`;
-  const pages = [await admin.post(`/days/${DAY}/rejects`), await admin.post(title)];
+  const pages = [await admin.post(`/days/${DAY}`), await admin.post(title)];
   for (const path of [
     ...['/', `/days/${DAY}`, `/titles?from=${DAY}&to=${DAY}`, title, '/audit'],
     ...['/providers', '/provider?id=P-1', '/account-changes?state=all'],

@@ -91,7 +91,7 @@ test('a provider that is not available, before or after, affects no other user a
   oidc.provider.isDown = false;
   const back = await oidc.ask(await oidc.leave(client), account);
   oidc.provider.isDown = true;
-  expect((await client.get(back)).status).toBe(503);
+  expect((await client.get(back)).status).toBe(401);
   oidc.provider.isDown = false;
   expect((await oidc.signIn(account)).answer.status).toBe(303);
   await oidc.provider.close();

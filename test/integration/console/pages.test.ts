@@ -102,7 +102,7 @@ describe('a day', () => {
     const hidden = await reviewer.get(`/days/${date}`);
     expect(hidden.text).not.toContain('CANARY&quot;');
     expect(hidden.text).toContain('Show the raw text');
-    const shown = await reviewer.post(`/days/${date}/rejects`);
+    const shown = await reviewer.post(`/days/${date}`);
     expect(shown.text).toContain('CANARY');
     expect(shown.text).not.toContain('Show the raw text');
     expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });

@@ -19,9 +19,8 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
-import { readMoved } from '../../review/changed-titles.sql.ts';
 import { readOwnSeals } from '../../review/own-seal.sql.ts';
-import { sendMoved } from '../../review/pages/restated.tsx';
+import { sendMoved } from '../../review/pages/changed-fields.tsx';
 import { type ConsumerLag, readConsumerLags } from '../feed.sql.ts';
 import { answerReceipts, RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
 import { type ReceiptQuestions, readReceiptQuestions } from '../receipts.sql.ts';
@@ -67,15 +66,15 @@ const EXPORT_DIFFERENCE = declareAction({
   path: '/bookings/differences/:date/export',
   who: EVERYBODY,
   input: { date: ledgerDate },
-  answer: async (request, reply, parts, { date }) =>
-    sendMoved(request, reply, parts, 'fileNames.difference', date, async () => {
-      const changes = await readUnbookedChanges(parts.database.prisma);
-      const change = changes.find((day) => day.date === date);
-      if (change === undefined) throw noDifference(date);
-      const details = { signOffId: change.signOffId };
-      const entry = { action: 'bookings.export', date, details } as const;
-      return { entry, read: (snapshot) => readMoved(snapshot, [change]) };
-    }),
+  answer: async (request, reply, parts, { date }) => {
+    const changes = await readUnbookedChanges(parts.database.prisma);
+    const change = changes.find((day) => day.date === date);
+    if (change === undefined) throw noDifference(date);
+    const details = { signOffId: change.signOffId };
+    const entry = { action: 'bookings.export', date, details } as const;
+    const fence = BigInt(change.fence);
+    return sendMoved(request, reply, parts, { name: 'difference', date, fence, entry });
+  },
   isDownload: true,
 });
 

@@ -54,17 +54,12 @@ export interface Evidence {
 }
 
 /** An entry of the audit log as text; `at` is an instant in UTC with microseconds. */
-const AUDIT_COLUMNS = [
-  { name: 'id', kind: 'integer' },
-  { name: 'at', kind: 'text' },
-  { name: 'actor', kind: 'text' },
-  { name: 'action', kind: 'text' },
-  { name: 'date', kind: 'date' },
-  { name: 'pull_id', kind: 'integer' },
-  { name: 'reason', kind: 'text' },
-  { name: 'details', kind: 'json' },
-] as const satisfies readonly ExportColumn[];
-type AuditText = Readonly<Record<(typeof AUDIT_COLUMNS)[number]['name'], string | null>>;
+type AuditText = Readonly<
+  Record<
+    'id' | 'at' | 'actor' | 'action' | 'date' | 'pull_id' | 'reason' | 'details',
+    string | null
+  >
+>;
 
 const AUDIT_SQL = `
   SELECT id::text, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, actor, action,
@@ -194,10 +189,6 @@ export function writeEvidenceFile(
     ...FIXED_FILES.map((path) => ({ path, bytes: readFileSync(new URL(path, FOLDER)) })),
     { path: 'summary.html', bytes: Buffer.from(summary) },
     { path: 'month.json', bytes: Buffer.from(monthDocument(evidence, made)) },
-    {
-      path: 'audit.csv',
-      bytes: () => writeCsv(AUDIT_COLUMNS, auditRows(evidence), 'pt-BR'),
-    },
     ...evidence.days.flatMap((day) => [
       {
         path: `titles/${day.date}.jsonl`,
@@ -216,18 +207,15 @@ export function writeEvidenceFile(
   ]);
 }
 
-async function* auditRows({ audit }: Evidence): RowBatches {
-  yield audit.map((entry) => AUDIT_COLUMNS.map(({ name }) => entry[name]));
-}
-
 function monthDocument(evidence: Evidence, made: { readonly at: Date; readonly by: string }) {
-  const { seal, days, broken, auditHead } = evidence;
+  const { seal, days, broken, audit, auditHead } = evidence;
   const document = {
     format: FORMAT,
     madeAt: made.at,
     madeBy: made.by,
     seal,
     broken,
+    audit,
     auditHead,
     columns: EVIDENCE_COLUMNS.map(({ name }) => name),
     days,

@@ -15,7 +15,7 @@ import { DECIDE, OPERATE, REVIEW } from '../../../console/shell/route-access.ts'
 import { createPull } from '../../../core/ledger/pull-requests.sql.ts';
 import type { ErpStage } from '../months/month-seal.sql.ts';
 import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
-import { acceptRejects, reopenDay, type SignOff, signOffDay } from '../sign-off.sql.ts';
+import { acceptRejects, reopenDay, signOffDay } from '../sign-off.sql.ts';
 
 const date = ledgerDate;
 const next = (input: { readonly date: string }) => `/days/${input.date}`;
@@ -119,35 +119,29 @@ export function Remarks(props: { readonly day: Pick<JudgedDay, 'date' | 'obstacl
   );
 }
 
-export function SignOffCard(props: {
-  readonly day: JudgedDay;
-  readonly seals: readonly SignOff[];
-  readonly stage: ErpStage;
-}) {
+export function SignOffCard(props: { readonly day: JudgedDay; readonly stage: ErpStage }) {
   const context = usePage();
-  const { day, seals, stage } = props;
+  const { day, stage } = props;
   const { text, formats } = context;
   const mayReview = SIGN_DAY.isOffered(context);
   const isOpen = day.signedOffAt === null || day.isRestated;
-  const ended = seals.filter((seal) => seal.endedAt !== null);
-  const note = seals.find((seal) => seal.endedAt === null)?.reason ?? null;
   return (
-    <Card title={text('day.signOff')}>
+    <Card
+      title={text('day.signOff')}
+      aside={<a href={`/audit?date=${day.date}`}>{text('day.audit')}</a>}
+    >
       <div class="stack">
         {day.signedOffAt !== null && day.signedOffBy !== null ? (
-          <div>
-            <p>
-              {text('day.signedBy', {
-                name: authorText(text, day.signedOffBy),
-                at: formats.instant(day.signedOffAt),
-              })}
-            </p>
-            {note !== null && <p class="quiet">{note}</p>}
-          </div>
+          <p>
+            {text('day.signedBy', {
+              name: authorText(text, day.signedOffBy),
+              at: formats.instant(day.signedOffAt),
+            })}
+          </p>
         ) : (
           <p>{text('day.notSigned')}</p>
         )}
-        {isOpen && <Remarks day={day} />}
+        {(isOpen || day.obstacles.length > 0) && <Remarks day={day} />}
         {isOpen && !(isKept(day) && mayReview) && (
           <SIGN_DAY.Form
             values={{ date: day.date, digest: day.contentDigest }}
@@ -180,34 +174,6 @@ export function SignOffCard(props: {
               </p>
             )}
           </REOPEN_DAY.Form>
-        )}
-        {ended.length > 0 && (
-          <div>
-            <h3>{text('day.seals')}</h3>
-            <ul class="small">
-              {ended.map((seal) => (
-                <li key={seal.id}>
-                  {text('day.signedBy', {
-                    name: authorText(text, seal.signedOffBy),
-                    at: formats.instant(seal.signedOffAt),
-                  })}
-                  ;{' '}
-                  {text('day.sealEnded', {
-                    name: authorText(text, seal.endedBy ?? ''),
-                    at: seal.endedAt === null ? '' : formats.instant(seal.endedAt),
-                  })}
-                  {seal.endReason !== null && <span class="quiet"> ({seal.endReason})</span>}
-                  <br />
-                  <span class="quiet">
-                    {text('day.sealedTitles', {
-                      titles: seal.titles,
-                      sum: formats.amount(seal.originalValueSum),
-                    })}
-                  </span>
-                </li>
-              ))}
-            </ul>
-          </div>
         )}
       </div>
     </Card>

@@ -19,7 +19,6 @@ import {
   Banner,
   Card,
   Disclosure,
-  Fields,
   lookOf,
   StateBadge,
   Submit,
@@ -28,25 +27,22 @@ import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { PullOrigin, PullState } from '../../../core/ledger/states.ts';
 import { readDayBookings } from '../../bookings/pages/booking-list.sql.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
-import { FINDINGS } from '../../checks/pages/findings.tsx';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
 import { arePayablesStale, hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { readDayChanges } from '../changed-titles.sql.ts';
 import { type Hold, type LedgerDay, readLedgerDay } from '../ledger-days.sql.ts';
 import { readErpStages } from '../months/month-seal.sql.ts';
 import { type JudgedDay, withObstacles } from '../obstacles.sql.ts';
-import { obstacleRules, readSignOffs } from '../sign-off.sql.ts';
+import { obstacleRules } from '../sign-off.sql.ts';
+import { CHANGED_FIELDS } from './changed-fields.tsx';
 import { ChangesTable } from './changed-titles.tsx';
-import { ACCEPT_REJECTS, obstacleText, PULL_DAY, SignOffCard } from './day-actions.tsx';
+import { ACCEPT_REJECTS, PULL_DAY, SignOffCard } from './day-actions.tsx';
 import { ErpMetrics } from './months-pages.tsx';
 import { holdText, RELEASE } from './release-page.tsx';
 
 const MOVED_SHOWN = 100;
 const REJECTS_SHOWN = 50;
 const PULLS_SHOWN = 20;
-
-/** The path that shows the rejected titles as the platform sent them. */
-const REVEAL = '/days/:date/rejects';
 
 export const DAY = declarePage({
   path: '/days/:date',
@@ -60,7 +56,8 @@ export const DAY = declarePage({
       ? { refreshSeconds: 2 }
       : {},
   body: (data) => <DayPage {...data} />,
-  reveal: { path: REVEAL, who: STAFF, entry: ({ date }) => ({ action: 'rejects.reveal', date }) },
+  /** Shows the rejected titles as the platform sent them. */
+  reveal: { who: STAFF, entry: ({ date }) => ({ action: 'rejects.reveal', date }) },
 });
 
 async function readDayPage(
@@ -73,21 +70,19 @@ async function readDayPage(
   const { prisma } = database;
   const rules = obstacleRules(parts, actorOf(request));
   const hasBookings = (parts.bookingsFrom ?? null) !== null;
-  const [known, rejects, pulls, seals, changes, hasErp, isStale, bookings, stages] =
-    await Promise.all([
-      readLedgerDay(database, date, todayOf(parts)),
-      readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
-      readDayPulls(database, date, PULLS_SHOWN),
-      readSignOffs(database, date),
-      readDayChanges(database, date, MOVED_SHOWN),
-      hasPayables(prisma),
-      arePayablesStale(prisma, payablesMaxAge(parts)),
-      hasBookings ? readDayBookings(database, [date], parts) : null,
-      readErpStages(database, { from: date, to: date }),
-    ]);
+  const [known, rejects, pulls, changes, hasErp, isStale, bookings, stages] = await Promise.all([
+    readLedgerDay(database, date, todayOf(parts)),
+    readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
+    readDayPulls(database, date, PULLS_SHOWN),
+    readDayChanges(database, date, MOVED_SHOWN),
+    hasPayables(prisma),
+    arePayablesStale(prisma, payablesMaxAge(parts)),
+    hasBookings ? readDayBookings(database, [date], parts) : null,
+    readErpStages(database, { from: date, to: date }),
+  ]);
   const [day = null] = known === null ? [] : await withObstacles(prisma, [known], rules);
   return {
-    ...{ date, day, rejects, pulls, seals, changes, hasErp, isStale, stage: stages.sum },
+    ...{ date, day, rejects, pulls, changes, hasErp, isStale, stage: stages.sum },
     /** Null: seals release nothing. */
     bookings: bookings?.get(date) ?? null,
   };
@@ -100,7 +95,7 @@ function DayPage(data: DayPageData) {
   const { text } = usePage();
   return (
     <>
-      <DayHead date={date} day={day} active="overview" />
+      <DayHead date={date} day={day} />
       {day === null ? (
         <section class="card stack">
           <p>{text('day.notInLedger')}</p>
@@ -125,36 +120,35 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
   const moved = (changes.since === 'sign_off' || changes.pullId !== null) && (
     <Card title={movedTitle}>
       <ChangesTable label={movedTitle} moved={changes} />
+      {changes.since === 'sign_off' && changes.count > 0 && (
+        <CHANGED_FIELDS.Form values={{ date: data.date }} button={text('day.changedFields')} />
+      )}
     </Card>
   );
   return (
     <>
       <Banners day={day} />
       <DayActions date={data.date} day={day} />
-      {data.hasErp && (
-        <Card
-          title={text('day.erp')}
-          aside={<a href={BREAKS.href({ date: data.date })}>{text('matching.openBreaks')}</a>}
-          class="stack"
-        >
-          <ErpMetrics sum={data.stage} />
-          {data.isStale && <p class="error">{text('matching.stale')}</p>}
-        </Card>
-      )}
+      <Card
+        title={text('day.erp')}
+        aside={
+          data.hasErp && (
+            <a href={BREAKS.href({ date: data.date })}>{text('matching.openBreaks')}</a>
+          )
+        }
+        class="stack"
+      >
+        <ErpMetrics sum={data.stage} />
+        {data.hasErp && data.isStale && <p class="error">{text('matching.stale')}</p>}
+      </Card>
       {day.isRestated && moved}
-      <div class="columns wide-first">
-        <ControlTotals day={day} />
-        <SignOffCard day={day} seals={data.seals} stage={data.stage} />
-      </div>
+      <SignOffCard day={day} stage={data.stage} />
       {data.rejects.length > 0 && (
         <DayRejects date={data.date} rejects={data.rejects} isSigned={day.signedOffAt !== null} />
       )}
       {data.bookings !== null && <DayBookingsCard date={data.date} bookings={data.bookings} />}
       {!day.isRestated && moved}
-      <Card
-        title={text('day.pulls')}
-        aside={<a href={`/audit?date=${data.date}`}>{text('day.audit')}</a>}
-      >
+      <Card title={text('day.pulls')}>
         {data.pulls.length === 0 ? (
           <p class="quiet">{text('day.pullsEmpty')}</p>
         ) : (
@@ -162,22 +156,18 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
         )}
         <p class="quiet small">{text('day.countsHelp')}</p>
       </Card>
-      <p class="quiet small">
-        {day.contentDigest !== null && (
-          <>
-            {text('day.digest')}: <span class="mono">{day.contentDigest}</span>.{' '}
-            {text('day.digestHelp')}{' '}
-          </>
-        )}
-        {text('schedule.titleCount', { count: day.titles })}.
-      </p>
+      {day.contentDigest !== null && (
+        <p class="quiet small">
+          {text('day.digest')}: <span class="mono">{day.contentDigest}</span>.{' '}
+          {text('day.digestHelp')}
+        </p>
+      )}
     </>
   );
 }
 
 function Banners({ day }: { day: JudgedDay }) {
-  const context = usePage();
-  const { text } = context;
+  const { text } = usePage();
   return (
     <>
       {day.isRestated && (
@@ -186,39 +176,6 @@ function Banners({ day }: { day: JudgedDay }) {
         </Banner>
       )}
       {day.hold !== null && <HeldBanner day={day} hold={day.hold} />}
-      {day.state === 'attention' && (day.openFindings === 0 || day.rejected > 0) && (
-        <Banner look="attention" title={text('day.attentionTitle')}>
-          <p>
-            {text('day.rejectsHelp')} <a href="#rejects">{text('day.rejects')}</a>
-          </p>
-        </Banner>
-      )}
-      {day.openFindings > 0 && (
-        <Banner look="attention" title={text('findings.ofDay', { count: day.openFindings })}>
-          <p>
-            {text('findings.ofDayHelp')}{' '}
-            <a href={FINDINGS.href({ date: day.date })}>{text('lists.findings.title')}</a>
-          </p>
-        </Banner>
-      )}
-      {day.obstacles.map((obstacle) => {
-        const { code } = obstacle;
-        const isAltered = code === 'altered' || code === 'unrecorded';
-        return !isAltered && code !== 'payment_held' ? null : (
-          <Banner
-            key={code}
-            look={isAltered ? 'failed' : 'attention'}
-            title={obstacleText(obstacle, context)}
-          >
-            <p>
-              {text(`day.obstacles.${code}`)}{' '}
-              {code === 'payment_held' && (
-                <a href="/account-changes">{text('providers.changesOpen')}</a>
-              )}
-            </p>
-          </Banner>
-        );
-      })}
       {day.state === 'failed' && (
         <Banner look="failed" title={text('day.failedTitle')}>
           <p>{text('day.failedHelp')}</p>
@@ -265,24 +222,6 @@ function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hol
         <p class="quiet">{text('day.waitsForOperator')}</p>
       )}
     </Banner>
-  );
-}
-
-function ControlTotals({ day }: { day: LedgerDay }) {
-  const { text, formats } = usePage();
-  return (
-    <Card title={text('day.controlTotals')}>
-      <Fields
-        rows={[
-          [text('amounts.original_value'), formats.amount(day.sums.original_value), 'number'],
-          [text('days.titles'), formats.count(day.titles), 'number'],
-          [text('days.rejected'), formats.count(day.rejected), 'number'],
-        ]}
-      />
-      {day.hold === null && day.withheld > 0 && (
-        <p class="small">{text('day.withheld', { count: day.withheld })}</p>
-      )}
-    </Card>
   );
 }
 
@@ -391,9 +330,9 @@ function DayRejects(props: {
       </ul>
       {hasOpen && props.isSigned && <p class="quiet small">{text('day.acceptSigned')}</p>}
       <div class="buttons">
-        {!isRevealed && mayUse(role, 'POST', REVEAL) && (
+        {!isRevealed && mayUse(role, 'POST', '/days/:date') && (
           <Disclosure label={text('day.showRaw')}>
-            <ActionForm action={`/days/${date}/rejects`}>
+            <ActionForm action={`/days/${date}`}>
               <p class="small">{text('day.showRawHelp')}</p>
               <Submit>{text('day.showRaw')}</Submit>
             </ActionForm>
@@ -415,7 +354,7 @@ function DayRejects(props: {
 
 function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay | null }) {
   const { date, day } = props;
-  const { text } = usePage();
+  const { text, formats } = usePage();
   return (
     <div class="buttons">
       <PULL_DAY.Form
@@ -425,25 +364,17 @@ function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay |
         class="buttons"
       />
       {day !== null && (
-        <a class="button" href={`/titles?from=${date}&to=${date}&status=current`}>
-          {text('day.exportDay')}
+        <a class="button" href={`/titles?from=${date}&to=${date}`}>
+          {text('day.titles')} ({formats.count(day.titles)})
         </a>
       )}
     </div>
   );
 }
 
-export function DayHead(props: {
-  readonly date: CivilDate;
-  readonly day: LedgerDay | null;
-  readonly active: 'overview' | 'titles';
-}) {
+function DayHead(props: { readonly date: CivilDate; readonly day: LedgerDay | null }) {
   const { date, day } = props;
   const { text, formats } = usePage();
-  const tabs = [
-    ['overview', `/days/${date}`, text('day.overview')],
-    ['titles', `/titles?from=${date}&to=${date}`, text('day.titles')],
-  ] as const;
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.days')}>
@@ -464,16 +395,6 @@ export function DayHead(props: {
           </p>
         )}
       </div>
-      {day !== null && (
-        <nav class="tabs" aria-label={formats.date(date)}>
-          {tabs.map(([name, href, label]) => (
-            <a key={name} href={href} {...(props.active === name && { 'aria-current': 'page' })}>
-              {label}
-              {name === 'titles' && ` (${formats.count(day.titles)})`}
-            </a>
-          ))}
-        </nav>
-      )}
     </>
   );
 }

@@ -216,12 +216,7 @@ function MonthBody({ data }: { readonly data: MonthPageData }) {
           <p>{text('months.brokenHelp')}</p>
         </Banner>
       )}
-      <div class="columns wide-first">
-        <SealCard data={data} />
-        {month.seal !== null && (
-          <EvidenceCard month={month.month} isBroken={month.broken.length > 0} />
-        )}
-      </div>
+      <SealCard data={data} />
       <Card title={text('months.days')}>
         <DaysTable days={data.days} stages={data.stages} sealed={null} />
       </Card>
@@ -250,7 +245,6 @@ function SealCard({ data }: { data: MonthPageData }) {
               })}
             </p>
             {seal.reason !== null && <p class="quiet">{seal.reason}</p>}
-            <Totals totals={seal.totals} />
             <p class="small">
               {text('months.digest')}: <span class="mono">{seal.digest}</span>
             </p>
@@ -287,23 +281,14 @@ function SealCard({ data }: { data: MonthPageData }) {
             )}
           </SEAL_MONTH.Form>
         )}
-      </div>
-    </Card>
-  );
-}
-
-function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: boolean }) {
-  const { text } = usePage();
-  return (
-    <Card title={text('months.evidence')}>
-      <div class="stack">
-        <p class="small">{text('months.evidenceHelp')}</p>
-        {props.isBroken && <p class="small">{text('months.evidenceBroken')}</p>}
-        <EVIDENCE.Form
-          values={{ month: props.month }}
-          button={text('months.evidenceDownload')}
-          otherwise={text('months.evidenceForbidden')}
-        />
+        {seal !== null && (
+          <EVIDENCE.Form
+            values={{ month: month.month }}
+            button={text('months.evidenceDownload')}
+            help={text(month.broken.length > 0 ? 'months.evidenceBroken' : 'months.evidenceHelp')}
+            otherwise={text('months.evidenceForbidden')}
+          />
+        )}
       </div>
     </Card>
   );
@@ -438,27 +423,6 @@ function DaysTable(props: {
   );
 }
 
-function Totals({ totals }: { totals: MonthTotals }) {
-  const context = usePage();
-  const { text, formats } = context;
-  const counts = [
-    ['title_count', text('days.titles')],
-    ['withdrawn_count', text('days.withdrawn')],
-    ['rejected_count', text('days.rejected')],
-  ] as const;
-  return (
-    <dl class="metrics">
-      <Metric
-        label={text('amounts.original_value')}
-        value={formats.amount(totals.original_value_sum)}
-      />
-      {counts.map(([measure, label]) => (
-        <Metric key={measure} label={label} value={formats.count(Number(totals[measure]))} />
-      ))}
-    </dl>
-  );
-}
-
 const hasBreaks = ({ state, breaks }: Month) => state === 'ready' && breaks > 0;
 
 function stateText(month: Month, { text, formats }: Words): string {
@@ -552,7 +516,6 @@ function renderSummary(
               </strong>
             </p>
           ))}
-          <Totals totals={seal.totals} />
           <p>{text('months.stagesAt', { at: formats.instant(made.at) })}</p>
           <ErpMetrics sum={stages.sum} />
           <h2>{text('months.days')}</h2>

@@ -3,11 +3,11 @@ import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { asHidden, asTabs, choice } from '../../../console/list/filter.tsx';
+import { asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
-import { textParameter, usePage } from '../../../console/shell/page-context.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.tsx';
@@ -28,8 +28,6 @@ import {
 import { obstacleRules, type SeenDay, type SignOffOutcome, signOffDays } from '../sign-off.sql.ts';
 import { obstacleText, Remarks } from './day-actions.tsx';
 
-const SignableDay = Type.Object({ ...JudgedDay.properties, isSelected: Type.Boolean() });
-
 const FORM = 'days-to-sign';
 
 const TOTALS: readonly Column<LedgerDay>[] = [
@@ -48,16 +46,15 @@ const TABS: Readonly<Record<Signable, TextKey>> = {
   kept: 'signOffs.kept',
 };
 
-/** The days that wait for their sign-off, with a box for each that the reader may sign. */
-export const SIGN_OFFS = declareList(SignableDay, {
+/** The days that wait for their sign-off, with a box for each that the reader may sign, checked where nothing is reserved. */
+export const SIGN_OFFS = declareList(JudgedDay, {
   name: 'signOffs',
   path: '/sign-offs',
   active: '/sign-offs',
   filter: {
     show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (word) => TABS[word])),
-    select: asHidden(choice('signOffs.choose', ['none', 'all'], 'none', () => 'signOffs.choose')),
   },
-  columns: [
+  columns: ({ show }) => [
     {
       name: 'date',
       head: 'days.date',
@@ -71,7 +68,7 @@ export const SIGN_OFFS = declareList(SignableDay, {
               form={FORM}
               name="day"
               value={`${day.date}:${day.contentDigest}`}
-              checked={day.isSelected}
+              checked={show === 'clean'}
               aria-label={page.text('signOffs.select', { date: page.formats.date(day.date) })}
             />
           )}{' '}
@@ -106,45 +103,29 @@ export const SIGN_OFFS = declareList(SignableDay, {
       counts: { all: all.days, clean: clean.days, kept: kept.days },
     };
   },
-  async read(db, { show, select }, place, { parts, actor }) {
+  async read(db, { show }, place, { parts, actor }) {
     const rules = obstacleRules(parts, actor);
     const wanted = isSignable(todayOf(parts), rules, show);
-    const days = await withObstacles(db, await readDays(db, wanted, place), rules);
-    return days.map((day) => ({ ...day, isSelected: select === 'all' }));
+    return withObstacles(db, await readDays(db, wanted, place), rules);
   },
-  layout: async (_, filter, request) => {
-    const isAll = filter.select === 'all';
-    const page = Number(textParameter(request.query, 'page') ?? 1);
-    const other = SIGN_OFFS.href({ ...filter, select: isAll ? 'none' : 'all' }, page);
-    return ({ head, filter: tabs, table }) => (
+  layout:
+    async (_, { show }) =>
+    ({ head, filter, table }) => (
       <>
         {head}
-        {tabs}
-        <SelectForm show={filter.show} isAll={isAll} other={other} />
+        {filter}
+        <SelectForm show={show} />
         {table}
       </>
-    );
-  },
+    ),
 });
 
-function SelectForm(props: {
-  readonly show: Signable;
-  readonly isAll: boolean;
-  readonly other: string;
-}) {
-  const page = usePage();
-  const { text } = page;
-  if (props.show === 'kept') return <p class="quiet">{text('signOffs.keptHelp')}</p>;
+function SelectForm({ show }: { readonly show: Signable }) {
+  const { text } = usePage();
+  if (show === 'kept') return <p class="quiet">{text('signOffs.keptHelp')}</p>;
   return (
     <section class="stack">
-      {props.show === 'clean' && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
-      {SIGN_DAYS.isOffered(page) && (
-        <p>
-          <a class="button" href={props.other}>
-            {props.isAll ? text('signOffs.selectNone') : text('signOffs.selectAll')}
-          </a>
-        </p>
-      )}
+      {show === 'clean' && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
       <SIGN_DAYS.Form
         id={FORM}
         values={{}}

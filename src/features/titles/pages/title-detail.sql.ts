@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
 import {
-  amount,
   ChangedField,
   date,
   dateOrNull,
@@ -19,10 +18,7 @@ import { PROMOTED_VALUES, PromotedValue } from '../../fields/promoted-fields.sql
 import { differingFields } from '../../review/changed-titles.sql.ts';
 
 /** A title of the same order, buyer and provider with another due date or value. */
-const RelatedTitle = Type.Object({ id, dueDate: dateOrNull, originalValue: amount });
-
-const relatedTitle = (description: string) =>
-  Type.Union([RelatedTitle, Type.Null()], { description });
+const relatedTitle = (description: string) => Type.Union([id, Type.Null()], { description });
 
 const Revision = Type.Object({
   revision: id,
@@ -76,11 +72,6 @@ const fields = Prisma.raw(
   `jsonb_build_object(${TITLE_COLUMNS.map((name) => `'${name}', title.${name}::text`).join(', ')})`,
 );
 
-const related = (condition: Prisma.Sql) => Prisma.sql`
-  (SELECT jsonb_build_object('id', other.id, 'dueDate', other.anticipated_due_date::text,
-                             'originalValue', other.original_value::text)
-   FROM conciliation.title AS other WHERE other.${condition})`;
-
 /** Returns null for an unknown title. */
 export async function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
   const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
@@ -88,9 +79,9 @@ export async function readTitleDetail(database: Database, id: bigint): Promise<T
            ${businessDayOf(Prisma.sql`title.anticipated_due_date`)}::text AS "businessDay",
            ${fields} AS fields, ${PROMOTED_VALUES} AS promoted,
            EXISTS (SELECT FROM (${OPEN_HOLDS}) AS held WHERE held.title_id = title.id) AS "isPaymentHeld",
-           ${related(Prisma.sql`id = (SELECT predecessor_id FROM conciliation.title_succession WHERE title_id = title.id)`)} AS predecessor,
-           ${related(Prisma.sql`id = (SELECT title_id FROM conciliation.title_succession WHERE predecessor_id = title.id
-                                 ORDER BY pull_id DESC LIMIT 1)`)} AS successor,
+           (SELECT predecessor_id FROM conciliation.title_succession WHERE title_id = title.id)::float8 AS predecessor,
+           (SELECT title_id FROM conciliation.title_succession WHERE predecessor_id = title.id
+            ORDER BY pull_id DESC LIMIT 1)::float8 AS successor,
            title.created_at AS "createdAt", title.changed_at AS "changedAt"
     FROM conciliation.title WHERE title.id = ${id}`;
   if (title === undefined) return null;

@@ -19,7 +19,6 @@ import {
   dateField,
   type FilterField,
   type FilterOf,
-  flagField,
   searchField,
   textField,
 } from '../../../console/list/filter.tsx';
@@ -72,7 +71,7 @@ export const TITLE_FILTER = {
   dueFrom: dateField('titles.dueFrom'),
   dueTo: dateField('titles.dueTo'),
   /** Only titles that state no due date. */
-  undated: flagField('titles.undated'),
+  undated: anyOf('titles.undated', ['true'], () => 'title.yes'),
   /** A title: only titles whose payment goes to the same party and account; see `Payee`. */
   payeeOf: asHidden<string | null>({
     ...textField('titles.payee'),

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Fragment } from 'preact';
 import { toCivilDate } from '../../../base/values/business-day.ts';
-import { type ChangedField, id } from '../../../console/api/schema-parts.ts';
+import { id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
@@ -83,8 +83,6 @@ function TitlePageBody(
   const { title, matches, findings, isRevealed } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
-  const { anticipated_due_date: dueDate, original_value: originalValue } = title.fields;
-  const own = { dueDate, originalValue };
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.days')}>
@@ -109,16 +107,14 @@ function TitlePageBody(
         </p>
       )}
       {title.predecessor !== null && (
-        <div>
-          <a href={`/titles/${title.predecessor.id}`}>{text('title.predecessor')}</a>
-          <Replaced before={title.predecessor} after={own} />
-        </div>
+        <p>
+          <a href={`/titles/${title.predecessor}`}>{text('title.predecessor')}</a>
+        </p>
       )}
       {title.successor !== null && (
-        <div>
-          <a href={`/titles/${title.successor.id}`}>{text('title.successor')}</a>
-          <Replaced before={own} after={title.successor} />
-        </div>
+        <p>
+          <a href={`/titles/${title.successor}`}>{text('title.successor')}</a>
+        </p>
       )}
       <RevealForm
         action={`/titles/${title.id}`}
@@ -189,20 +185,6 @@ function TitlePageBody(
     </>
   );
 }
-
-type Replacement = Readonly<Record<'dueDate' | 'originalValue', string | null>>;
-
-/** The due date and the original value that differ between two titles. */
-function Replaced(props: { readonly before: Replacement; readonly after: Replacement }) {
-  const { before, after } = props;
-  const fields = [
-    { column: 'anticipated_due_date', before: before.dueDate, after: after.dueDate },
-    { column: 'original_value', before: before.originalValue, after: after.originalValue },
-  ].map((field) => ({ ...field, isAccount: false }));
-  return <FieldChanges fields={fields.filter(isDifferent)} isRevealed />;
-}
-
-const isDifferent = ({ before, after }: ChangedField) => before !== after;
 
 function FieldRow(props: {
   readonly title: TitleDetail;

@@ -1,15 +1,12 @@
-import { type CivilDate, dateIn, lastClosedDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, lastClosedDate } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import type { DayState } from '../../../core/ledger/states.ts';
-import { readLedgerDay } from '../../review/ledger-days.sql.ts';
-import { DayHead } from '../../review/pages/day-page.tsx';
 import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/index.tsx';
 import { type Payee, readPayee } from '../../schedule/schedule.sql.ts';
-import { type DoubtfulDates, readDoubtfulDates } from '../export-titles.sql.ts';
+import { readDoubtfulDates } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS, sendTitleFile } from '../title-file.ts';
 import {
   countTitles,
@@ -138,17 +135,15 @@ export const TITLES = declareList(TitleRow, {
   layout: async (parts, filter, request) => {
     const { database, timeZone } = parts;
     const now = parts.now?.() ?? new Date();
-    const { from, to, payeeOf } = filter;
-    const date = from !== null && from === to ? from : null;
-    const [day, payee, doubtful] = await Promise.all([
-      date === null ? null : readLedgerDay(database, date, dateIn(timeZone, now)),
+    const { payeeOf } = filter;
+    const [payee, doubtful] = await Promise.all([
       payeeOf === null ? null : readPayee(database, Number(payeeOf)),
       readDoubtfulDates(database, filter, lastClosedDate(timeZone, now)),
     ]);
     const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
     return ({ head, filter, table }) => (
       <>
-        {date === null ? head : <DayHead date={date} day={day} active="titles" />}
+        {head}
         {payee !== null && <PayeeLine payee={maskPayee(payee)} />}
         {filter}
         {table}
@@ -168,29 +163,13 @@ function PayeeLine({ payee }: { readonly payee: Payee }) {
 }
 
 /** What a reader has to know about the files. */
-function FileNotes(props: { readonly doubtful: DoubtfulDates | null; readonly isMasked: boolean }) {
+function FileNotes(props: { readonly doubtful: number; readonly isMasked: boolean }) {
   const { doubtful, isMasked } = props;
-  const { text, formats } = usePage();
+  const { text } = usePage();
   return (
     <>
       <p class="quiet small">{text(isMasked ? 'exports.masked' : 'exports.personal')}</p>
-      {doubtful !== null && (
-        <div class="error">
-          <p>{text('exports.doubtful')}</p>
-          <ul>
-            {doubtful.absent > 0 && (
-              <li>
-                {text('backfills.neverPulled')}: {formats.count(doubtful.absent)}
-              </li>
-            )}
-            {(Object.entries(doubtful.states) as [DayState, number][]).map(([state, days]) => (
-              <li key={state}>
-                {text(`states.${state}`)}: {formats.count(days)}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {doubtful > 0 && <p class="error">{text('exports.doubtful', { dates: doubtful })}</p>}
     </>
   );
 }
