@@ -34,8 +34,9 @@ import { dirname, join } from 'node:path';
  */
 
 const ROOT = join(import.meta.dirname, '../..');
-/** A defect that makes a test hang is noticed too. */
-const TIMEOUT_MS = 240_000;
+/** A defect that makes a test hang is noticed too: by the test, which has less patience than in a run without defects. */
+const TIMEOUT_MS = 400_000;
+const env = { ...process.env, PATIENCE_MS: '60000' };
 
 const args = process.argv.slice(2);
 const words = args.filter((arg) => !arg.startsWith('--'));
@@ -102,7 +103,7 @@ function failures(tests) {
       ...tests,
       ...['--bail', '1', '--reporter', 'json', '--outputFile', report],
     ],
-    { cwd: copy, encoding: 'utf8', timeout: TIMEOUT_MS, killSignal: 'SIGTERM' },
+    { cwd: copy, encoding: 'utf8', env, timeout: TIMEOUT_MS, killSignal: 'SIGTERM' },
   );
   if (run.status === 0) return null;
   if (run.error !== undefined && 'code' in run.error && run.error.code === 'ETIMEDOUT')

@@ -67,13 +67,19 @@ const sign = async (name: string, date: CivilDate) => {
   return (await console.as('reviewer', name)).post(`/days/${date}/sign-off`, { digest });
 };
 
-test('a return to a replaced account holds no title that named the account before', async () => {
+test('a return to a replaced account holds later titles, and none that named the account before', async () => {
   await pull(day(0), 'a 111');
   await pull(day(1), 'b 222');
-  await confirm((await openChange()).id);
+  const { id } = await openChange();
+  await confirm(id);
   await pull(day(2), 'c 111');
   expect(await lastingHolds((await openChange()).id)).toEqual([{ uid: 'c' }]);
   expect(await findAlterations(world.database, day(0))).toEqual([]);
+  // No account is accepted any more, so that the open one is no other account than the party had.
+  await decide(id, 'refused');
+  await readFeed();
+  await pull(day(3), 'd 111');
+  expect(await readFeed()).toBe('d inserted held');
 });
 
 test('the commit that brings a changed account holds its titles; one person confirms, another signs', async () => {

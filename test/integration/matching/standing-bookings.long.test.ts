@@ -275,12 +275,12 @@ test.each([
 // No title of another test has the order.
 test('a booking that is reversed on another payable concerns no instalment that is posted', async () => {
   await play(
-    { pull: 'i #, i # due=2099-08-30', snapshot: 'k1 #, k2 # due=2099-08-30', book: 'posted' },
+    { pull: 'p #, p # due=2099-08-30', snapshot: 'k1 #, k2 # due=2099-08-30', book: 'posted' },
     { state: `k1 0 paid as=assignment by=LINE(k1), ${made('a1', 'LINE(k1)', '0')} paid` },
     { state: 'k2 0 paid as=assignment due=2099-08-30 by=LINE(k2)' },
     // The instalments leave the date, and the second one comes back.
     { pull: '', match: true },
-    { pull: 'i # due=2099-08-30', breaks: '' },
+    { pull: 'p # due=2099-08-30', breaks: '' },
     { release: true },
   );
   const { prisma } = world.database;
@@ -289,7 +289,7 @@ test('a booking that is reversed on another payable concerns no instalment that 
     data: { state: 'refused', failure: 'the agent was paid' },
   });
   const { id } = await prisma.title.findFirstOrThrow({
-    where: { acceptedDate: date, status: 'withdrawn', orderUid: 'i' },
+    where: { acceptedDate: date, status: 'withdrawn', orderUid: 'p' },
   });
   await judged.match();
   const where = { kind: 'reversal_refused' };
