@@ -29,6 +29,7 @@ import {
   DUE_DAYS,
   IS_COMPARED,
   PAYABLE_GROUND,
+  PAYABLE_VALUE,
   SAME_DUE as SAME_DUE_BY_HASH,
   TITLE_GROUND,
 } from './candidates.sql.ts';
@@ -201,8 +202,12 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT DISTINCT ON (title_id) * FROM judged
     WHERE source > 0 AND title_id IN (SELECT id FROM unmatched)
       AND (severity > 0 OR situation = 'open' AND place > 0 OR title_id IN (SELECT title_id FROM live))
-    -- The payable that the ERP says a booking of the title has settled is that of the title.
-    ORDER BY title_id, source, is_named DESC, place, days, severity DESC, situation = 'open', erp_key
+    -- The payable that the ERP says a booking of the title has settled is that of the title. It does not hide the urgent
+    -- break of another one that was paid, which ends by a person or by the ERP.
+    ORDER BY title_id,
+             (severity > 1 AND situation <> 'open' AND (title_id, kind, erp_key) IN (
+               SELECT title_id, kind, erp_key FROM conciliation.erp_break)) IS TRUE DESC,
+             source, is_named DESC, place, days, severity DESC, situation = 'open', erp_key
   ), doubt AS MATERIALIZED (
     SELECT title_id,
            min(erp_key) FILTER (WHERE fits) AS fit,
@@ -279,19 +284,22 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     WHERE payable.order_uid IS NOT NULL
     GROUP BY payable.erp_key
   ), twin AS MATERIALIZED (
-    SELECT copy.erp_key AS copy, payable.erp_key FROM alone AS copy JOIN (
-      -- The few documents of the payables without a match are hashed, and not all payables.
-      SELECT payable.* FROM conciliation.erp_payable AS payable
-      JOIN (SELECT DISTINCT ltrim(document, '0') AS bare FROM alone WHERE document IS NOT NULL) AS wanted
+    -- A document that was entered a second time, also after the first one was settled.
+    SELECT copy.erp_key AS copy, copy.status AS copy_status, payable.erp_key
+    FROM (SELECT *, ${PAYABLE_VALUE} AS value FROM free AS payable WHERE ${scope.alone} AND document IS NOT NULL) AS copy
+    JOIN (
+      -- The documents of the payables without a match are hashed, and not all payables.
+      SELECT payable.*, ${PAYABLE_VALUE} AS value FROM conciliation.erp_payable AS payable
+      JOIN (SELECT DISTINCT ltrim(document, '0') AS bare FROM free WHERE document IS NOT NULL) AS wanted
         ON ltrim(document, '0') = bare
-      WHERE document IS NOT NULL AND status = 'open' AND closed_at IS NULL AND ${IS_COMPARED}
+      WHERE document IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${IS_COMPARED}
     ) AS payable
-      ON ltrim(payable.document, '0') = ltrim(copy.document, '0') AND payable.open_value = copy.open_value
+      ON ltrim(payable.document, '0') = ltrim(copy.document, '0') AND payable.value = copy.value
      AND ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment,
              payable.due_date)
          IS NOT DISTINCT FROM
          ROW(copy.company, copy.supplier_external_id, copy.supplier_tax_id, copy.instalment, copy.due_date)
-    WHERE copy.document IS NOT NULL AND payable.erp_key <> copy.erp_key
+    WHERE payable.erp_key <> copy.erp_key
   ), found AS MATERIALIZED (
     -- The severity is that of the kind, unless the pair was judged.
     SELECT result[1] AS kind, result[3]::int AS judged, id AS title_id, result[2] AS erp_key
@@ -383,8 +391,9 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT 'match_lost', NULL, title_id, erp_key FROM held AS title
     WHERE rule = 'person' AND (status = 'withdrawn' OR is_cancelled AND NOT ${IS_BOOKED})
     UNION ALL
-    SELECT 'duplicated_in_erp', NULL, title_id, copy
-    FROM (SELECT copy, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
+    SELECT CASE copy_status WHEN 'open' THEN 'duplicated_in_erp' ELSE 'paid_to_supplier' END,
+           CASE copy_status WHEN 'paid' THEN 2 END, title_id, copy
+    FROM (SELECT copy, copy_status, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
           FROM twin JOIN (
             SELECT title_id, erp_key FROM conciliation.title_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
          ) AS matched WHERE erp_key = first

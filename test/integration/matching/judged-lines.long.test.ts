@@ -136,6 +136,23 @@ const stories: Record<string, readonly JudgedStep[]> = {
     // No break begins.
     { state: 'k2 1560', breaks: '' },
   ],
+  'a posting on one of two payables does not hide that the other one was paid': [
+    {
+      pull: 'copied 1562',
+      snapshot: 'k1 1562 doc=7, k2 1562 doc=7',
+      release: true,
+      answer: 'failed',
+    },
+    { state: `k2 0 total=1562 doc=7 paid to=${SUPPLIER}`, breaks: 'paid_to_supplier! copied k2' },
+    { state: 'k1 0 total=1562 doc=7 paid as=assignment by=KEY(copied)', answer: 'posted' },
+    { breaks: 'paid_to_supplier! copied k2' },
+  ],
+  'a document that the ERP enters again after the posting': [
+    { pull: 'again 1563', snapshot: 'k1 1563 doc=8', book: 'posted' },
+    { state: `k1 0 total=1563 doc=8 paid as=assignment to=${AGENT}, k2 1563 doc=8` },
+    { breaks: 'duplicated_in_erp again k2' },
+    { state: `k2 0 total=1563 doc=8 paid to=${SUPPLIER}`, breaks: 'paid_to_supplier! again k2' },
+  ],
   'after a posted reversal the agent must not be paid': [
     { pull: 'a 1503', snapshot: 'k1 1503', book: 'posted' },
     { state: `k1 1503 payee=${AGENT}`, pull: '', book: 'unanswered', breaks: '' },
