@@ -6,8 +6,8 @@
  * parties, which an erasure locks to be extended, the row of a pull that is held there, the lock of the closing phase.
  */
 
-import type { Database, Transaction } from '../../base/database/database.ts';
-import { RowsLostError } from '../../base/runtime/errors.ts';
+import type { Transaction } from '../../base/database/database.ts';
+import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
@@ -44,28 +44,11 @@ export interface PullReport extends ChangeCounts {
 }
 
 /**
- * Reads the report of the attempt's merge from the ledger, for an attempt that lost its connection while
- * COMMIT was on its way. Null: nothing was committed under the fence of the attempt.
- */
-export async function readCommittedReport(
-  database: Database,
-  attempt: Attempt,
-): Promise<PullReport | null> {
-  const [pull] = await database.prisma.$queryRaw<[PullReport?]>`
-    SELECT id AS "pullId", date::text AS date, state, hold_reason AS "holdReason", hold_detail AS "holdDetail", titles, rejected,
-           inserted, changed, withdrawn, restored, unchanged, withheld
-    FROM conciliation.pull
-    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence}
-      AND state IN ('merged', 'unchanged', 'held', 'superseded')`;
-  return pull ?? null;
-}
-
-/**
  * Merges a staged response into its date. The response is `superseded` where the date has a newer one,
  * `held` where a person has to decide first, and merged otherwise.
  *
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
- * @throws StagingUnavailableError if the database became unavailable; RowsLostError if the staged rows were lost
+ * @throws StagingUnavailableError if the database became unavailable, or the staged rows were lost
  */
 export function mergeStaged(
   parts: EngineParts & MergePolicy,
@@ -138,7 +121,7 @@ async function finishPull(
 ): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull
-    SET state = ${report.state}, attempts = attempts + 1,
+    SET state = ${report.state}, error_code = NULL,
         finished_at = CASE WHEN ${report.state} <> 'held' THEN clock_timestamp() END,
         http_status = ${response.httpStatus}::int, response_bytes = ${response.responseBytes}::bigint,
         date_was_closed = ${response.dateWasClosed}::boolean, hold_reason = ${report.holdReason},
@@ -161,7 +144,7 @@ function isNewest(day: LockedDay, fence: bigint): boolean {
  * response would look like one without titles. The row of the date may have been created after the attempt began, with
  * another version of the content.
  *
- * @throws RowsLostError when rows are missing, or have hashes of another version
+ * @throws StagingUnavailableError when rows are missing, or have hashes of another version
  */
 function verifyStaged(
   { stagedTitles, stagedRejects, contentVersion }: LockedDay,
@@ -169,12 +152,12 @@ function verifyStaged(
   { content }: Attempt,
 ): void {
   if (contentVersion !== content.version) {
-    throw new RowsLostError('a field was promoted after the attempt began', {
+    throw new StagingUnavailableError('a field was promoted after the attempt began', {
       context: { contentVersion, readVersion: content.version },
     });
   }
   if (stagedTitles !== accepted || stagedRejects !== rejected) {
-    throw new RowsLostError('the staged rows are not the rows that were read', {
+    throw new StagingUnavailableError('the staged rows are not the rows that were read', {
       context: { stagedTitles, readTitles: accepted, stagedRejects, readRejects: rejected },
     });
   }

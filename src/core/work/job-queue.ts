@@ -235,6 +235,6 @@ function logErrors(name: string, logger: Logger): (error: unknown) => void {
   return (error) => {
     if (performance.now() < quietUntilMs) return;
     quietUntilMs = performance.now() + QUIET_MS;
-    logger.error({ queue: name, err: describeError(error) }, 'the queue does not work');
+    logger.warn({ queue: name, err: describeError(error) }, 'the queue does not work');
   };
 }
