@@ -13,7 +13,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
 import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
 import type { HoldDetail, HoldReason } from '../ledger/states.ts';
-import type { MissingText } from '../reader/known-texts.ts';
 import type { ReadResult } from '../reader/response-reader.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';
 import type { ChangeCounts, EngineParts } from './engine-hooks.ts';
@@ -163,8 +162,6 @@ function verifyStaged(
   }
 }
 
-const MISSING_PER_STATEMENT = 20_000;
-
 /** Stages the difference from the known titles, for `planChanges`. */
 async function stageKnown(
   tx: Transaction,
@@ -172,20 +169,14 @@ async function stageKnown(
   { baseChangedAt, knownTitles, missing }: ReadResponse,
 ): Promise<void> {
   if (baseChangedAt === null) return;
-  const flush = (batch: readonly MissingText[], isLast: boolean) => tx.$executeRaw`
+  const texts = [...missing];
+  await tx.$executeRaw`
     WITH base AS (
       INSERT INTO conciliation.staged_base (fence, known, base_changed_at)
-      SELECT ${fence}::bigint, ${knownTitles}::int, ${baseChangedAt}::timestamptz WHERE ${isLast}::boolean
+      VALUES (${fence}::bigint, ${knownTitles}::int, ${baseChangedAt}::timestamptz)
     )
     INSERT INTO conciliation.staged_missing (fence, raw_hash, copies)
     SELECT ${fence}::bigint, hash, copies
-    FROM unnest(${batch.map(({ rawHash }) => rawHash)}::uuid[],
-                ${batch.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
-  let batch: MissingText[] = [];
-  for (const text of missing) {
-    if (batch.push(text) < MISSING_PER_STATEMENT) continue;
-    await flush(batch, false);
-    batch = [];
-  }
-  await flush(batch, true);
+    FROM unnest(${texts.map(({ rawHash }) => rawHash)}::uuid[],
+                ${texts.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
 }

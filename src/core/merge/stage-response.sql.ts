@@ -23,8 +23,8 @@ export interface KnownDay {
   readonly titles: KnownTitles;
 }
 
-/** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory. */
-const MAX_KNOWN_TITLES = 2_000_000;
+/** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory, a missing one more. */
+const MAX_KNOWN_TITLES = 500_000;
 
 /**
  * Reads the hashes of the texts of all titles that the date of an attempt has. No title is known of a date
