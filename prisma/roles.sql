@@ -139,9 +139,9 @@ BEGIN
     ON conciliation.provider TO conciliation_worker;
   GRANT UPDATE (answer, error_code, finished_at, http_status, next_attempt_at)
     ON conciliation.provider_batch TO conciliation_worker;
-  GRANT UPDATE (abandoned, attempts, changed, date_was_closed, decided_at, decided_by, error_code, error_message,
+  GRANT UPDATE (attempts, changed, date_was_closed, decided_at, decided_by, error_code, error_message,
     fence, fetch_started_at, finished_at, fold_count, fold_sum, hold_detail, hold_reason, http_status, inserted,
-    interrupted, next_attempt_at, process_id, reason, rejected, response_bytes, restored, run_ended_at, state, titles, unchanged,
+    next_attempt_at, reason, rejected, response_bytes, restored, run_ended_at, state, titles, unchanged,
     withdrawn, withheld)
     ON conciliation.pull TO conciliation_worker;
   GRANT UPDATE (decided_at, decided_by, last_pull_id, ordinal, reason, status)

@@ -128,7 +128,6 @@ const renderField = (field: ts.PropertyAssignment): string =>
 /** An object of the interface. What cannot be kept of its undocumented fields is kept as text. */
 function keepDocumented(object: ts.ObjectLiteralExpression, shape: Shape): Fields {
   const kept = new Map<string, Kept>();
-  const further: string[] = [];
   const names = fieldsOf(object).map(nameOf);
   for (const name of Object.keys(shape)) {
     if (names.filter((other) => other === name).length > 1) throw new Unkeepable('twice');
@@ -137,20 +136,16 @@ function keepDocumented(object: ts.ObjectLiteralExpression, shape: Shape): Field
     const value = field.initializer;
     const name = orNull(() => ({ kept: keepText(innerOf(field.name)) }))?.kept ?? null;
     const type = name !== null && Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (name === null) {
-      further.push(renderField(field));
-    } else if (type === undefined) {
+    if (name === null || type === undefined) {
       const exact = orNull(() => ({ kept: keep(value) }));
-      kept.set(name, exact === null ? render(value) : exact.kept);
+      const keptName = name ?? JSON.stringify(nameOf(field));
+      kept.set(keptName, exact === null ? render(value) : exact.kept);
     } else {
       const isDocumented = typeof type === 'object' && isObject(value);
       kept.set(name, isDocumented ? keepDocumented(value, type) : keep(value));
     }
   }
-  if (further.length === 0) return kept;
-  let name = '(further fields)';
-  while (kept.has(name)) name = `${name} `;
-  return kept.set(name, further.join(', '));
+  return kept;
 }
 
 function orNull<T>(read: () => T): T | null {

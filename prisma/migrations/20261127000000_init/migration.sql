@@ -288,7 +288,7 @@ COMMENT ON COLUMN conciliation.title.money_transfer_fee IS
 COMMENT ON COLUMN conciliation.title.platform_commission IS
   'platformCommission: text in the interface, so text here; its meaning and unit are not documented. Null: not stated.';
 COMMENT ON COLUMN conciliation.title.extra IS
-  'Fields beyond the documented interface, at their places in the response, as of the last change of a documented field. A field whose value cannot be kept exactly as jsonb has the JSON text of the value, and a field (further fields) has the JSON text of fields whose names cannot be kept. provider.externalId is in extra if it differs from providerExternalId. Null: there were none. May be personal data.';
+  'Fields beyond the documented interface, at their places in the response, as of the last change of a documented field. A field whose value cannot be kept exactly as jsonb has the JSON text of the value, and a name that cannot be kept is its JSON text. provider.externalId is in extra if it differs from providerExternalId. Null: there were none. May be personal data.';
 COMMENT ON COLUMN conciliation.title.identity_hash IS
   'Hash of the fields that identify an obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
@@ -737,9 +737,6 @@ CREATE TABLE conciliation.pull (
   requested_by     text        NOT NULL,
   state            text        NOT NULL DEFAULT 'queued',
   attempts         integer     NOT NULL DEFAULT 0,
-  abandoned        integer     NOT NULL DEFAULT 0,
-  interrupted      integer     NOT NULL DEFAULT 0,
-  process_id       uuid,
   fence            bigint,
   next_attempt_at  timestamptz,
   created_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -774,7 +771,7 @@ CREATE TABLE conciliation.pull (
   CONSTRAINT pull_round_check CHECK (round >= 0),
   -- A count that is null passes: no response has been merged yet.
   CONSTRAINT pull_counts_check
-    CHECK (attempts >= 0 AND abandoned >= 0 AND interrupted >= 0 AND response_bytes >= 0 AND titles >= 0
+    CHECK (attempts >= 0 AND response_bytes >= 0 AND titles >= 0
            AND inserted >= 0 AND changed >= 0
            AND withdrawn >= 0 AND restored >= 0 AND unchanged >= 0 AND rejected >= 0),
   CONSTRAINT pull_withheld_check CHECK (withheld >= 0),
@@ -814,13 +811,7 @@ COMMENT ON COLUMN conciliation.pull.requested_by IS
 COMMENT ON COLUMN conciliation.pull.state IS
   'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself, or by a release of the pull (decided_at). unchanged: the response equals the stored titles. held: waits for a release by a person. superseded: a newer fetch was merged or held before; nothing was changed. failed: no attempt is left, or a repetition is pointless. cancelled: a person stopped it.';
 COMMENT ON COLUMN conciliation.pull.attempts IS
-  'Attempts spent. One that ended because the program stopped or the token was refused is not spent.';
-COMMENT ON COLUMN conciliation.pull.interrupted IS
-  'Attempts in a row that the loss of a connection or of the database ended, or an error that the program does not know, which counts as three. From three on, each further one is counted in attempts, and the pull is an alert.';
-COMMENT ON COLUMN conciliation.pull.abandoned IS
-  'Attempts in a row whose process ended without recording an outcome. After three of them the pull has failed.';
-COMMENT ON COLUMN conciliation.pull.process_id IS
-  'The process of the newest attempt; a process draws a new identifier when it starts.';
+  'Attempts, with the one under way. One that ended because the program stopped or the token was refused is not counted.';
 COMMENT ON COLUMN conciliation.pull.fence IS
   'Number of the latest attempt; writes of an older attempt are refused. Null: never attempted.';
 COMMENT ON COLUMN conciliation.pull.next_attempt_at IS
@@ -870,7 +861,7 @@ COMMENT ON COLUMN conciliation.pull.decided_by IS
 COMMENT ON COLUMN conciliation.pull.reason IS
   'The reason in the words of that person. Null: no person decided.';
 COMMENT ON COLUMN conciliation.pull.error_code IS
-  'Stable code of the latest attempt''s failure, for example PLATFORM_UNAVAILABLE. Null: it did not fail.';
+  'Stable code of the latest failure, for example PLATFORM_UNAVAILABLE; ATTEMPT_ABANDONED: that attempt recorded no outcome. Null: no attempt has failed, or a later one did not.';
 COMMENT ON COLUMN conciliation.pull.error_message IS
   'The failure in words, free of personal data. Null: it did not fail.';
 
@@ -3913,7 +3904,7 @@ COMMENT ON COLUMN conciliation.staged_title.fence IS
 COMMENT ON COLUMN conciliation.staged_title.ordinal IS
   'Position in the response''s titles, from 0.';
 COMMENT ON COLUMN conciliation.staged_title.extra IS
-  'Fields beyond the documented interface, at their places in the response. A field whose value cannot be kept exactly as jsonb has the JSON text of the value, and a field (further fields) has the JSON text of fields whose names cannot be kept. provider.externalId is in extra if it differs from providerExternalId. Null: there were none. May be personal data.';
+  'Fields beyond the documented interface, at their places in the response. A field whose value cannot be kept exactly as jsonb has the JSON text of the value, and a name that cannot be kept is its JSON text. provider.externalId is in extra if it differs from providerExternalId. Null: there were none. May be personal data.';
 COMMENT ON COLUMN conciliation.staged_title.content_hash IS
   'As title.content_hash.';
 COMMENT ON COLUMN conciliation.staged_title.erased_at IS

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../database/database.ts';
 
 /** A link of the audit log's chain. A copy that is kept elsewhere proves that no entry up to it was removed. */
@@ -33,22 +33,27 @@ export interface ChainReport {
   } | null;
 }
 
-interface LinkedEntry {
-  readonly position: string;
-  readonly entry_id: string;
-  readonly previous_hash: string;
-  readonly hash: string;
-  readonly is_there: boolean;
-  /** The entry's columns as text, in the order in which they are hashed. */
-  readonly fields: readonly (string | null)[];
-}
+/** What is hashed of an entry and of its link, as text, in this order. */
+const FIELDS = [
+  'chain.position::text',
+  'chain.previous_hash',
+  'entry.id::text',
+  "to_char(entry.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')",
+  'entry.actor',
+  'entry.action',
+  "to_char(entry.date, 'YYYY-MM-DD')",
+  'entry.pull_id::text',
+  'entry.reason',
+  'entry.details::text',
+].map((field) => `coalesce(octet_length(${field}) || ':' || ${field}, '-')`);
 
-const FIRST_PREVIOUS_HASH = '0'.repeat(64);
-const LINKS_PER_READ = 1000;
+/** With PostgreSQL's own functions only, because a function of the database may have been replaced. */
+const computedHash = Prisma.raw(
+  `encode(sha256(convert_to(concat_ws(chr(10), ${FIELDS.join(', ')}), 'UTF8')), 'hex')`,
+);
 
 /**
- * Reads the whole chain and recomputes every hash from the columns of its entry. The program computes the hashes itself,
- * because a function of the database may have been replaced.
+ * Reads the whole chain and recomputes every hash from the columns of its entry.
  * @param anchor a link that was kept outside of the database; without it, the removal of the newest entries with their
  * links is not found
  */
@@ -56,76 +61,38 @@ export async function verifyAuditChain(
   database: Database,
   anchor: ChainLink | null = null,
 ): Promise<ChainReport> {
-  let head: ChainLink | null = null;
-  let isAnchored = anchor === null;
-  for (;;) {
-    const links = await readLinks(database, head?.position ?? 0);
-    for (const link of links) {
-      const position: number = (head?.position ?? 0) + 1;
-      const isAnchor = anchor !== null && anchor.position === position;
-      const kind =
-        faultOf(link, head) ?? (isAnchor && anchor.hash !== link.hash ? 'anchor_changed' : null);
-      if (kind !== null) return brokenAt(head, kind, position, Number(link.entry_id));
-      head = { position, hash: link.hash };
-      isAnchored ||= isAnchor;
-    }
-    if (links.length < LINKS_PER_READ) break;
-  }
-  const unlinked = await readFirstUnlinked(database);
-  if (unlinked !== null) {
-    return brokenAt(head, 'unlinked', null, unlinked);
-  }
-  if (!isAnchored) return brokenAt(head, 'anchor_missing', anchor?.position ?? null, null);
-  return { links: head?.position ?? 0, head, fault: null };
+  const [{ head, fault }] = await database.prisma.$queryRaw<[Omit<ChainReport, 'links'>]>`
+    WITH link AS MATERIALIZED (
+      SELECT row_number() OVER chained AS place, chain.position, chain.hash, chain.entry_id,
+             CASE WHEN chain.position <> row_number() OVER chained
+                    OR chain.previous_hash <> coalesce(lag(chain.hash) OVER chained, repeat('0', 64)) THEN 'broken_link'
+                  WHEN entry.id IS NULL THEN 'deleted'
+                  WHEN chain.hash <> ${computedHash} THEN 'changed'
+                  WHEN chain.position = ${anchor?.position ?? null}::bigint
+                    AND chain.hash <> ${anchor?.hash ?? null} THEN 'anchor_changed' END AS kind
+      FROM conciliation.audit_chain AS chain
+      LEFT JOIN conciliation.audit_entry AS entry ON entry.id = chain.entry_id
+      WINDOW chained AS (ORDER BY chain.position)
+    ), broken AS (
+      SELECT kind, place AS position, entry_id AS "entryId" FROM link WHERE kind IS NOT NULL ORDER BY place LIMIT 1
+    ), unlinked AS (
+      SELECT 'unlinked' AS kind, NULL::bigint AS position, id AS "entryId" FROM conciliation.audit_entry AS entry
+      WHERE NOT EXISTS (SELECT FROM conciliation.audit_chain WHERE entry_id = entry.id) ORDER BY id LIMIT 1
+    ), missing AS (
+      SELECT 'anchor_missing' AS kind, ${anchor?.position ?? null}::bigint AS position, NULL::bigint AS "entryId"
+      WHERE ${anchor !== null}::boolean AND ${anchor?.position ?? null}::bigint NOT IN (SELECT position FROM link)
+    ), intact AS (
+      SELECT position, hash FROM link WHERE place < coalesce((SELECT position FROM broken), place + 1)
+      ORDER BY place DESC LIMIT 1
+    )
+    SELECT (SELECT to_jsonb(intact) FROM intact) AS head,
+           coalesce((SELECT to_jsonb(broken) FROM broken), (SELECT to_jsonb(unlinked) FROM unlinked),
+                    (SELECT to_jsonb(missing) FROM missing)) AS fault`;
+  return { links: head?.position ?? 0, head, fault };
 }
 
 /** Returns the newest link; null: the log is empty. */
 export async function readChainHead(database: Database): Promise<ChainLink | null> {
   const head = await database.prisma.auditChain.findFirst({ orderBy: { position: 'desc' } });
   return head && { position: Number(head.position), hash: head.hash };
-}
-
-function brokenAt(
-  head: ChainLink | null,
-  ...[kind, position, entryId]: [ChainFault, position: number | null, entryId: number | null]
-): ChainReport {
-  return { links: head?.position ?? 0, head, fault: { kind, position, entryId } };
-}
-
-function faultOf(link: LinkedEntry, head: ChainLink | null): ChainFault | null {
-  const position = (head?.position ?? 0) + 1;
-  const previousHash = head?.hash ?? FIRST_PREVIOUS_HASH;
-  if (link.position !== String(position) || link.previous_hash !== previousHash) {
-    return 'broken_link';
-  }
-  if (!link.is_there) return 'deleted';
-  return hashOf([link.position, previousHash, ...link.fields]) === link.hash ? null : 'changed';
-}
-
-function hashOf(fields: readonly (string | null)[]): string {
-  const text = fields
-    .map((field) => (field === null ? '-' : `${Buffer.byteLength(field)}:${field}`))
-    .join('\n');
-  return createHash('sha256').update(text, 'utf8').digest('hex');
-}
-
-function readLinks(database: Database, after: number): Promise<LinkedEntry[]> {
-  return database.prisma.$queryRaw<LinkedEntry[]>`
-    SELECT chain.position::text AS position, chain.entry_id::text AS entry_id, chain.previous_hash,
-           chain.hash, entry.id IS NOT NULL AS is_there,
-           ARRAY[entry.id::text, to_char(entry.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
-                 entry.actor, entry.action, to_char(entry.date, 'YYYY-MM-DD'), entry.pull_id::text,
-                 entry.reason, entry.details::text] AS fields
-    FROM conciliation.audit_chain chain
-    LEFT JOIN conciliation.audit_entry entry ON entry.id = chain.entry_id
-    WHERE chain.position > ${after}::bigint
-    ORDER BY chain.position LIMIT ${LINKS_PER_READ}`;
-}
-
-async function readFirstUnlinked(database: Database): Promise<number | null> {
-  const [entry] = await database.prisma.$queryRaw<[{ id: number }?]>`
-    SELECT id::float8 AS id FROM conciliation.audit_entry entry
-    WHERE NOT EXISTS (SELECT FROM conciliation.audit_chain WHERE entry_id = entry.id)
-    ORDER BY entry.id LIMIT 1`;
-  return entry?.id ?? null;
 }

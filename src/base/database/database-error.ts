@@ -17,21 +17,9 @@ import { DescribedError } from '../runtime/logger.ts';
  */
 const UNAVAILABLE_SQL_STATE = /^(08...|53...|57P..|57014|40001|40P01|55P03|25P03|25P04)$/;
 
-const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  // Codes of Prisma's adapter for a PostgreSQL that did not answer.
-  'DatabaseNotReachable',
-  'ConnectionClosed',
-  'SocketTimeout',
-]);
+/** Of a socket or the resolver, and of Prisma's adapter for a PostgreSQL that did not answer. */
+const UNAVAILABLE_CODE =
+  /^(ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_AGAIN$|E(HOST|NET)UNREACH$|DatabaseNotReachable$|ConnectionClosed$|SocketTimeout$)/;
 
 /**
  * A certificate may be replaced, so these errors are temporary. At the start of a process they are refused.
@@ -60,7 +48,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 export function isUnavailable(error: unknown): boolean {
   const { sqlState, code } = readFacts(error);
   if (sqlState !== null) return UNAVAILABLE_SQL_STATE.test(sqlState);
-  if ((code !== null && UNAVAILABLE_CODES.has(code)) || isUntrusted(error)) return true;
+  if ((code !== null && UNAVAILABLE_CODE.test(code)) || isUntrusted(error)) return true;
   if (!(error instanceof Error)) return false;
   if (code === 'P2028') return TRANSACTION_TIMEOUT.test(error.message);
   return UNAVAILABLE_MESSAGE.test(error.message);

@@ -272,7 +272,7 @@ export async function readClock(database: Database): Promise<Date> {
 export async function findClockFault(database: Database): Promise<string | null> {
   const beforeMs = Date.now();
   const now = await readClock(database);
-  return clockFault(clockSkewMs(beforeMs, now.getTime(), Date.now()));
+  return clockFault(beforeMs, now.getTime(), Date.now());
 }
 
 /**
@@ -288,18 +288,13 @@ export async function requireSameClock(database: Database): Promise<void> {
 const CLOCK_TOLERANCE_MS = 120_000;
 
 /**
- * Returns how far a process's clock is ahead of the database's, in milliseconds; negative: behind. The database's time
- * was read between two readings of the process's clock; a difference within them is uncertain and does not count.
+ * Returns how far a process's clock is from the database's, as part of a sentence; null: it is within the tolerance. The
+ * database's time was read between two readings of the process's clock; a difference within them does not count.
  */
-export function clockSkewMs(beforeMs: number, databaseMs: number, afterMs: number): number {
-  const apartMs = (beforeMs + afterMs) / 2 - databaseMs;
-  const uncertainMs = Math.abs(afterMs - beforeMs) / 2;
-  return Math.sign(apartMs) * Math.max(0, Math.abs(apartMs) - uncertainMs);
-}
-
-/** Returns the difference as part of a sentence; null: it is within the tolerance. */
-export function clockFault(skewMs: number): string | null {
-  if (Math.abs(skewMs) <= CLOCK_TOLERANCE_MS) return null;
-  const seconds = Math.round(Math.abs(skewMs) / 1000);
-  return `${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the clock of the database`;
+export function clockFault(beforeMs: number, databaseMs: number, afterMs: number): string | null {
+  const aheadMs = beforeMs - databaseMs;
+  const apartMs = Math.max(aheadMs, databaseMs - afterMs);
+  if (apartMs <= CLOCK_TOLERANCE_MS) return null;
+  const side = aheadMs > 0 ? 'ahead of' : 'behind';
+  return `${Math.round(apartMs / 1000)} s ${side} the clock of the database`;
 }

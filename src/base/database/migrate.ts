@@ -70,17 +70,14 @@ interface Migration {
 
 interface Migrated {
   readonly applied: string[];
-  /** Migrations that only a newer version has. An older one may work with the newer tables. */
-  readonly newer: string[];
   /** The rights were set, and a superuser has to run prisma/advisory-locks.sql. */
   readonly advisoryLocksArePublic: boolean;
 }
 
-/** A row of `_prisma_migrations` that is not marked as rolled back. */
+/** An applied migration, by `_prisma_migrations`. An older version of the program may work with newer tables. */
 interface RecordedMigration {
   readonly name: string;
   readonly checksum: string;
-  readonly finished: boolean;
 }
 
 /**
@@ -88,8 +85,8 @@ interface RecordedMigration {
  * A migration must not contain a statement that PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY.
  * Of several processes the first one migrates, and the others wait. Where nothing is missing, the call takes no lock
  * that a reader of the database can hold.
- * @throws ConfigError when a migration fails, was edited after it was applied, or was left unfinished by another tool;
- * when the server is too old or refuses the user or the database
+ * @throws ConfigError when a migration fails or was edited after it was applied; when the server is too old or refuses
+ * the user or the database
  * @throws StagingUnavailableError when the database is not available, or another session keeps a lock; nothing was
  * changed
  */
@@ -113,12 +110,6 @@ export async function migrate(options: {
     }
     const history = await readHistory(client);
     refuseBrokenHistory(migrations, history);
-    const known = new Set(migrations.map(({ name }) => name));
-    const newer = history.map(({ name }) => name).filter((name) => !known.has(name));
-    if (newer.length > 0) {
-      options.logger.warn({ migrations: newer }, 'the database has migrations of a newer version');
-    }
-
     const pending = pendingOf(migrations, history);
     if (pending.length > 0) await applyPending(client, pending);
     const applied = pending.map(({ name }) => name);
@@ -134,7 +125,7 @@ export async function migrate(options: {
     }
     await client.query('COMMIT');
     if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
-    return { applied, newer, advisoryLocksArePublic };
+    return { applied, advisoryLocksArePublic };
   });
 }
 
@@ -230,8 +221,8 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
   if (rowCount === 0) return [];
   const history = await client
     .query<RecordedMigration>(
-      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
-       FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+      `SELECT migration_name AS name, checksum FROM ${SCHEMA_NAME}._prisma_migrations
+       WHERE rolled_back_at IS NULL AND finished_at IS NOT NULL ORDER BY started_at`,
     )
     .catch((error: unknown) => {
       if (databaseErrorCode(error) !== '42501') throw error;
@@ -246,7 +237,7 @@ function pendingOf(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
 ): Migration[] {
-  const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
+  const applied = new Set(history.map(({ name }) => name));
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
@@ -254,10 +245,7 @@ function refuseBrokenHistory(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
 ): void {
-  const problems = history.flatMap(({ name, checksum, finished }) => {
-    if (!finished) {
-      return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
-    }
+  const problems = history.flatMap(({ name, checksum }) => {
     const script = migrations.find((migration) => migration.name === name)?.script;
     return script === undefined || checksumOf(script) === checksum
       ? []

@@ -247,13 +247,7 @@ export async function startServer(cluster: Cluster, port: number): Promise<strin
   const version = (await fs.readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();
   if (version !== majorVersion) {
     throw new ConfigError([
-      [
-        `DATA_DIR (${dataDir}) holds a database of PostgreSQL ${version}, which the embedded PostgreSQL ${majorVersion} cannot read. To bring the database over:`,
-        `1. Run the version of this program that was used before and, while it runs, save the database: pg_dump --format=custom --schema=conciliation --no-owner --file=conciliation.dump, with user, password and port of ${clusterDir}/${CREDENTIALS}, host 127.0.0.1, database conciliation.`,
-        `2. Stop that version and move the folder ${clusterDir} away.`,
-        '3. Start this version, which creates an empty database.',
-        '4. Restore into it: pg_restore --clean --if-exists --no-owner; then start this version again. docs/operating.md has the commands.',
-      ].join('\n    '),
+      `DATA_DIR (${dataDir}) holds a database of PostgreSQL ${version}, which the embedded PostgreSQL ${majorVersion} cannot read; the section "Upgrading" of docs/operating.md has the steps that bring it over`,
     ]);
   }
   await fs.appendFile(logFile, '', { mode: 0o600 });

@@ -71,15 +71,10 @@ export class PlatformContractError extends kindOf('PLATFORM_CONTRACT', true) {}
 
 /**
  * The database is not available: unreachable, restarting or full, or it rolled the transaction back
- * after a deadlock.
+ * after a deadlock. Or it does not have the rows that the program wrote: a crash empties the staging tables, and
+ * something else may have written to the tables.
  */
 export class StagingUnavailableError extends kindOf('STAGING_UNAVAILABLE', true) {}
-
-/**
- * The tables do not have the rows that the program wrote: after a crash of the database, which empties the staging
- * tables, or because something else has written to the tables and may do so again.
- */
-export class RowsLostError extends StagingUnavailableError {}
 
 /** Attempts at a pull have ended their process, or their connection to the database, again and again. */
 export class AttemptAbandonedError extends kindOf('ATTEMPT_ABANDONED', false) {}

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError, StaleFenceError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
@@ -20,12 +19,8 @@ export interface Attempt {
   readonly isRepair: boolean;
   /** By the clock of the database, before the request is sent. */
   readonly startedAt: Date;
-  /** Attempts counted before this one. */
-  readonly attemptsSpent: number;
-  /** Attempts in a row before this one whose process ended without recording an outcome. */
-  readonly attemptsAbandoned: number;
-  /** Attempts in a row before this one that the loss of the database, or an unknown error, has ended. */
-  readonly interruptions: number;
+  /** How many attempts at the pull are counted, with this one. */
+  readonly number: number;
   /** That of the date or, while the date has no row, the newest one. */
   readonly content: ContentVersion;
 }
@@ -44,17 +39,9 @@ export interface AttemptFailure {
   readonly httpStatus: number | null;
   readonly responseBytes: number;
   readonly countsAsAttempt: boolean;
-  /** See `Attempt.interruptions`, with this attempt. */
-  readonly interruptions: number;
   /** Null: no further attempt, the pull has failed. */
   readonly retryDelayMs: number | null;
 }
-
-/** Interruptions in a row that are not counted as attempts. A failover is over by then. */
-export const FREE_INTERRUPTIONS = 3;
-
-/** A process that was started again is another process. */
-const PROCESS_ID = randomUUID();
 
 /**
  * Claims the pull, also from a worker that runs it. The fence is drawn before the request is sent,
@@ -66,17 +53,15 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
     UPDATE conciliation.pull
     SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
         fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
-        abandoned = abandoned + (state = 'running' AND process_id <> ${PROCESS_ID}::uuid)::int,
-        interrupted = interrupted + (state = 'running' AND process_id = ${PROCESS_ID}::uuid)::int,
-        attempts = attempts + (state = 'running' AND process_id = ${PROCESS_ID}::uuid
-                               AND interrupted >= ${FREE_INTERRUPTIONS}::int)::int,
-        process_id = ${PROCESS_ID}::uuid,
-        error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
+        -- Counted here, so that an attempt that ends its process or the server is counted, too.
+        attempts = attempts + 1,
+        error_code = CASE state WHEN 'running' THEN 'ATTEMPT_ABANDONED' ELSE error_code END,
+        error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state IN ('queued', 'running')
     RETURNING id AS "pullId", fence, origin, date::text AS date,
               (slot_at IS NOT NULL OR backfill_id IS NOT NULL) AS "isOfRun", origin = 'repair' AS "isRepair",
               fetch_started_at AS "startedAt",
-              attempts AS "attemptsSpent", abandoned AS "attemptsAbandoned", interrupted AS interruptions,
+              attempts AS number,
               ${contentOf(Prisma.sql`coalesce(
                 (SELECT content_version FROM conciliation.day WHERE day.date = pull.date),
                 conciliation.content_version())`)} AS content`;
@@ -102,7 +87,7 @@ export function recordFailure(
   return database.prisma.$transaction(async (tx) => {
     const rows = await tx.$queryRaw<{ id: bigint }[]>`
       UPDATE conciliation.pull
-      SET state = ${state}, abandoned = 0, interrupted = ${failure.interruptions}::int, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
+      SET state = ${state}, attempts = attempts - ${failure.countsAsAttempt ? 0 : 1},
           next_attempt_at = CASE WHEN ${state} = 'queued' THEN
             clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8) END,
           finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,
@@ -122,10 +107,14 @@ export function recordFailure(
   });
 }
 
+/** Either another attempt has the pull, or this one had committed before it lost its connection. */
 export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFenceError {
-  return new StaleFenceError(`pull ${attempt.pullId} was taken over by another attempt`, {
-    context: { pullId: String(attempt.pullId), fence: String(attempt.fence) },
-  });
+  return new StaleFenceError(
+    `pull ${attempt.pullId} has ended or was taken over by another attempt`,
+    {
+      context: { pullId: String(attempt.pullId), fence: String(attempt.fence) },
+    },
+  );
 }
 
 // Constants of this program. No input reaches Prisma.raw.

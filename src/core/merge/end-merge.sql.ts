@@ -1,6 +1,6 @@
 import type { Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
-import { RowsLostError } from '../../base/runtime/errors.ts';
+import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -227,7 +227,7 @@ async function recordDrift(
  * appear.
  *
  * @param isNewlyReconciled whether the merge has made the date reconciled
- * @throws RowsLostError when the rows that name the pull are not those of its plan, because something
+ * @throws StagingUnavailableError when the rows that name the pull are not those of its plan, because something
  *   else has written to the tables
  */
 async function closeMerge(
@@ -262,7 +262,7 @@ async function closeMerge(
   const planned = counts.inserted + counts.changed + counts.withdrawn + counts.restored;
   if (numbered !== planned) {
     const { date } = pull;
-    throw new RowsLostError(
+    throw new StagingUnavailableError(
       `the merge of ${date} would record ${numbered} changes instead of ${planned}: something else has written to the tables`,
       { context: { date, numbered, planned } },
     );

@@ -6,14 +6,13 @@
  * parties, which an erasure locks to be extended, the row of a pull that is held there, the lock of the closing phase.
  */
 
-import type { Database, Transaction } from '../../base/database/database.ts';
-import { RowsLostError } from '../../base/runtime/errors.ts';
+import type { Transaction } from '../../base/database/database.ts';
+import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { dayLock, type LockedDay, readDay } from '../ledger/day-ledger.sql.ts';
 import { type Attempt, staleFence } from '../ledger/pull-ledger.sql.ts';
 import type { HoldDetail, HoldReason } from '../ledger/states.ts';
-import type { MissingText } from '../reader/known-texts.ts';
 import type { ReadResult } from '../reader/response-reader.ts';
 import { endMerge, type MergeState } from './end-merge.sql.ts';
 import type { ChangeCounts, EngineParts } from './engine-hooks.ts';
@@ -44,28 +43,11 @@ export interface PullReport extends ChangeCounts {
 }
 
 /**
- * Reads the report of the attempt's merge from the ledger, for an attempt that lost its connection while
- * COMMIT was on its way. Null: nothing was committed under the fence of the attempt.
- */
-export async function readCommittedReport(
-  database: Database,
-  attempt: Attempt,
-): Promise<PullReport | null> {
-  const [pull] = await database.prisma.$queryRaw<[PullReport?]>`
-    SELECT id AS "pullId", date::text AS date, state, hold_reason AS "holdReason", hold_detail AS "holdDetail", titles, rejected,
-           inserted, changed, withdrawn, restored, unchanged, withheld
-    FROM conciliation.pull
-    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence}
-      AND state IN ('merged', 'unchanged', 'held', 'superseded')`;
-  return pull ?? null;
-}
-
-/**
  * Merges a staged response into its date. The response is `superseded` where the date has a newer one,
  * `held` where a person has to decide first, and merged otherwise.
  *
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
- * @throws StagingUnavailableError if the database became unavailable; RowsLostError if the staged rows were lost
+ * @throws StagingUnavailableError if the database became unavailable, or the staged rows were lost
  */
 export function mergeStaged(
   parts: EngineParts & MergePolicy,
@@ -138,7 +120,7 @@ async function finishPull(
 ): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull
-    SET state = ${report.state}, attempts = attempts + 1,
+    SET state = ${report.state}, error_code = NULL,
         finished_at = CASE WHEN ${report.state} <> 'held' THEN clock_timestamp() END,
         http_status = ${response.httpStatus}::int, response_bytes = ${response.responseBytes}::bigint,
         date_was_closed = ${response.dateWasClosed}::boolean, hold_reason = ${report.holdReason},
@@ -161,7 +143,7 @@ function isNewest(day: LockedDay, fence: bigint): boolean {
  * response would look like one without titles. The row of the date may have been created after the attempt began, with
  * another version of the content.
  *
- * @throws RowsLostError when rows are missing, or have hashes of another version
+ * @throws StagingUnavailableError when rows are missing, or have hashes of another version
  */
 function verifyStaged(
   { stagedTitles, stagedRejects, contentVersion }: LockedDay,
@@ -169,18 +151,16 @@ function verifyStaged(
   { content }: Attempt,
 ): void {
   if (contentVersion !== content.version) {
-    throw new RowsLostError('a field was promoted after the attempt began', {
+    throw new StagingUnavailableError('a field was promoted after the attempt began', {
       context: { contentVersion, readVersion: content.version },
     });
   }
   if (stagedTitles !== accepted || stagedRejects !== rejected) {
-    throw new RowsLostError('the staged rows are not the rows that were read', {
+    throw new StagingUnavailableError('the staged rows are not the rows that were read', {
       context: { stagedTitles, readTitles: accepted, stagedRejects, readRejects: rejected },
     });
   }
 }
-
-const MISSING_PER_STATEMENT = 20_000;
 
 /** Stages the difference from the known titles, for `planChanges`. */
 async function stageKnown(
@@ -189,20 +169,14 @@ async function stageKnown(
   { baseChangedAt, knownTitles, missing }: ReadResponse,
 ): Promise<void> {
   if (baseChangedAt === null) return;
-  const flush = (batch: readonly MissingText[], isLast: boolean) => tx.$executeRaw`
+  const texts = [...missing];
+  await tx.$executeRaw`
     WITH base AS (
       INSERT INTO conciliation.staged_base (fence, known, base_changed_at)
-      SELECT ${fence}::bigint, ${knownTitles}::int, ${baseChangedAt}::timestamptz WHERE ${isLast}::boolean
+      VALUES (${fence}::bigint, ${knownTitles}::int, ${baseChangedAt}::timestamptz)
     )
     INSERT INTO conciliation.staged_missing (fence, raw_hash, copies)
     SELECT ${fence}::bigint, hash, copies
-    FROM unnest(${batch.map(({ rawHash }) => rawHash)}::uuid[],
-                ${batch.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
-  let batch: MissingText[] = [];
-  for (const text of missing) {
-    if (batch.push(text) < MISSING_PER_STATEMENT) continue;
-    await flush(batch, false);
-    batch = [];
-  }
-  await flush(batch, true);
+    FROM unnest(${texts.map(({ rawHash }) => rawHash)}::uuid[],
+                ${texts.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
 }

@@ -1,11 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import type { Pool, PoolClient } from 'pg';
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { from as copyFrom } from 'pg-copy-streams';
 import type { Database } from '../../base/database/database.ts';
 import { mapErrors, toStagingError } from '../../base/database/database-error.ts';
-import { RowsLostError } from '../../base/runtime/errors.ts';
+import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { takeTurns } from '../reader/cutter.ts';
@@ -24,8 +23,8 @@ export interface KnownDay {
   readonly titles: KnownTitles;
 }
 
-/** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory. */
-const MAX_KNOWN_TITLES = 2_000_000;
+/** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory, a missing one more. */
+const MAX_KNOWN_TITLES = 500_000;
 
 /**
  * Reads the hashes of the texts of all titles that the date of an attempt has. No title is known of a date
@@ -40,63 +39,32 @@ export function readKnownDay(
   maxTitles: number = MAX_KNOWN_TITLES,
 ): Promise<KnownDay> {
   return onConnection(pool, async (client) => {
-    const { rows } = await client.query<{ changedAt: string; count: number }>(
-      `SELECT changed_at::text AS "changedAt", title_count AS count FROM conciliation.day
+    const { rows } = await client.query<{ changedAt: string; hashes: Buffer | null }>(
+      `SELECT changed_at::text AS "changedAt", (
+         -- Another number is a change by hand. Then no title is known, and the merge compares the titles themselves.
+         SELECT CASE WHEN count(*) = day.title_count
+                     THEN string_agg(uuid_send(raw_hash) || uuid_send(content_hash), '') END
+         FROM conciliation.title WHERE accepted_date = $1::date AND status = 'current') AS hashes
+       FROM conciliation.day
        WHERE date = $1::date AND title_count BETWEEN 1 AND $2 AND NOT EXISTS (
          SELECT FROM conciliation.pull WHERE pull.date = day.date AND state = 'running' AND fence < $3)`,
       [date, maxTitles, fence],
     );
-    const [day] = rows;
-    // A merge after the first statement is found by `changedAt`. Another number without one is a change by hand. Then no
-    // title counts as known, and the merge compares the titles themselves.
-    const titles = day === undefined ? null : await copyHashes(client, date, day.count);
-    if (day === undefined || titles === null) {
-      return { baseChangedAt: null, titles: new KnownTitles(0) };
+    const { changedAt = null, hashes = null } = rows[0] ?? {};
+    if (hashes === null) return { baseChangedAt: null, titles: new KnownTitles(0) };
+    const titles = new KnownTitles(hashes.length / HASHES_BYTES);
+    const giveTurn = takeTurns();
+    for (let at = 0; at < hashes.length; at += HASHES_BYTES) {
+      titles.add(hashes, at, at + HASHES_BYTES / 2);
+      if (at % TURN_BYTES === 0) await giveTurn();
     }
-    return { baseChangedAt: day.changedAt, titles };
+    return { baseChangedAt: changedAt, titles };
   });
 }
 
-/** The header of COPY's binary format: a signature of 11 bytes, flags, and the length of an extension. */
-const HEADER_BYTES = 19;
-/** A row: the number of fields, then for each of the two hashes its length and its bytes. */
-const ROW_BYTES = 2 + (4 + 16) + (4 + 16);
-const RAW_HASH_OFFSET = 6;
-const CONTENT_HASH_OFFSET = 26;
-
-/** Null: the number of titles is not the ledger's. */
-async function copyHashes(
-  client: PoolClient,
-  date: CivilDate,
-  count: number,
-): Promise<KnownTitles | null> {
-  const titles = new KnownTitles(count);
-  // COPY takes no parameters. A CivilDate consists of digits and hyphens.
-  const stream = client.query(
-    copyTo(
-      `COPY (SELECT raw_hash, content_hash FROM conciliation.title
-             WHERE accepted_date = '${date}'::date AND status = 'current')
-       TO STDOUT (FORMAT binary)`,
-    ),
-  );
-  let rest: Buffer = Buffer.alloc(0);
-  let toSkip = HEADER_BYTES;
-  let rows = 0;
-  const giveTurn = takeTurns();
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    let at = Math.min(toSkip, bytes.length);
-    toSkip -= at;
-    for (; at + ROW_BYTES <= bytes.length; at += ROW_BYTES) {
-      rows += 1;
-      // The table has room for `count` titles.
-      if (rows <= count) titles.add(bytes, at + RAW_HASH_OFFSET, at + CONTENT_HASH_OFFSET);
-    }
-    rest = bytes.subarray(at);
-    await giveTurn();
-  }
-  return rows === count ? titles : null;
-}
+/** Of a title: the hashes of its text and of its content. */
+const HASHES_BYTES = 32;
+const TURN_BYTES = 2048 * HASHES_BYTES;
 
 /** A response whose header has arrived, and what the pull knows beside it. */
 interface FetchedResponse {
@@ -115,7 +83,7 @@ interface FetchedResponse {
  *
  * @throws PlatformContractError when the response is not the documented document
  * @throws PlatformUnavailableError when the transfer broke off
- * @throws StagingUnavailableError if the database becomes unavailable; RowsLostError if a row was not taken
+ * @throws StagingUnavailableError if the database becomes unavailable, or a row was not taken
  */
 export async function stageResponse(
   {
@@ -149,7 +117,7 @@ export async function stageResponse(
   reachFaultPoint('verify');
   // Every title that was read must be a row, or nothing is merged.
   if (copiedTitles !== read.accepted || storedRejects !== read.rejected) {
-    throw new RowsLostError('PostgreSQL took another number of rows than were sent', {
+    throw new StagingUnavailableError('PostgreSQL took another number of rows than were sent', {
       context: {
         copiedTitles,
         readTitles: read.accepted,

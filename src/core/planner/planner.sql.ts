@@ -14,7 +14,7 @@ import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCheckpoint, readCheckpoint } from '../ledger/pull-requests.sql.ts';
-import type { PullOrigin, PullState } from '../ledger/states.ts';
+import type { PullState } from '../ledger/states.ts';
 import { decideRuns } from '../merge/decide-runs.sql.ts';
 import { replaceLostHolds } from '../merge/decisions.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
@@ -24,7 +24,6 @@ import {
   type PlanLedger,
   type PlanPolicy,
   planDue,
-  pullUrgency,
   replanAfterMinutes,
   SPENT_ERROR_CODES,
 } from './pull-plan.ts';
@@ -162,15 +161,12 @@ async function decide(
 }
 
 async function wakePullers(parts: PlannerParts): Promise<number> {
-  const { database, queues, config, logger } = parts;
+  const { database, queues, logger } = parts;
   const pulls = await readWakeablePulls(database, parts.grace ?? WAKE_GRACE);
   if (pulls.length === 0) return 0;
   // A job that ends between the two reads is enqueued again, and finds its pull ended.
   const withJob = await queues.pull.jobsOf(pulls.map((pull) => pull.id));
-  const waiting = pulls
-    .filter((pull) => !withJob.has(pull.id))
-    .map((pull) => ({ ...pull, urgency: pullUrgency(pull, config.timeZone) }))
-    .sort((a, b) => a.urgency - b.urgency);
+  const waiting = pulls.filter((pull) => !withJob.has(pull.id));
   for (const { id, state } of waiting) {
     if (state === 'running') {
       logger.warn({ pullId: String(id) }, 'a running pull has no job; it is taken over');
@@ -306,9 +302,6 @@ async function readPlanLedger(
 /** The planner's view of a due pull. */
 interface WakeablePull {
   readonly id: bigint;
-  readonly origin: PullOrigin;
-  readonly from: CivilDate;
-  readonly slotAt: Date | null;
   readonly state: Extract<PullState, 'queued' | 'running'>;
 }
 
@@ -329,7 +322,7 @@ const WAKE_GRACE: WakeGrace = {
 };
 
 /**
- * Returns the pulls that should have a job, in the order of their creation: queued and due ones,
+ * Returns the pulls that should have a job, the most urgent first: queued and due ones,
  * and running ones. A running pull with a live worker has a job, which the caller checks; without a
  * job its worker has died. If the worker is alive after all, the cost is one request: the fence
  * lets one of the two merge. Uses the database's clock, which also wrote the compared instants.
@@ -342,11 +335,10 @@ function readWakeablePulls(
   const ago = (ms: number) =>
     Prisma.sql`clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
   return database.prisma.$queryRaw<WakeablePull[]>`
-    SELECT id, origin, date::text AS "from", slot_at AS "slotAt", state
-    FROM conciliation.pull
+    SELECT id, state FROM conciliation.pull
     WHERE (state = 'queued' AND coalesce(next_attempt_at, created_at) <=
              CASE WHEN ${isRequested} THEN ${ago(grace.requestedQueuedMs)} ELSE clock_timestamp() END)
        OR (state = 'running' AND fetch_started_at <=
              CASE WHEN ${isRequested} THEN ${ago(grace.requestedRunningMs)} ELSE ${ago(grace.runningMs)} END)
-    ORDER BY id`;
+    ORDER BY ${isRequested} DESC, slot_at DESC NULLS LAST, id`;
 }

@@ -79,27 +79,6 @@ export function planDue(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): D
   return [...urgent, ...missed.slice(0, room)];
 }
 
-/**
- * Returns the priority of a waiting pull, 0 first: requests of a person, the newest closed date,
- * the lookback, dates that differ in a sweep, missed dates, backfills.
- */
-export function pullUrgency(
-  pull: {
-    readonly origin: PullOrigin;
-    readonly from: CivilDate;
-    readonly slotAt: Date | null;
-  },
-  timeZone: string,
-): number {
-  const { origin, slotAt } = pull;
-  if (origin === 'manual') return 0;
-  if (origin === 'lookback') return 2;
-  if (origin === 'sweep' || origin === 'repair') return 3;
-  if (origin === 'backfill') return 5;
-  // A daily pull without a slot takes the place of a held one that was lost.
-  return slotAt !== null && pull.from === lastClosedDate(timeZone, slotAt) ? 1 : 4;
-}
-
 /** Codes of temporary failures. They become final when all attempts are spent. */
 export const SPENT_ERROR_CODES = [
   'PLATFORM_UNAVAILABLE',

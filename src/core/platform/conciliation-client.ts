@@ -24,6 +24,8 @@ import { toStatusError } from './status-error.ts';
  */
 export interface ConciliationResponse extends AnswerBody {
   readonly httpStatus: number;
+  /** Ends the transfer, also while a chunk is awaited. */
+  readonly drop: () => void;
 }
 
 export interface PlatformClient extends ProvidersClient {
@@ -34,7 +36,7 @@ export interface PlatformClient extends ProvidersClient {
    * signal's reason, or ShutdownError if the reason is not an error of this program.
    */
   fetchTitles(window: PullWindow, signal: AbortSignal): Promise<ConciliationResponse>;
-  /** Aborts every request with a ShutdownError and closes all connections. */
+  /** Closes the connections. Requests are ended by their signals before. */
   close(): Promise<void>;
 }
 
@@ -73,7 +75,7 @@ function accept(answer: HttpAnswer): ConciliationResponse {
       );
     }
     requireJson(headers['content-type']);
-    return { httpStatus, ...answer.openBody() };
+    return { httpStatus, ...answer.openBody(), drop: answer.drop };
   } catch (error) {
     answer.drop();
     throw error;

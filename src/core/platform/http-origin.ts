@@ -78,8 +78,6 @@ export interface AnswerBody {
 export class HttpOrigin {
   readonly #options: HttpOriginOptions;
   readonly #agent: http.Agent;
-  readonly #open = new Set<Exchange>();
-  #isClosed = false;
 
   constructor(options: HttpOriginOptions) {
     this.#options = options;
@@ -95,10 +93,8 @@ export class HttpOrigin {
         : new http.Agent(agentOptions);
   }
 
-  /** Stops every request with a ShutdownError and closes the connections. */
+  /** Closes the connections. Requests are ended by their signals before. */
   close(): void {
-    this.#isClosed = true;
-    for (const exchange of this.#open) exchange.stop(new ShutdownError('the client was closed'));
     this.#agent.destroy();
   }
 
@@ -114,7 +110,6 @@ export class HttpOrigin {
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
     const bearer = await this.#options.token.current();
-    if (this.#isClosed) throw new ShutdownError('the client is closed');
     if (signal.aborted) throw toStopReason(signal);
     const { baseUrl, userAgent } = this.#options;
     const url = new URL(baseUrl);
@@ -136,10 +131,7 @@ export class HttpOrigin {
         }),
       },
     });
-    const exchange = new Exchange(request, this.#options, signal);
-    this.#open.add(exchange);
-    exchange.whenOver(() => this.#open.delete(exchange));
-    return exchange.answer(content);
+    return new Exchange(request, this.#options, signal).answer(content);
   }
 }
 
@@ -150,15 +142,21 @@ class Exchange {
   #message: http.IncomingMessage | null = null;
   #stopReason: ConciliationError | null = null;
   #silence: NodeJS.Timeout | undefined;
+  #bytesReceived = 0;
   #fail: (reason: ConciliationError) => void = () => {};
 
   constructor(request: http.ClientRequest, options: HttpOriginOptions, signal: AbortSignal) {
     this.#request = request;
     this.#options = options;
     this.#signal = signal;
-    const onAbort = () => this.stop(toStopReason(signal));
+    const onAbort = () => this.#stop(toStopReason(signal));
+    const unfollow = () => signal.removeEventListener('abort', onAbort);
     signal.addEventListener('abort', onAbort, { once: true });
-    this.whenOver(() => signal.removeEventListener('abort', onAbort));
+    request.once('close', () => {
+      // A connection may close long before the last buffered chunk of the body is read.
+      if (this.#message === null || this.#message.closed) unfollow();
+      else this.#message.once('close', unfollow);
+    });
   }
 
   /** Waits for bytes of the platform, at most `timeoutMs` from now on. */
@@ -167,12 +165,12 @@ class Exchange {
     const message = `the platform sent nothing for ${timeoutMs / 1000} seconds`;
     clearTimeout(this.#silence);
     this.#silence = setTimeout(
-      () => this.stop(new PlatformUnavailableError(message, { context: { timeoutMs } })),
+      () => this.#stop(new PlatformUnavailableError(message, { context: { timeoutMs } })),
       timeoutMs,
     );
   }
 
-  stop(reason: ConciliationError): void {
+  #stop(reason: ConciliationError): void {
     this.#stopReason ??= reason;
     (this.#message ?? this.#request).destroy(reason);
     // A request that waits for a connection emits nothing about its end until it has one.
@@ -219,50 +217,36 @@ class Exchange {
     return this.#stopReason ?? (this.#signal.aborted ? toStopReason(this.#signal) : null);
   }
 
-  /** Calls back when the request has failed, or its answer is read to the end or destroyed. */
-  whenOver(callback: () => void): void {
-    this.#request.once('close', () => {
-      // A connection may close long before the last buffered chunk of the body is read.
-      if (this.#message === null || this.#message.closed) callback();
-      else this.#message.once('close', callback);
-    });
-  }
   #openBody(message: http.IncomingMessage): AnswerBody {
     const { limits } = this.#options;
     if (limits !== undefined) this.#stopAfter(message, limits.maxMinutes);
-    const pieces = decode(message, this.#readPieces(message));
-    let bytesReceived = 0;
-    const iterator: AsyncIterableIterator<Uint8Array> = {
-      next: async () => {
-        try {
-          const piece = await pieces.next();
-          // A stopped transfer is not complete, even if all bytes were buffered.
-          const stopReason = this.#findStopReason();
-          if (stopReason !== null) throw stopReason;
-          bytesReceived += piece.value?.length ?? 0;
-          if (limits !== undefined && bytesReceived > limits.maxBytes) {
-            throw new PlatformContractError(
-              `the answer is longer than ${limits.maxBytes} bytes (PLATFORM_MAX_BYTES)`,
-              { context: { limit: 'PLATFORM_MAX_BYTES' } },
-            );
-          }
-          return piece;
-        } catch (error) {
-          message.destroy();
-          throw this.#findStopReason() ?? toTransferError(error, bytesReceived);
+    const chunks = this.#readBody(message, decode(message, this.#readPieces(message)));
+    return { chunks, bytesReceived: () => this.#bytesReceived };
+  }
+
+  async *#readBody(
+    message: http.IncomingMessage,
+    pieces: AsyncIterable<Buffer>,
+  ): AsyncGenerator<Buffer> {
+    const maxBytes = this.#options.limits?.maxBytes ?? Number.POSITIVE_INFINITY;
+    try {
+      for await (const piece of pieces) {
+        this.#bytesReceived += piece.length;
+        if (this.#bytesReceived > maxBytes) {
+          throw new PlatformContractError(
+            `the answer is longer than ${maxBytes} bytes (PLATFORM_MAX_BYTES)`,
+            { context: { limit: 'PLATFORM_MAX_BYTES' } },
+          );
         }
-      },
-      async return() {
-        // Before the return of the generator, which cannot end while it waits for a chunk.
-        message.destroy();
-        await pieces.return(undefined).catch(() => {});
-        return { done: true, value: undefined };
-      },
-      [Symbol.asyncIterator]() {
-        return iterator;
-      },
-    };
-    return { chunks: iterator, bytesReceived: () => bytesReceived };
+        yield piece;
+      }
+      // A stopped transfer is not complete, even if all bytes were buffered.
+      if (this.#findStopReason() !== null) throw new TransferCut();
+    } catch (error) {
+      throw this.#findStopReason() ?? toTransferError(error, this.#bytesReceived);
+    } finally {
+      message.destroy();
+    }
   }
 
   #stopAfter(message: http.IncomingMessage, maxMinutes: number): void {
@@ -270,11 +254,11 @@ class Exchange {
       `the answer had not ended after ${maxMinutes} minutes`,
       { context: { limit: 'minutes' } },
     );
-    const timer = setTimeout(() => this.stop(error), maxMinutes * MINUTE_MS);
+    const timer = setTimeout(() => this.#stop(error), maxMinutes * MINUTE_MS);
     message.once('close', () => clearTimeout(timer));
   }
 
-  async *#readPieces(message: http.IncomingMessage): Pieces {
+  async *#readPieces(message: http.IncomingMessage): AsyncGenerator<Buffer> {
     const { headers, socket } = message;
     const endsWithConnection = !('content-length' in headers || 'transfer-encoding' in headers);
     try {
@@ -312,32 +296,17 @@ function toConnectionError(error: Error): ConciliationError {
   });
 }
 
-type Pieces = AsyncGenerator<Buffer, undefined, undefined>;
-
-function decode(message: http.IncomingMessage, pieces: Pieces): Pieces {
+function decode(
+  message: http.IncomingMessage,
+  pieces: AsyncIterable<Buffer>,
+): AsyncIterable<Buffer> {
   const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity') return pieces;
-  if (encoding === 'gzip' || encoding === 'x-gzip') return gunzip(pieces);
+  // Several members in a row are one stream (RFC 1952, section 2.2).
+  if (/^(x-)?gzip$/.test(encoding)) return pipeline(pieces, createGunzip(), () => {});
   throw new PlatformContractError(
     'the platform answered in a content encoding that was not asked for, expected gzip or none',
   );
-}
-
-/** Decodes gzip. Several members in a row are one stream (RFC 1952, section 2.2). */
-async function* gunzip(pieces: Pieces): Pieces {
-  let encodedBytes = 0;
-  async function* count(): Pieces {
-    for await (const piece of pieces) {
-      encodedBytes += piece.length;
-      yield piece;
-    }
-  }
-  const decoded = pipeline(count(), createGunzip(), () => {});
-  yield* decoded as AsyncIterable<Buffer>;
-  // zlib ends without an error at a zero byte after a member and ignores the bytes that follow.
-  if (decoded.bytesWritten !== encodedBytes) {
-    throw new PlatformContractError("data follows the end of the answer's gzip stream");
-  }
 }
 
 class TransferCut extends Error {}

@@ -138,8 +138,6 @@ function fieldOf(value: JsonValue, field: string): JsonValue {
 
 const MAX_PATH_CHARACTERS = 200;
 const MAX_VALUE_CHARACTERS = 64;
-/** Holds, as one text, the undocumented fields of an object whose names cannot be stored. */
-const FURTHER_FIELDS = '(further fields)';
 
 /** A part of a response beyond the documented interface. It does not reject a title. */
 export interface DriftItem {
@@ -221,32 +219,22 @@ function collectUnknown(
     unknown ??= emptyObject();
     unknown[name] = value;
   };
-  /** As its JSON text where `jsonb` cannot hold it. */
-  const keepUnknown = (name: string, value: JsonValue) => {
-    const kept = isStorable(value) ? value : toJsonText(value);
-    const shown = toDisplayText(path + name, MAX_PATH_CHARACTERS - 'titles[].'.length);
-    const place = `titles[].${path}`;
-    const type = toJsonType(kept);
-    drift.push({ place, path: `titles[].${shown}`, kind: 'unknown_field', value: type });
-    keep(name, kept);
-  };
-  const further: string[] = [];
   for (const [name, value] of Object.entries(object as JsonObject)) {
     const known = fields.get(name);
     if (known === 'value') continue;
     if (known !== undefined) {
       const inner = value && collectUnknown(drift, value as JsonObject, known);
       if (inner !== null) keep(name, inner);
-    } else if (isStorableText(name)) {
-      keepUnknown(name, value);
-    } else {
-      further.push(`${JSON.stringify(name)}:${toJsonText(value)}`);
+      continue;
     }
-  }
-  if (further.length > 0) {
-    let name = FURTHER_FIELDS;
-    while (name in object) name += ' ';
-    keepUnknown(name, further.join(', '));
+    // A name or a value is its JSON text where `jsonb` cannot hold it.
+    const keptName = isStorableText(name) ? name : JSON.stringify(name);
+    const kept = isStorable(value) ? value : toJsonText(value);
+    const shown = toDisplayText(path + keptName, MAX_PATH_CHARACTERS - 'titles[].'.length);
+    const place = `titles[].${path}`;
+    const type = toJsonType(kept);
+    drift.push({ place, path: `titles[].${shown}`, kind: 'unknown_field', value: type });
+    keep(keptName, kept);
   }
   return unknown;
 }

@@ -8,7 +8,6 @@
  * and after a failure the same job is delayed until the next one.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, type RedisQueueBackend, type Worker } from 'bullmq';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
@@ -57,8 +56,8 @@ export interface JobQueue {
   isReachable(): Promise<boolean>;
   /** For workers. */
   readonly backend: QueueBackend;
-  /** The watch of the server, shared by all queues. */
-  readonly outages: OutageWatch;
+  /** Logs an error of the server. */
+  readonly onError: (error: unknown) => void;
   readonly bullQueue: Queue<JobPayload, void>;
 }
 
@@ -112,17 +111,17 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     push: bullQueueOf('push'),
   };
   const all = Object.values(bullQueues);
-  const probe = () => within(OPERATION_TIMEOUT_MS, bullQueues.pull.isPaused());
-  const outages = watchOutages({ name: backend.name, probe, logger });
-  for (const queue of all) queue.on('error', outages.onError);
-
   let closing: Promise<unknown> | undefined;
+  const log = logErrors(backend.name, logger);
+  const onError = (error: unknown) => {
+    if (closing === undefined) log(error);
+  };
+  for (const queue of all) queue.on('error', onError);
   const closeOne = async (queue: Queue) => {
     await within(CLOSING_TIMEOUT_MS, queue.close()).catch(() => {});
     await cutConnections(queue);
   };
   const close = async () => {
-    outages.stop();
     closing ??= Promise.all(all.map(closeOne));
     await closing;
   };
@@ -132,7 +131,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     await close();
     throw backend.toOpeningError(error);
   }
-  const open = (kind: JobKind) => jobQueue(kind, bullQueues[kind], backend, outages);
+  const open = (kind: JobKind) => jobQueue(kind, bullQueues[kind], backend, onError);
   return { pull: open('pull'), sweep: open('sweep'), push: open('push'), close };
 }
 
@@ -140,7 +139,7 @@ function jobQueue(
   kind: JobKind,
   queue: Queue<JobPayload, void>,
   backend: QueueBackend,
-  outages: OutageWatch,
+  onError: JobQueue['onError'],
 ): JobQueue {
   const toJobId = (id: bigint) => `${kind}-${id}`;
 
@@ -149,7 +148,7 @@ function jobQueue(
       return await within(OPERATION_TIMEOUT_MS, work());
     } catch (error) {
       // This error is the only sign of a server that accepts connections and does not answer.
-      outages.onError(error);
+      onError(error);
       throw new StagingUnavailableError(`the queue on ${backend.name} is not available`, {
         cause: error,
       });
@@ -177,7 +176,7 @@ function jobQueue(
   return {
     kind,
     backend,
-    outages,
+    onError,
     bullQueue: queue,
     enqueue: (id, delayMs = 0) => run(() => enqueue(id, delayMs)),
     jobsOf: (ids) =>
@@ -227,80 +226,15 @@ export async function cutConnections(owner: Queue | Worker): Promise<void> {
   }
 }
 
-const PROBE_INTERVAL_MS = 1_000;
-/** A server that answers may refuse every command, such as a Redis without memory. Its errors are one line in this time. */
-const QUIET_MS = 10_000;
+/** BullMQ reports an error with each attempt to connect. One of them in this time is logged. */
+const QUIET_MS = 60_000;
 
-export interface OutageWatch {
-  /** Receives every failure, such as BullMQ's `error` event, which comes with each attempt to connect. */
-  readonly onError: (error: unknown) => void;
-  /** @returns a function that removes the follower */
-  follow(follower: OutageFollower): () => void;
-  stop(): void;
-}
-
-interface OutageFollower {
-  readonly onAway: () => void;
-  readonly onBack: () => void;
-}
-
-/**
- * Turns a stream of errors into two reports: the queue is not available, the queue is available
- * again. The errors of an outage depend on the server, the driver and the operating system, so they
- * are not interpreted: after any error, a request to the queue decides.
- */
-export function watchOutages(options: {
-  readonly name: string;
-  readonly probe: () => Promise<unknown>;
-  readonly logger: Logger;
-}): OutageWatch {
-  const { name, probe, logger } = options;
-  const stopped = new AbortController();
-  const followers = new Set<OutageFollower>();
-  let isAsking = false;
-
-  async function ask(error: unknown): Promise<void> {
-    if (await answers(probe)) {
-      logger.warn({ queue: name, err: describeError(error) }, 'queue error');
-      await sleep(QUIET_MS, undefined, { signal: stopped.signal, ref: false });
-      return;
-    }
-    if (stopped.signal.aborted) return;
-    logger.error({ queue: name, err: describeError(error) }, 'the queue is not available');
-    for (const follower of followers) follower.onAway();
-    const awaySinceMs = performance.now();
-    do {
-      await sleep(PROBE_INTERVAL_MS, undefined, { signal: stopped.signal, ref: false });
-    } while (!(await answers(probe)));
-    const awayMs = Math.round(performance.now() - awaySinceMs);
-    logger.info({ queue: name, awayMs }, 'the queue is available again');
-    for (const follower of followers) follower.onBack();
-  }
-
-  return {
-    onError(error) {
-      if (isAsking || stopped.signal.aborted) return;
-      isAsking = true;
-      ask(error)
-        // Only the sleep rejects, when the watch is stopped.
-        .catch(() => {})
-        .finally(() => {
-          isAsking = false;
-        });
-    },
-    follow(follower) {
-      followers.add(follower);
-      return () => followers.delete(follower);
-    },
-    stop: () => stopped.abort(),
+/** The texts of the errors depend on the server, the driver and the operating system, so they are not interpreted. */
+function logErrors(name: string, logger: Logger): (error: unknown) => void {
+  let quietUntilMs = 0;
+  return (error) => {
+    if (performance.now() < quietUntilMs) return;
+    quietUntilMs = performance.now() + QUIET_MS;
+    logger.warn({ queue: name, err: describeError(error) }, 'the queue does not work');
   };
-}
-
-async function answers(probe: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await probe();
-    return true;
-  } catch {
-    return false;
-  }
 }

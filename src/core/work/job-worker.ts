@@ -167,8 +167,16 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<JobWork
     },
     queue.backend.factory,
   );
+  let pause: NodeJS.Timeout | undefined;
   worker.on('error', (error) => {
-    if (!isRefusal(error) && !LOCK_LOST.test(error.message)) queue.outages.onError(error);
+    if (stopping.signal.aborted || isRefusal(error) || LOCK_LOST.test(error.message)) return;
+    queue.onError(error);
+    // If the server refuses every command immediately, BullMQ would retry without a pause.
+    void worker.pause(true);
+    pause ??= setTimeout(() => {
+      pause = undefined;
+      void worker.resume();
+    }, RETRY_DELAY_MS);
   });
   worker.on('lockRenewalFailed', (jobIds) => {
     logger.debug({ jobIds }, 'another worker may have these jobs by now');
@@ -176,15 +184,9 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<JobWork
   worker.on('stalled', (jobId) => {
     logger.warn({ jobId }, 'a worker went silent; its job is handed out again');
   });
-  // If the server refuses every connection immediately, BullMQ would retry without a pause.
-  const unfollow = queue.outages.follow({
-    onAway: () => void worker.pause(true),
-    onBack: () => void worker.resume(),
-  });
-
   async function end(graceMs: number): Promise<void> {
-    unfollow();
     stopping.abort();
+    clearTimeout(pause);
     const farewell = worker.close();
     farewell.catch(() => {});
     if (!(await endInTime(inHand, graceMs))) {

@@ -3,7 +3,6 @@ import {
   type BackendFactory,
   createPostgresBackend,
   LATEST_SCHEMA_VERSION,
-  type PgQueryable,
   type PostgresPoolConfig,
   type RedisQueueBackend,
   runMigrations,
@@ -70,7 +69,10 @@ export async function migrateQueue(databaseUrl: string, logger: Logger): Promise
   try {
     const client = await database.pool.connect();
     try {
-      const version = await installedVersion(client);
+      const version = await assertSchemaCompatibility(client, SCHEMA_NAME).catch((error) => {
+        if (error instanceof SchemaMigrationRequiredError) return 0;
+        throw error;
+      });
       // Only if needed: creating a schema requires a right even if the schema exists.
       if (version < LATEST_SCHEMA_VERSION) {
         await runMigrations(client, SCHEMA_NAME);
@@ -83,16 +85,6 @@ export async function migrateQueue(databaseUrl: string, logger: Logger): Promise
     throw toOpeningError(error);
   } finally {
     await database.close();
-  }
-}
-
-/** Returns 0 when nothing is installed. */
-async function installedVersion(client: PgQueryable): Promise<number> {
-  try {
-    return await assertSchemaCompatibility(client, SCHEMA_NAME);
-  } catch (error) {
-    if (error instanceof SchemaMigrationRequiredError) return 0;
-    throw error;
   }
 }
 

@@ -22,9 +22,6 @@ export interface QueueBackend {
   toOpeningError(error: unknown): unknown;
 }
 
-/** BullMQ accepts older versions with warnings. */
-const OLDEST_VERSION = { major: 6, minor: 2 };
-
 /** Waiting time for a Redis that starts together with this process, in milliseconds. */
 const PATIENCE_MS = 15_000;
 const RETRY_INTERVAL_MS = 500;
@@ -44,34 +41,25 @@ export async function checkRedis(
 ): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
   for (;;) {
-    try {
-      const info = await askForInfo(redisUrl, tls);
-      const [, major, minor] = /^redis_version:(\d+)\.(\d+)/m.exec(info)?.map(Number) ?? [];
-      const { major: least, minor: leastMinor } = OLDEST_VERSION;
-      if (major === undefined || minor === undefined || major > least) return;
-      if (major === least && minor >= leastMinor) return;
-      throw new ConfigError([
-        `REDIS_URL: the server at ${address} is Redis ${major}.${minor}; it takes ${least}.${leastMinor} or newer`,
-      ]);
-    } catch (error) {
-      if (error instanceof ConfigError) throw error;
-      const { code } = error as NodeJS.ErrnoException;
-      const problem = problemOf(error as Error, code);
-      if (problem !== null) {
-        throw new ConfigError([`REDIS_URL: the server at ${address} ${problem}`]);
-      }
-      if (performance.now() > deadlineMs) {
-        throw new StagingUnavailableError(
-          `the queue's Redis at ${address} cannot be reached (${code ?? 'no answer'})`,
-          { cause: error },
-        );
-      }
-      await sleep(RETRY_INTERVAL_MS);
+    const error = await tryRedis(redisUrl, tls);
+    if (error === null) return;
+    const { code } = error as NodeJS.ErrnoException;
+    const problem = problemOf(error, code);
+    if (problem !== null) {
+      throw new ConfigError([`REDIS_URL: the server at ${address} ${problem}`]);
     }
+    if (performance.now() > deadlineMs) {
+      throw new StagingUnavailableError(
+        `the queue's Redis at ${address} cannot be reached (${code ?? 'no answer'})`,
+        { cause: error },
+      );
+    }
+    await sleep(RETRY_INTERVAL_MS);
   }
 }
 
-async function askForInfo(redisUrl: string, tls: Pick<RedisOptions, 'tls'>): Promise<string> {
+/** Connects once. Returns null if the server takes the user and has the database. */
+async function tryRedis(redisUrl: string, tls: Pick<RedisOptions, 'tls'>): Promise<Error | null> {
   const client = new Redis(redisUrl, {
     ...tls,
     lazyConnect: true,
@@ -90,9 +78,11 @@ async function askForInfo(redisUrl: string, tls: Pick<RedisOptions, 'tls'>): Pro
     await within(ANSWER_TIMEOUT_MS, client.connect());
     // Selected explicitly, because ioredis would silently use database 0 after a refusal.
     await client.select(client.options.db ?? 0);
-    return await client.info();
+    return null;
   } catch (error) {
-    throw error instanceof Error && error.name === 'ReplyError' ? error : (reason ?? error);
+    return error instanceof Error && error.name === 'ReplyError'
+      ? error
+      : (reason ?? (error as Error));
   } finally {
     client.disconnect();
   }

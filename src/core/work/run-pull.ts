@@ -10,25 +10,17 @@ import {
   PlatformAuthError,
   PlatformContractError,
   PlatformRateLimitedError,
-  RowsLostError,
   ShutdownError,
-  StagingUnavailableError,
   StaleFenceError,
   TokenUnusableError,
 } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { lastClosedDate } from '../../base/values/business-day.ts';
-import {
-  type Attempt,
-  discardStrayRows,
-  FREE_INTERRUPTIONS,
-  recordFailure,
-  startAttempt,
-} from '../ledger/pull-ledger.sql.ts';
+import { type Attempt, recordFailure, startAttempt } from '../ledger/pull-ledger.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import type { MergePolicy } from '../merge/holds.sql.ts';
-import { mergeStaged, type PullReport, readCommittedReport } from '../merge/merge.sql.ts';
+import { mergeStaged, type PullReport } from '../merge/merge.sql.ts';
 import { readKnownDay, stageResponse } from '../merge/stage-response.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/cutter.ts';
@@ -129,7 +121,7 @@ export async function runPull(
   const outcome = await pullDate(parts, attempt, progress, signal).then(
     (report) => ({ kind: 'done', report }) as const,
     (error: unknown) =>
-      endFailedAttempt(parts, attempt, signal.aborted ? toShutdown(error) : error, progress),
+      recordAttemptFailure(parts, attempt, signal.aborted ? toShutdown(error) : error, progress),
   );
   const durationMs = performance.now() - startedMs;
   if (outcome.kind === 'done') {
@@ -175,26 +167,16 @@ async function pullDate(
     return await mergeStaged(parts, attempt, read);
   } finally {
     // Releases the connection of a response that was not read to its end.
-    await response.chunks[Symbol.asyncIterator]().return?.();
+    response.drop();
   }
 }
 
-/** Attempts that end their process keep the pulls of all other dates from being made. */
-const MAX_ABANDONED = 3;
-
-/** @throws AttemptAbandonedError where too many attempts have ended their process or their connection */
-function requireSurvivors({ retry }: PullParts, attempt: Attempt): void {
-  const { attemptsAbandoned, attemptsSpent, interruptions, date } = attempt;
-  if (attemptsAbandoned >= MAX_ABANDONED) {
-    throw new AttemptAbandonedError(
-      `${attemptsAbandoned} attempts at ${date} ended their process, for example for want of memory`,
-    );
-  }
-  if (interruptions > FREE_INTERRUPTIONS && attemptsSpent >= retry.attempts) {
-    throw new AttemptAbandonedError(
-      `${interruptions} attempts at ${date} ended with the loss of the database`,
-    );
-  }
+/** @throws AttemptAbandonedError where the last attempts have ended their process or their connection */
+function requireSurvivors({ retry }: PullParts, { number, date }: Attempt): void {
+  if (number <= retry.attempts) return;
+  throw new AttemptAbandonedError(
+    `${number - 1} attempts at ${date} were made; the last ended its process, for example for want of memory, or the server`,
+  );
 }
 
 /** After an abort, the error is that of the step that the abort interrupted. */
@@ -213,46 +195,26 @@ const CONTRACT_ATTEMPTS = 3;
 /**
  * Records the failure of an attempt. The pull is retried, has failed, or is queued as it was before.
  *
- * @throws StaleFenceError when another attempt took the pull over; the rows that this one staged are removed
+ * @throws StaleFenceError when another attempt took the pull over; the rows that this one staged are stray rows
  * @throws ShutdownError where `error` is one; StagingUnavailableError when nothing could be recorded
  */
-async function endFailedAttempt(
-  parts: PullParts,
-  attempt: Attempt,
-  error: unknown,
-  progress: TransferProgress,
-): Promise<AttemptOutcome> {
-  try {
-    if (error instanceof StaleFenceError) throw error;
-    return await recordAttemptFailure(parts, attempt, error, progress);
-  } catch (end) {
-    if (!(end instanceof StaleFenceError)) throw end;
-    // Either another attempt has the pull, or this one had committed before it lost its connection.
-    const report = await readCommittedReport(parts.database, attempt);
-    if (report !== null) return { kind: 'done', report };
-    await discardStrayRows(parts.database);
-    throw end;
-  }
-}
-
 async function recordAttemptFailure(
   parts: PullParts,
   attempt: Attempt,
   cause: unknown,
   progress: TransferProgress,
 ): Promise<AttemptOutcome> {
+  if (cause instanceof StaleFenceError) throw cause;
   const error = toKnownError(cause);
   const statusOfError = error.context['httpStatus'];
   if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
-  const interruptions = interruptionsWith(attempt, error);
-  const retryDelayMs = findRetryDelayMs(parts, attempt, error, interruptions);
+  const retryDelayMs = findRetryDelayMs(parts, attempt, error);
   const state = await recordFailure(parts.database, attempt, {
     errorCode: error.code,
     errorMessage: error.message,
     httpStatus: progress.httpStatus,
     responseBytes: progress.bytesReceived(),
-    countsAsAttempt: spendsAttempt(error, interruptions),
-    interruptions,
+    countsAsAttempt: !isBlameless(error),
     retryDelayMs,
   });
   if (error instanceof ShutdownError) {
@@ -277,7 +239,7 @@ function describeAttempt(attempt: Attempt, progress: TransferProgress) {
     pullId: String(attempt.pullId),
     origin: attempt.origin,
     date: attempt.date,
-    attempt: attempt.attemptsSpent + 1,
+    attempt: attempt.number,
     httpStatus: progress.httpStatus,
     bytes: progress.bytesReceived(),
   };
@@ -290,32 +252,6 @@ export function toKnownError(error: unknown): ConciliationError {
   return new DefectError(`an error that the program does not know (${what}); see its log`, {
     cause: error,
   });
-}
-
-/**
- * SQLSTATEs of work beyond a limit of the server for time (query_canceled, transaction_timeout), memory
- * (out_of_memory) or temporary files (configuration_limit_exceeded).
- */
-const BEYOND_LIMITS: ReadonlySet<unknown> = new Set(['57014', '25P04', '53200', '53400']);
-
-/**
- * Returns how many attempts in a row, with this one, the loss of the database has ended. An error that the program
- * does not know may never end, so it counts as if there had been two before.
- */
-function interruptionsWith({ interruptions }: Attempt, error: ConciliationError): number {
-  if (error instanceof DefectError) return Math.max(interruptions, FREE_INTERRUPTIONS - 1) + 1;
-  return error instanceof StagingUnavailableError ? interruptions + 1 : 0;
-}
-
-/**
- * Whether the attempt is spent. A stop of the program and a refused token are not faults of the pull, and neither
- * are three losses of the database in a row. A merge beyond a limit of the server, or whose rows are lost, may fail in
- * the same way each time, and without an end of its attempts `pull_failed` would not be raised.
- */
-function spendsAttempt(error: ConciliationError, interruptions: number): boolean {
-  if (error instanceof RowsLostError) return true;
-  if (BEYOND_LIMITS.has(error.context['code'])) return true;
-  return interruptions > 0 ? interruptions > FREE_INTERRUPTIONS : !isBlameless(error);
 }
 
 /**
@@ -335,20 +271,17 @@ function findRetryDelayMs(
   { retry, random = Math.random }: PullParts,
   attempt: Attempt,
   error: ConciliationError,
-  interruptions: number,
 ): number | null {
   if (isBlameless(error)) return 0;
   if (!error.retryable) return null;
-  const isSpent = spendsAttempt(error, interruptions);
-  const attemptsSpent = attempt.attemptsSpent + (isSpent ? 1 : 0);
   const limit =
     error instanceof PlatformContractError || error.context['limit'] !== undefined
       ? Math.min(retry.attempts, CONTRACT_ATTEMPTS)
       : retry.attempts;
-  if (isSpent && attemptsSpent >= limit) return null;
+  if (attempt.number >= limit) return null;
   return backoffDelayMs(
     retry,
-    Math.max(attemptsSpent, interruptions, 1),
+    attempt.number,
     error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null,
     random(),
   );

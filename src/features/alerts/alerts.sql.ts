@@ -3,7 +3,6 @@ import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { dateText, type Language, listDates, type Text, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import type { AlertEntry, AlertPolicy, AlertRow, Words } from '../../console/alert-entry.ts';
-import { FREE_INTERRUPTIONS } from '../../core/ledger/pull-ledger.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { accountAlerts } from '../accounts/account-changes.sql.ts';
 import { bookingAlerts } from '../bookings/booking-alerts.sql.ts';
@@ -24,6 +23,11 @@ const PATHS_NAMED = 5;
 const IS_PRESENT = Prisma.sql`
   seen_at >= clock_timestamp() - make_interval(secs => ${PROCESS_SILENCE_MS / 1000}::float8)`;
 
+/** Of a row `failed` of `pull`. */
+const ENDED_ATTEMPTS = Prisma.sql`(failed.attempts - (failed.state = 'running')::int)`;
+/** A failover of the database is over by then. */
+const PATIENT_ATTEMPTS = 3;
+
 const engineAlerts = {
   /**
    * The newest pull of a date that has failed, or is tried again although the loss of the database or an error that the
@@ -37,14 +41,17 @@ const engineAlerts = {
       Prisma.sql`
         SELECT *, "errorCode" AS cause, max(tried) OVER (PARTITION BY "errorCode") AS attempts FROM (
           SELECT DISTINCT ON (failed.date) failed.id AS "pullId", failed.date,
-                 CASE failed.state WHEN 'failed' THEN failed.attempts ELSE failed.interrupted END AS tried,
+                 ${ENDED_ATTEMPTS} AS tried,
                  CASE failed.state WHEN 'failed' THEN failed.error_code ELSE 'INTERRUPTED' END AS "errorCode"
           FROM conciliation.pull AS failed
           LEFT JOIN conciliation.day AS day ON day.date = failed.date
           LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
           LEFT JOIN conciliation.pull AS held ON held.id = day.held_pull_id
           WHERE (failed.state = 'failed'
-                 OR (failed.state IN ('queued', 'running') AND failed.interrupted >= ${FREE_INTERRUPTIONS}::int))
+                 OR (failed.state IN ('queued', 'running')
+                     AND (failed.error_code = 'DEFECT'
+                          OR failed.error_code IN ('STAGING_UNAVAILABLE', 'ATTEMPT_ABANDONED')
+                             AND ${ENDED_ATTEMPTS} >= ${PATIENT_ATTEMPTS}::int)))
             AND failed.fence > greatest(merged.fence, held.fence, 0)
           ORDER BY failed.date, failed.fence DESC) AS newest`,
     ],

@@ -404,7 +404,7 @@ describe('lock files that keep the server from starting', () => {
   });
 });
 
-test('a folder of another major version is refused with the steps that bring it over', async ({
+test('a folder of another major version is refused', async ({
   dataDir,
 }) => {
   const versionFile = join(dataDir, 'postgres', 'PG_VERSION');
@@ -414,10 +414,7 @@ test('a folder of another major version is refused with the steps that bring it 
   expect(error).toBeInstanceOf(ConfigError);
   expect(String(error)).toMatch(
     new RegExp(
-      `DATA_DIR \\(${dataDir}\\) holds a database of PostgreSQL 16, .* ${version.trim()} cannot read.*` +
-        `1\\. .*used before.*pg_dump.*2\\. .*move the folder ${dataDir}/postgres away.*` +
-        '3\\. Start this version.*4\\. .*pg_restore',
-      's',
+      `DATA_DIR \\(${dataDir}\\) holds a database of PostgreSQL 16, .* ${version.trim()} cannot read`,
     ),
   );
 });

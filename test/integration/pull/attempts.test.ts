@@ -142,16 +142,16 @@ test('a merge whose statement exceeds the time limit spends attempts, fails and 
 });
 
 test.each([
-  ['transaction_timeout', '25P04', 1],
-  ['configuration_limit_exceeded', '53400', 1],
-  ['out_of_memory', '53200', 1],
-  ['admin_shutdown', '57P01', 0],
-  ['too_many_connections', '53300', 0],
-  ['deadlock_detected', '40P01', 0],
-])('an attempt ended by %s (%s) spends %i attempts', async (_, sqlState, attempts) => {
+  ['transaction_timeout', '25P04'],
+  ['configuration_limit_exceeded', '53400'],
+  ['out_of_memory', '53200'],
+  ['admin_shutdown', '57P01'],
+  ['too_many_connections', '53300'],
+  ['deadlock_detected', '40P01'],
+])('an attempt ended by %s (%s) is spent', async (_, sqlState) => {
   await onInsert(`RAISE 'refused' USING ERRCODE = '${sqlState}'`, 'staged_title');
   expect(await attempt()).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
-  expect(await readPull()).toMatchObject({ state: 'queued', attempts });
+  expect(await readPull()).toMatchObject({ state: 'queued', attempts: 1 });
 });
 
 describe('an error that the program does not know', () => {
@@ -165,14 +165,13 @@ describe('an error that the program does not know', () => {
   ])('is an alert at once, and is tried again after growing waits: %s', async (_, body, what) => {
     await onInsert(body);
     const delays: unknown[] = [];
-    for (let made = 0; made < ATTEMPTS; made += 1) {
+    for (let made = 1; made < ATTEMPTS; made += 1) {
       const outcome = await attempt();
       expect(outcome).toMatchObject({ kind: 'retry' });
       if (outcome.kind === 'retry') delays.push(outcome.delayMs);
       expect(await open()).toEqual(['pull_failed:INTERRUPTED']);
     }
-    // Three losses count as one error of this kind, so the first two attempts that count are the second and the third.
-    expect(delays).toEqual([4_000, 8_000, 16_000]);
+    expect(delays).toEqual([1_000, 2_000]);
     expect(await readPull()).toMatchObject({
       state: 'queued',
       attempts: ATTEMPTS - 1,
@@ -186,50 +185,47 @@ describe('an error that the program does not know', () => {
 
 describe('the loss of the connection', () => {
   const terminate = 'PERFORM pg_terminate_backend(pg_backend_pid())';
+  const retry = { attempts: ATTEMPTS + 2, backoffSeconds: 1 };
 
-  test('is counted after the third in a row, waits longer each time, and ends with an alert', async () => {
+  test('waits longer each time, is an alert from the third attempt on, and has an end', async () => {
     await onInsert(terminate);
     const seen: unknown[] = [];
-    for (let made = 0; made < 3 + ATTEMPTS; made += 1) {
-      const outcome = await attempt();
+    for (let made = 0; made < retry.attempts; made += 1) {
+      const outcome = await attempt({ retry });
       const { attempts } = await readPull();
       const [alert = null] = await open();
       seen.push([outcome.kind, outcome.kind === 'retry' ? outcome.delayMs : null, attempts, alert]);
     }
     expect(seen).toEqual([
-      ['retry', 1_000, 0, null],
-      ['retry', 2_000, 0, null],
-      ['retry', 4_000, 0, 'pull_failed:INTERRUPTED'],
-      ['retry', 8_000, 1, 'pull_failed:INTERRUPTED'],
-      ['retry', 16_000, 2, 'pull_failed:INTERRUPTED'],
-      ['failed', null, 3, 'pull_failed:STAGING_UNAVAILABLE'],
+      ['retry', 1_000, 1, null],
+      ['retry', 2_000, 2, null],
+      ['retry', 4_000, 3, 'pull_failed:INTERRUPTED'],
+      ['retry', 8_000, 4, 'pull_failed:INTERRUPTED'],
+      ['failed', null, 5, 'pull_failed:STAGING_UNAVAILABLE'],
     ]);
   });
 
-  test('three times does not count where another outcome comes between', async () => {
+  test('is no alert any more where another outcome follows', async () => {
     await onInsert(terminate);
-    for (let made = 0; made < 3; made += 1) await attempt();
-    failOnce();
-    await attempt();
-    expect(await open()).toEqual([]);
-    for (let made = 0; made < 3; made += 1) await attempt();
-    expect(await readPull()).toMatchObject({ state: 'queued', attempts: 1 });
+    for (let made = 0; made < 3; made += 1) await attempt({ retry });
     expect(await open()).toEqual(['pull_failed:INTERRUPTED']);
-    await endTrigger();
-    expect(await attempt()).toMatchObject({ kind: 'done' });
+    failOnce();
+    await attempt({ retry });
     expect(await open()).toEqual([]);
+    await endTrigger();
+    expect(await attempt({ retry })).toMatchObject({ kind: 'done' });
+    expect(await readPull()).toMatchObject({ attempts: 5, errorCode: null });
   });
+});
 
-  test('without a record counts in the same way, also for a server that the pull ends', async () => {
-    for (let made = 0; made < 3 + ATTEMPTS; made += 1) {
-      await startAttempt(world.database, pullId);
-      // The first claim follows no other.
-      expect(await open()).toEqual(made < 3 ? [] : ['pull_failed:INTERRUPTED']);
-    }
-    expect(await readPull()).toMatchObject({ state: 'running', attempts: ATTEMPTS - 1 });
-    expect(await attempt()).toMatchObject({ kind: 'failed' });
-    expect(await open()).toEqual(['pull_failed:ATTEMPT_ABANDONED']);
-  });
+// As where the process or the server ends: the pull is claimed again while it is running.
+test('attempts without an outcome are counted, alerted and ended in the same way', async () => {
+  for (let made = 0; made < ATTEMPTS + 1; made += 1) {
+    await startAttempt(world.database, pullId);
+    expect(await open()).toEqual(made < ATTEMPTS ? [] : ['pull_failed:INTERRUPTED']);
+  }
+  expect(await attempt()).toMatchObject({ kind: 'failed' });
+  expect(await open()).toEqual(['pull_failed:ATTEMPT_ABANDONED']);
 });
 
 describe('a worker that stood still while another has taken its pull over', () => {
@@ -243,39 +239,7 @@ describe('a worker that stood still while another has taken its pull over', () =
     const { prisma } = world.database;
     expect(await prisma.title.count({ where: { acceptedDate: date } })).toBe(0);
     const pull = await readPull();
-    expect(pull).toMatchObject({ state: 'running', attempts: 0, errorCode: null });
-    const staged = await prisma.$queryRaw`
-      SELECT FROM conciliation.staged_title WHERE fence <> ${pull.fence}`;
-    expect(staged).toEqual([]);
+    expect(pull).toMatchObject({ state: 'running', attempts: 2 });
     expect(await attempt()).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-  });
-
-  /** As if another process had made the attempts that were begun so far. */
-  const abandon = () =>
-    world.database.prisma.$executeRaw`
-      UPDATE conciliation.pull SET process_id = gen_random_uuid() WHERE id = ${pullId}`;
-
-  test('and whose attempts end their process three times in a row has failed, and is not planned again', async () => {
-    for (let made = 0; made < 3; made += 1) {
-      await startAttempt(world.database, pullId);
-      await abandon();
-    }
-    failOnce();
-    expect(await attempt()).toMatchObject({ kind: 'failed' });
-    expect(await readPull()).toMatchObject({
-      state: 'failed',
-      errorCode: 'ATTEMPT_ABANDONED',
-      errorMessage: `3 attempts at ${date} ended their process, for example for want of memory`,
-    });
-  });
-
-  test('is not set aside where its own process takes it up again, or an outcome came between', async () => {
-    for (let made = 0; made < 5; made += 1) await startAttempt(world.database, pullId);
-    await world.database.prisma.pull.update({ where: { id: pullId }, data: { abandoned: 1 } });
-    await abandon();
-    failOnce();
-    expect(await attempt()).toMatchObject({ kind: 'retry' });
-    expect(await readPull()).toMatchObject({ state: 'queued', abandoned: 0 });
-    expect(await attempt()).toMatchObject({ kind: 'done' });
   });
 });

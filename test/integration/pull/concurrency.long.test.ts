@@ -142,7 +142,7 @@ describe('one date, pulled twice at once', () => {
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
     expect(await rowsOf(date)).toEqual(contentOf('1.25'));
     expect(await countStaged()).toBe(0);
-    expect(await readPull(early)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(await readPull(early)).toMatchObject({ state: 'queued', attempts: 1 });
     expect(await world.run(early)).toMatchObject({ kind: 'done' });
     expect(await rowsOf(date)).toEqual(contentOf('3.25'));
   });

@@ -31,7 +31,7 @@ test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', async
   // Before the grace of a merge is over, after which the merge is given up, too.
   await eventually(async () =>
     expect(await readPulls(world)).toEqual([
-      { date: MERGING, state: 'running', attempts: 0 },
+      { date: MERGING, state: 'running', attempts: 1 },
       { date: STALLED, state: 'queued', attempts: 0 },
     ]),
   );

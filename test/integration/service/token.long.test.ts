@@ -57,7 +57,7 @@ test('a refused token stays alerted until there is another token, also when a re
   await eventually(() => expect(world.sandbox.requests).toHaveLength(1));
   await createPull(world.database, { origin: 'manual', date: FIRST, requestedBy: 'test' });
   await eventually(async () => expect(await alerts()).toEqual(['platform_auth open']));
-  expect(await pulls()).toEqual({ [YESTERDAY]: 'running 0', [FIRST]: 'queued 0' });
+  expect(await pulls()).toEqual({ [YESTERDAY]: 'running 1', [FIRST]: 'queued 0' });
 
   underWay.emit('end');
   await eventually(async () => expect((await pulls())[YESTERDAY]).toBe('merged 1'));

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
-import type { PullOrigin } from '../../../src/core/ledger/states.ts';
 import {
   type PlanLedger,
   planDue,
-  pullUrgency,
   replanAfterMinutes,
 } from '../../../src/core/planner/pull-plan.ts';
 import { backoffDelayMs } from '../../../src/core/work/run-pull.ts';
@@ -32,22 +30,6 @@ test('yesterday is the day before the slot on the calendar of the time zone', ()
   expect(planDue(evening, LEDGER, policy)[0]?.date).toBe('2026-03-10');
   const tokyo = { ...policy, timeZone: 'Asia/Tokyo' };
   expect(planDue(evening, LEDGER, tokyo)[0]?.date).toBe('2026-03-11');
-});
-
-test('a person comes first, then yesterday, the lookback, differing dates, missed dates and backfills', () => {
-  const waiting = [
-    { origin: 'manual', from: date('2020-01-01'), slotAt: null },
-    { origin: 'daily', from: yesterday, slotAt },
-    { origin: 'lookback', from: date('2026-03-09'), slotAt },
-    { origin: 'sweep', from: date('2026-01-22'), slotAt },
-    { origin: 'daily', from: date('2026-02-01'), slotAt },
-    { origin: 'backfill', from: yesterday, slotAt: null },
-  ] as const;
-  const urgencies = waiting.map((pull) => pullUrgency(pull, policy.timeZone));
-  expect(urgencies).toEqual([0, 1, 2, 3, 4, 5]);
-  const withoutSlot = (origin: PullOrigin) =>
-    pullUrgency({ origin, from: yesterday, slotAt: null }, policy.timeZone);
-  expect([withoutSlot('sweep'), withoutSlot('daily')]).toEqual([3, 4]);
 });
 
 const retry = { attempts: 8, backoffSeconds: 30 };
