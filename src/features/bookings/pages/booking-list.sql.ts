@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import {
-  count,
   date,
   dateOrNull,
   id,
@@ -20,7 +19,7 @@ import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
-import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
+import type { ReceiptAnswer } from '../receipt-decisions.sql.ts';
 import { DOES_NOT_FIT, RECEIPT_QUESTIONS } from '../receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 
@@ -140,47 +139,36 @@ export const readVersions = (db: Transaction, lineId: bigint) =>
       ORDER BY line.version`,
   );
 
-const OUTCOMES = [
-  'accepted',
-  'unknown_key',
-  'other_content',
-  'other_document',
-  'after_refusal',
-  'other_consumer',
-  ...RECEIPT_ANSWERS,
-] as const;
-type Outcome = (typeof OUTCOMES)[number];
+type Outcome =
+  | 'accepted'
+  | 'unknown_key'
+  | 'other_content'
+  | 'other_document'
+  | 'after_refusal'
+  | 'other_consumer'
+  | ReceiptAnswer;
 
-const ListedReceipt = Type.Object({
-  id,
-  key: text,
-  date,
-  consumer: text,
-  status: words(['posted', 'failed']),
-  document: textOrNull,
-  reason: textOrNull,
-  failureKind: Type.Union([words(FAILURE_KINDS), Type.Null()]),
-  accountingDate: dateOrNull,
-  isFinal: Type.Boolean({ description: 'Failed, and the line is not offered again.' }),
-  receivedAt: instant,
-  outcome: Type.Unsafe<Outcome | null>({
-    type: ['string', 'null'],
-    enum: [...OUTCOMES, null],
-    description: 'Null: not compared yet.',
-  }),
-});
-export type ListedReceipt = Static<typeof ListedReceipt>;
-
-export const KeptReceipts = Type.Object({ count, receipts: Type.Array(ListedReceipt) });
+export interface ListedReceipt {
+  readonly id: number;
+  readonly key: string;
+  readonly date: CivilDate;
+  readonly consumer: string;
+  readonly status: 'posted' | 'failed';
+  readonly document: string | null;
+  readonly reason: string | null;
+  /** Failed, and the line is not offered again. */
+  readonly isFinal: boolean;
+  readonly receivedAt: Date;
+  /** Null: not compared yet. */
+  readonly outcome: Outcome | null;
+}
 
 /** Returns receipts with the number of all of them. @param rest of the statement, from WHERE on */
 const readReceipts = ({ prisma }: Database, rest: Prisma.Sql) => prisma.$queryRaw<
   (ListedReceipt & { readonly count: number })[]
 >`
   SELECT receipt.id::int AS id, ${keyOf('receipt')} AS key, receipt.date::text AS date, receipt.consumer, receipt.status,
-         receipt.document, receipt.reason, receipt.failure_kind AS "failureKind",
-         receipt.accounting_date::text AS "accountingDate", receipt.is_final AS "isFinal",
-         receipt.received_at AS "receivedAt", receipt.outcome, (count(*) OVER ())::int AS count
+         receipt.document, receipt.reason, receipt.is_final AS "isFinal", receipt.received_at AS "receivedAt", receipt.outcome, (count(*) OVER ())::int AS count
   FROM conciliation.booking_receipt AS receipt ${rest}`;
 
 /** Returns the newest receipts that wait for an answer, as this reader may see them, and their number. */
