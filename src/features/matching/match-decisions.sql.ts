@@ -13,7 +13,6 @@ import {
 } from './break-list.sql.ts';
 import { REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
-import type { BreakKind } from './judgement.sql.ts';
 import { type ProposalFilter, readProposals } from './proposals.sql.ts';
 
 /** The reasons why a decision about matches is refused. */
@@ -194,30 +193,21 @@ export function resolveBreaks(
     const { digest, breaks, total } = await listBreaks(tx, { ...filter, ...place });
     const isTaken = total > 0 && total <= MAX_BREAKS_TO_RESOLVE;
     if (kind === null || !isTaken || digest !== seenDigest) throw refuse('breaks_changed');
-    await resolve(tx, kind, breaks, decision);
-  });
-}
-
-async function resolve(
-  tx: Transaction,
-  kind: BreakKind,
-  breaks: readonly ListedBreak[],
-  decision: BreakDecision,
-): Promise<void> {
-  const { by: decidedBy, reason, code } = decision;
-  await tx.breakDecision.createMany({
-    data: breaks.map(({ title, payable, ground }) => ({
-      ...{ kind, ground, decidedBy, code, reason },
-      ...{ titleId: title?.id ?? null, erpKey: payable?.erpKey ?? null },
-    })),
-  });
-  const dateOf = ({ title }: ListedBreak) => title?.acceptedDate ?? null;
-  const action = code === REOPENED ? 'break.reopen' : 'break.resolve';
-  await recordDecision(tx, action, breaks.map(dateOf), decision, (date) => {
-    const ofDate = breaks.filter((found) => dateOf(found) === date);
-    const titleIds = ofDate.flatMap(({ title }) => title?.id ?? []);
-    const grounds = ofDate.map(({ ground }) => ground);
-    return { kind, code, breaks: ofDate.length, titleIds, grounds };
+    const { by: decidedBy, reason, code } = decision;
+    await tx.breakDecision.createMany({
+      data: breaks.map(({ title, payable, ground }) => ({
+        ...{ kind, ground, decidedBy, code, reason },
+        ...{ titleId: title?.id ?? null, erpKey: payable?.erpKey ?? null },
+      })),
+    });
+    const dateOf = ({ title }: ListedBreak) => title?.acceptedDate ?? null;
+    const action = code === REOPENED ? 'break.reopen' : 'break.resolve';
+    await recordDecision(tx, action, breaks.map(dateOf), decision, (date) => {
+      const ofDate = breaks.filter((found) => dateOf(found) === date);
+      const titleIds = ofDate.flatMap(({ title }) => title?.id ?? []);
+      const grounds = ofDate.map(({ ground }) => ground);
+      return { kind, code, breaks: ofDate.length, titleIds, grounds };
+    });
   });
 }
 

@@ -39,7 +39,7 @@ export function Released(props: {
   const { date, bookings } = props;
   const { text, formats } = usePage();
   if (bookings === undefined) return null;
-  const { lines, posted, failed, waiting, receipts, receiptValue, fault } = bookings;
+  const { lines, posted, failed, waiting, fault } = bookings;
   const breaks = `/breaks?${new URLSearchParams({ date })}`;
   return (
     <>
@@ -52,14 +52,7 @@ export function Released(props: {
               failed: formats.count(failed),
             })}
       </p>
-      {receipts > 0 && (
-        <p>
-          {text('tasks.counted.receipts', { count: receipts })}
-          {receiptValue !== null && ` · R$ ${formats.amount(receiptValue)}`}{' '}
-          <a href="/booking-lines">{text('bookings.dayResolve')}</a>
-        </p>
-      )}
-      {fault !== undefined && fault !== 'receipts' && (
+      {fault !== undefined && (
         <p>
           {waiting > 0 && `${text('bookings.dayWaiting', { titles: waiting })} `}
           {text(`bookings.waitingReasons.${fault ?? 'none'}`)}{' '}

@@ -26,7 +26,7 @@ import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
-import { DOES_NOT_FIT, RECEIPT_QUESTIONS } from '../receipts.sql.ts';
+import { DOES_NOT_FIT } from '../receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */
@@ -179,9 +179,6 @@ export interface DayBookings {
   readonly posted: number;
   /** Failed or refused. */
   readonly failed: number;
-  /** Receipts that wait for an answer, and their original values. */
-  readonly receipts: number;
-  readonly receiptValue: string | null;
   /** Titles that had to wait at the newest release of the present seal. */
   readonly waiting: number;
   /** Why the present seal is not released completely; see `WaitingDays`. Absent: it is, or there is none. */
@@ -195,8 +192,7 @@ export async function readDayBookings(
 ): Promise<ReadonlyMap<CivilDate, DayBookings>> {
   const [rows, waitingDays] = await Promise.all([
     database.prisma.$queryRaw<DayBookings[]>`
-      SELECT wanted.date::text AS date, line.*, coalesce(question.receipts, 0) AS receipts,
-             question.value AS "receiptValue",
+      SELECT wanted.date::text AS date, line.*,
              coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
                        JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
                        WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting
@@ -204,8 +200,7 @@ export async function readDayBookings(
         SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
                (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed
         FROM conciliation.booking_line AS line WHERE line.date = wanted.date
-      ) AS line
-      LEFT JOIN (${RECEIPT_QUESTIONS}) AS question ON question.date::date = wanted.date`,
+      ) AS line`,
     readWaitingDays(database, rules),
   ]);
   const faults = new Map(
