@@ -114,7 +114,7 @@ describeInBrowser('the console in a browser', (browser) => {
     ['breaks', '/breaks'],
     ['proposals', '/proposals', 'reviewer'],
     ['matching-rules', '/matching-rules', 'reviewer'],
-    ['break', '/break?kind=missing_in_erp&title=:title'],
+    ['break', '/breaks?kind=missing_in_erp&title=:title'],
     ['balance', '/balance'],
     ['disclosure', '/disclosure?beginning=2026-01-31'],
     ['holidays', '/holidays?year=2026'],

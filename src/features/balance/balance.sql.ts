@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { parseCnpj } from '../../base/values/tax-id.ts';
 import {
   amount,
   date,
@@ -20,7 +21,6 @@ import { BUYER, companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { askedLines, BOOKING_OF_PAYABLE } from '../matching/asked-lines.sql.ts';
 import { isAgent, TITLE_TAX_ID } from '../matching/candidates.sql.ts';
-import { cnpjOf } from '../matching/companies.sql.ts';
 import { PAYEE } from '../matching/judgement.sql.ts';
 import { AMOUNT } from '../matching/payables/payable.ts';
 
@@ -332,7 +332,7 @@ export async function stateBalances(
 }
 
 function digitsOf(field: string, written: string): string {
-  const digits = cnpjOf(written);
-  if (digits !== null) return digits;
+  const cnpj = parseCnpj(written);
+  if (cnpj !== null) return cnpj.digits;
   throw new InputError(`${field}: expected a CNPJ with the right check digits`);
 }

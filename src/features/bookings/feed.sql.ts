@@ -10,14 +10,11 @@ import {
 } from '../../base/export/table.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { Language } from '../../base/texts/texts.ts';
-import type { CivilDate } from '../../base/values/business-day.ts';
 import {
   amount,
   date,
-  dateOrNull,
   id,
   instant,
-  instantOrNull,
   orNull,
   text,
   textOrNull,
@@ -26,7 +23,7 @@ import {
 import { DESTINATION_COLUMNS } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, COLUMN_KINDS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { erpKeyOf, keptTitles, postingValueOf } from './release-conditions.sql.ts';
+import { erpKeyOf, postingValueOf } from './release-conditions.sql.ts';
 
 export const LINE_KINDS = ['book', 'adjust', 'reverse'] as const;
 /** The states of a line. */
@@ -168,20 +165,15 @@ async function readLines(
 }
 
 /** The position of a consumer in the feed. */
-export const ConsumerLag = Type.Object({
-  name: text,
-  lastSeq: text,
-  acknowledgedAt: instantOrNull,
-  behind: Type.Integer({
-    minimum: 0,
-    description: 'Open lines after the position. A line that the ERP has posted is not open.',
-  }),
-  behindSince: Type.Unsafe<Date | null>({
-    ...instantOrNull,
-    description: 'When the first of them was offered. Null: none.',
-  }),
-});
-export type ConsumerLag = Static<typeof ConsumerLag>;
+export interface ConsumerLag {
+  readonly name: string;
+  readonly lastSeq: string;
+  readonly acknowledgedAt: Date | null;
+  /** Open lines after the position. A line that the ERP has posted is not open. */
+  readonly behind: number;
+  /** When the first of them was offered. Null: none. */
+  readonly behindSince: Date | null;
+}
 
 /** The consumers with their lag, as `ConsumerLag`, by name, and with the newest line after the position. */
 export const CONSUMER_LAGS = Prisma.sql`
@@ -283,35 +275,6 @@ function toRow(line: OfferedLine): ExportRow {
     if (cell instanceof Date) return cell.toISOString();
     return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
   });
-}
-
-/** A title whose line waits because of the payables. The breaks of its date give the reason. */
-export const WaitingTitle = Type.Object({
-  titleId: id,
-  date,
-  orderUid: text,
-  dueDate: dateOrNull,
-  originalValue: amount,
-});
-type WaitingTitle = Static<typeof WaitingTitle>;
-
-/** Returns the titles of a date that wait for their release now, without those whose content was released before. */
-export function readWaitingTitles(database: Database, day: CivilDate): Promise<WaitingTitle[]> {
-  return database.prisma.$queryRaw<WaitingTitle[]>`
-    SELECT title.id::float8 AS "titleId", title.accepted_date::text AS date, title.order_uid AS "orderUid",
-           title.anticipated_due_date::text AS "dueDate", title.original_value::text AS "originalValue"
-    FROM conciliation.title AS title
-    WHERE title.status = 'current'
-      AND title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${day}::date`)}) AS kept)
-      AND NOT EXISTS (
-        SELECT FROM conciliation.booking_line AS line
-        WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
-          AND line.title_id = title.id AND line.content_hash = title.content_hash
-          AND NOT EXISTS (
-            SELECT FROM conciliation.booking_line AS later
-            WHERE later.date = line.date AND later.identity_hash = line.identity_hash
-              AND later.occurrence = line.occurrence AND later.version > line.version))
-    ORDER BY title.order_uid, title.id`;
 }
 
 /** A row of `payables_to_block`. */

@@ -3,7 +3,6 @@ import { type CivilDate, lastClosedDate } from '../../base/values/business-day.t
 import type { Feature, LoopParts } from '../../console/shell/console-parts.ts';
 import { signCleanDays } from '../review/sign-off.sql.ts';
 import { BOOKINGS_API } from './pages/api-bookings.ts';
-import { BOOKING } from './pages/booking-page.tsx';
 import { BOOKING_ACTIONS, LINES } from './pages/bookings.tsx';
 import { settleReceipts } from './receipts.sql.ts';
 import { RELEASE_TRANSACTION, releaseWaitingDays } from './release.sql.ts';
@@ -41,7 +40,6 @@ export function startReleases(
 
 export const bookings: Feature = {
   name: 'bookings',
-  pages: [BOOKING],
   actions: BOOKING_ACTIONS,
   lists: [LINES],
   api: BOOKINGS_API,

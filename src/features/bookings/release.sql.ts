@@ -1,10 +1,8 @@
 /** The release of a signed-off day: docs/bookings.md. */
-import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { amountSum } from '../../base/database/expressions.sql.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import { count, date, orNull } from '../../console/api/schema-parts.ts';
 import type { ObstacleRules } from '../../console/day-obstacle.ts';
 import { DESTINATION_COLUMNS, destinationColumns } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../core/title/title.ts';
@@ -291,24 +289,17 @@ export async function releaseWaitingDays(
 }
 
 /** Signed-off days that wait for the same reason. */
-export const WaitingDays = Type.Object({
-  fault: Type.Unsafe<ReleaseFault | 'titles' | null>({
-    type: ['string', 'null'],
-    enum: [...RELEASE_FAULTS, 'titles', null],
-    description: 'titles: only single titles of the days wait. Null: released within a minute.',
-  }),
-  days: count,
-  titles: Type.Integer({
-    minimum: 0,
-    description:
-      'Titles that had to wait at the newest release of each day; 0 where the whole day waits.',
-  }),
-  value: orNull('string', {
-    description: 'The original values of the days, exact decimal; null where only titles wait.',
-  }),
-  dates: Type.Array(date, { description: 'In order.' }),
-});
-export type WaitingDays = Static<typeof WaitingDays>;
+export interface WaitingDays {
+  /** titles: only single titles of the days wait. Null: released within a minute. */
+  readonly fault: ReleaseFault | 'titles' | null;
+  readonly days: number;
+  /** That had to wait at the newest release of each day; 0 where the whole day waits. */
+  readonly titles: number;
+  /** The original values of the days, exact decimal; null where only titles wait. */
+  readonly value: string | null;
+  /** In order. */
+  readonly dates: readonly CivilDate[];
+}
 
 /** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
 export function readWaitingDays(database: Database, rules: ObstacleRules): Promise<WaitingDays[]> {

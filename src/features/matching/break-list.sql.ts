@@ -45,7 +45,6 @@ const BreakTitle = Type.Object({
   supplier: textOrNull,
   isWithdrawn: Type.Boolean(),
 });
-export type BreakTitle = Static<typeof BreakTitle>;
 
 const BreakPayable = Type.Object({
   erpKey: text,

@@ -1,13 +1,7 @@
 import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import {
-  isSameDue,
-  joinClosedDay,
-  joinedBusinessDay,
-  MAX_MOVE_DAYS,
-} from '../calendar/business-days.sql.ts';
+import { isSameDue, joinClosedDay, joinedBusinessDay } from '../calendar/business-days.sql.ts';
 import { SETTLING_BOOKING } from './asked-lines.sql.ts';
-import type { CompanyFacts } from './companies.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
 export const RULE_VERSION = 7;
@@ -160,25 +154,6 @@ const ofOrder = (titles: Prisma.Sql, payables: Prisma.Sql, key: Prisma.Sql) => P
 
 const SAME_VALUE = Prisma.sql`payable.open_value = title.original_value`;
 
-/** Long enough that few windows of the tolerance lie in two spans. */
-const SPAN_DAYS = 100;
-
-/**
- * A span of due dates. The payables of a window are found by the equality of the one or two spans of the window: a
- * supplier may have the same value every week for years.
- */
-const spanOf = (date: Prisma.Sql) =>
-  Prisma.sql`((${date} - DATE '0001-01-01') / ${SPAN_DAYS}::int)`;
-const FIRST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date - ${MAX_MOVE_DAYS}::int)`);
-const LAST_SPAN = spanOf(Prisma.sql`(title.anticipated_due_date + ${MAX_MOVE_DAYS}::int)`);
-
-/** The titles of a relation, once for each span of their windows. */
-const inSpans = (titles: Prisma.Sql) => Prisma.sql`
-  (SELECT title.*, unnest(CASE WHEN ${FIRST_SPAN} = ${LAST_SPAN} THEN ARRAY[${FIRST_SPAN}]
-                               ELSE ARRAY[${FIRST_SPAN}, ${LAST_SPAN}] END) AS due_span
-   FROM ${titles} AS title)`;
-const NEAR = Prisma.sql`payable.due_span = title.due_span AND ${NEAR_DUE}`;
-
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash AS title_hash, payable.ground,
   title.is_fixed AS title_is_fixed, payable.is_fixed AS payable_is_fixed,
   title.match_id AS title_match, payable.match_id AS payable_match,
@@ -198,7 +173,7 @@ const COMPANY_SIDE = Prisma.sql`company_name.buyers, company_name.roots, company
 /** The columns of a payable that pairs are made of, with `COMPANY_NAME` and `joinClosedDay`. */
 const STATED_PAYABLE = Prisma.sql`payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid,
   due_date, ${joinedBusinessDay(PAYABLE_DUE)} AS business_day,
-  ${spanOf(Prisma.sql`due_date`)} AS due_span, open_value, ${COMPANY_SIDE}`;
+  open_value, ${COMPANY_SIDE}`;
 /** Joins the buyers of a payable's company. */
 export const COMPANY_NAME = Prisma.sql`
   LEFT JOIN company_name ON company_name.company = coalesce(payable.company, '')`;
@@ -209,17 +184,9 @@ export const BUYER_NAME = Prisma.sql`
 const PARTY_NAMES = Prisma.sql`${BUYER_NAME}
   LEFT JOIN agent_name ON agent_name.name = title.financial_agent_identification`;
 
-/** `CompanyFacts` as relations: company_fact, company_name, buyer_name; and agent_name. For a statement with WITH. */
-export const companyNames = ({ companies, buyers, isSingle }: CompanyFacts) => Prisma.sql`
-  company_fact AS (
-    SELECT ${isSingle}::boolean AS is_single
-  ), company_name AS MATERIALIZED (
-    SELECT company, buyers, is_named, ARRAY(SELECT left(buyer, 8) FROM unnest(buyers) AS buyer) AS roots
-    FROM jsonb_to_recordset(${JSON.stringify(companies)}::jsonb) AS stated (company text, buyers text[], is_named boolean)
-  ), buyer_name AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset(${JSON.stringify(buyers)}::jsonb) AS stated (name text, buyer text, is_claimed boolean)
-  ), agent_name AS MATERIALIZED (
-    -- The few agents are brought into their normal form once, and not for each title.
+/** The few financial agents of titles, which are brought into their normal form once, and not for each title. */
+const AGENT_NAMES = Prisma.sql`
+  agent_name AS MATERIALIZED (
     SELECT name, ${taxIdOf('name')} AS agent FROM (
       SELECT DISTINCT financial_agent_identification AS name FROM conciliation.title WHERE status = 'current'
     ) AS stated
@@ -233,10 +200,10 @@ const MATCH_ID = Prisma.sql`CASE WHEN rows = 1 THEN lasting.id END AS match_id`;
  * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
  * run. A match is fixed if a line asks for one of its titles, or if one of its payables is settled, wholly or
  * in part, and not by the booking of another order. Every other match of the program is chosen again. For a statement
- * with WITH, after `companyNames` and `askedLines`.
+ * with WITH, after `COMPANY_NAMES` and `askedLines`.
  */
 export const CANDIDATES = Prisma.sql`
-  lasting AS MATERIALIZED (
+  ${AGENT_NAMES}, lasting AS MATERIALIZED (
     SELECT match.id, match.title_id, match.erp_key, rule, title_part, erp_part, coalesce(sum_id, match.id) AS key,
            count(*) OVER whole AS rows,
            bool_or(rule = 'person' OR live.title_id IS NOT NULL OR NOT ${IS_COMPARED} OR settling.id IS NULL AND (
@@ -277,7 +244,7 @@ export const CANDIDATES = Prisma.sql`
     LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
     WHERE rule IS DISTINCT FROM 'person'
   ), near AS MATERIALIZED (
-    ${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR}`, { titles: inSpans(Prisma.sql`open_title`) })}
+    ${pairsBySupplier(PAIR, Prisma.sql`${SAME_VALUE} AND ${NEAR_DUE}`)}
   ), of_both AS MATERIALIZED (
     SELECT title.id AS title_id, payable.erp_key
     ${ofOrder(Prisma.sql`open_title`, BY_DOCUMENT, Prisma.sql`${SAME_ORDER} AND ${SAME_DOCUMENT}`)} AND ${SAME_VALUE}
@@ -404,8 +371,8 @@ export const VETOED = Prisma.sql`
     UNION ALL
     SELECT CASE WHEN is_due THEN 2 ELSE 3 END, near.* FROM (${pairsBySupplier(
       SETTLED_PAIR,
-      Prisma.sql`${NEAR} AND (${HAD_VALUE} OR ${MAY_HAVE_HAD_VALUE})`,
-      { titles: inSpans(FREE_TITLE), payables: Prisma.sql`settled_payable` },
+      Prisma.sql`${NEAR_DUE} AND (${HAD_VALUE} OR ${MAY_HAVE_HAD_VALUE})`,
+      { titles: FREE_TITLE, payables: Prisma.sql`settled_payable` },
     )}) AS near
     UNION ALL
     SELECT ${OWN_DUE_PLACE}, near.* FROM (${pairsBySupplier(

@@ -3,10 +3,11 @@ import type { AuditAction, Decision } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { parseCnpj } from '../../base/values/tax-id.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { hasConfirmed, requireOtherSigner } from '../review/own-seal.sql.ts';
 import { DEFAULT_RULES } from './candidates.sql.ts';
-import { cnpjOf, readCompanyFacts } from './companies.sql.ts';
+import { COMPANY_NAMES } from './companies.sql.ts';
 import { exclusively, type MatchDecision, recordDecision, WAITS } from './match-decisions.sql.ts';
 import { type BrokenTitle, readBrokenTitles } from './proposals.sql.ts';
 import { matchTitles, type RunRequest, TRANSACTION } from './run-matching.sql.ts';
@@ -20,51 +21,44 @@ export interface CompanyBuyer {
   readonly buyer: string;
 }
 
+/** A code of the ERP that stands for no buyer. */
+interface UnmappedCompany {
+  readonly company: string;
+  /** Open ones, and their value. */
+  readonly payables: number;
+  readonly value: string;
+  /** The buyers of the titles that the rule `order` has matched with its payables, the most frequent first. */
+  readonly proposals: readonly { readonly buyer: string; readonly matches: number }[];
+}
 export type Confirmations = Awaited<ReturnType<typeof readConfirmations>>;
 
 /** Reads the confirmations that count, and the companies that need one. */
-export function readConfirmations(database: Database) {
-  return database.prisma.$transaction(async (tx) => {
-    const { unmapped } = await readCompanyFacts(tx);
-    const open = await tx.$queryRaw<{ company: string; payables: number; value: string }[]>`
-      SELECT company, count(*)::int AS payables, sum(open_value)::text AS value
-      FROM conciliation.erp_payable
-      WHERE status = 'open' AND closed_at IS NULL AND company = ANY(${[...unmapped]}::text[]) GROUP BY 1`;
-    const taught = await tx.$queryRaw<{ company: string; buyer: string; matches: number }[]>`
-      SELECT company, buyer_identification AS buyer, count(*)::int AS matches
-      FROM conciliation.title_match AS match
-      JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
-      JOIN conciliation.title AS title ON title.id = match.title_id
-      WHERE ended_at IS NULL AND rule = 'order' AND company = ANY(${[...unmapped]}::text[])
-        AND buyer_identification IS NOT NULL
-      GROUP BY 1, 2`;
-    const counts = { where: { endedAt: null }, orderBy: { id: 'asc' } } as const;
-    return {
-      unmapped: unmapped.map((company) => {
-        const matches = new Map<string, number>();
-        for (const row of taught) {
-          const buyer = cnpjOf(row.buyer);
-          if (row.company !== company || buyer === null) continue;
-          matches.set(buyer, (matches.get(buyer) ?? 0) + row.matches);
-        }
-        const found = open.find((row) => row.company === company);
-        return {
-          ...{ company, payables: found?.payables ?? 0, value: found?.value ?? '0' },
-          // The buyers of the titles that the rule `order` has matched with its payables, the most frequent first.
-          proposals: [...matches]
-            .map(([buyer, count]) => ({ buyer, matches: count }))
-            .sort((a, b) => b.matches - a.matches || a.buyer.localeCompare(b.buyer)),
-        };
-      }),
-      companies: await tx.companyBuyer.findMany(counts),
-      agents: await tx.partyEquivalent.findMany(counts),
-    };
-  });
+export async function readConfirmations({ prisma }: Database) {
+  const counts = { where: { endedAt: null }, orderBy: { id: 'asc' } } as const;
+  const [unmapped, companies, agents] = await prisma.$transaction([
+    prisma.$queryRaw<UnmappedCompany[]>`
+      WITH ${COMPANY_NAMES}
+      SELECT company, count(erp_key)::int AS payables, coalesce(sum(open_value), 0)::text AS value,
+             (SELECT coalesce(jsonb_agg(jsonb_build_object('buyer', buyer, 'matches', matches)
+                                        ORDER BY matches DESC, buyer), '[]')
+              FROM (SELECT buyer, count(*) AS matches FROM conciliation.title_match AS match
+                    JOIN conciliation.erp_payable AS taught USING (erp_key)
+                    JOIN conciliation.title ON title.id = title_id
+                    JOIN buyer_name ON buyer_name.name = buyer_identification
+                    WHERE ended_at IS NULL AND rule = 'order' AND taught.company = unmapped.company
+                    GROUP BY buyer) AS known) AS proposals
+      FROM unmapped LEFT JOIN (
+        SELECT * FROM conciliation.erp_payable WHERE status = 'open' AND closed_at IS NULL) AS open USING (company)
+      GROUP BY company ORDER BY company`,
+    prisma.companyBuyer.findMany(counts),
+    prisma.partyEquivalent.findMany(counts),
+  ]);
+  return { unmapped, companies, agents };
 }
 
 const requireCnpj = (field: string, text: string): string => {
-  const cnpj = cnpjOf(text);
-  if (cnpj !== null) return cnpj;
+  const cnpj = parseCnpj(text);
+  if (cnpj !== null) return cnpj.digits;
   throw new InputError(`${field}: expected a CNPJ with the right check digits`, {
     context: { fault: 'cnpj_expected' },
   });

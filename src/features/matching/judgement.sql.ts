@@ -66,16 +66,7 @@ export const GRACE_DAYS = 3;
  * - `posted`: posted
  * - `withdrawn`: a withdrawn title whose reversal is posted
  */
-const LINE_STATES = [
-  'unbooked',
-  'before',
-  'reversed',
-  'released',
-  'failed',
-  'posted',
-  'withdrawn',
-] as const;
-type LineState = (typeof LINE_STATES)[number];
+const LINE_STATES = ['unbooked', 'before', 'released', 'failed', 'posted', 'reversed', 'withdrawn'];
 
 const grace = Prisma.sql`make_interval(days => ${GRACE_DAYS}::int)`;
 
@@ -137,65 +128,56 @@ const KIND_OF = {
 export type Situation = keyof typeof KIND_OF;
 
 /** By state of the line. `reversed` absent: as `before`. `withdrawn` absent: expected. */
-type Cells = Readonly<
-  Record<Exclude<LineState, 'reversed' | 'withdrawn'>, Verdict> &
-    Partial<Record<LineState, Verdict>>
->;
+type Cells = readonly [
+  ...[unbooked: Verdict, before: Verdict, released: Verdict, failed: Verdict, posted: Verdict],
+  ...[reversed?: Verdict, withdrawn?: Verdict],
+];
 
-const row = (
-  unbooked: Verdict,
-  before: Verdict,
-  released: Verdict,
-  failed: Verdict,
-  posted: Verdict,
-  more: { readonly reversed?: Verdict; readonly withdrawn?: Verdict } = {},
-): Cells => ({ unbooked, before, released, failed, posted, ...more });
-
-const AFTER_REVERSAL = { reversed: 'kept', withdrawn: 'undone' } as const;
+const AFTER_REVERSAL = ['kept', 'undone'] as const;
 
 /** The financial agent is to be paid instead of the supplier. */
 export const PAYEE_CHANGE: Readonly<Record<Situation, Cells>> = {
   //                     unbooked     before      released      failed    posted
-  open: row('-', '-', '-', '-', 'unchanged'),
-  settled_here: row('-', 'break', '-', 'break', '-', AFTER_REVERSAL),
-  settled_elsewhere: row('urgent', 'urgent', 'urgent', 'urgent', 'urgent'),
-  assigned: row('-', 'break', '-', 'break', '-', { withdrawn: 'undone' }),
-  paid_supplier: row('urgent', 'urgent', 'urgent', 'urgent', 'urgent'),
-  paid_agent: row('-', 'break', '-', 'break', '-', { withdrawn: 'undone' }),
-  paid: row('unmatched', 'urgent', 'unanswered', 'urgent', '-'),
-  gone: row('-', 'vanished', 'unanswered', 'urgent', '-'),
-  offset: row('-', 'break', 'break', 'break', 'break'),
-  part: row('break', 'urgent', 'urgent', 'urgent', 'urgent'),
-  part_agent: row('break', 'urgent', 'urgent', 'urgent', '-'),
-  agent_payee: row('-', 'break', '-', 'break', '-', AFTER_REVERSAL),
-  other_payee: row('urgent', 'break', 'urgent', 'urgent', 'urgent'),
-  cancelled: row('-', 'break', 'urgent', 'break', 'break'),
+  open: ['-', '-', '-', '-', 'unchanged'],
+  settled_here: ['-', 'break', '-', 'break', '-', ...AFTER_REVERSAL],
+  settled_elsewhere: ['urgent', 'urgent', 'urgent', 'urgent', 'urgent'],
+  assigned: ['-', 'break', '-', 'break', '-', 'break', 'undone'],
+  paid_supplier: ['urgent', 'urgent', 'urgent', 'urgent', 'urgent'],
+  paid_agent: ['-', 'break', '-', 'break', '-', 'break', 'undone'],
+  paid: ['unmatched', 'urgent', 'unanswered', 'urgent', '-'],
+  gone: ['-', 'vanished', 'unanswered', 'urgent', '-'],
+  offset: ['-', 'break', 'break', 'break', 'break'],
+  part: ['break', 'urgent', 'urgent', 'urgent', 'urgent'],
+  part_agent: ['break', 'urgent', 'urgent', 'urgent', '-'],
+  agent_payee: ['-', 'break', '-', 'break', '-', ...AFTER_REVERSAL],
+  other_payee: ['urgent', 'break', 'urgent', 'urgent', 'urgent'],
+  cancelled: ['-', 'break', 'urgent', 'break', 'break'],
 };
 
 /** The buyer is the financial agent, and pays the supplier before the due date. */
 export const EARLY_PAYMENT: Readonly<Record<Situation, Cells>> = {
-  open: row('-', '-', '-', '-', 'overdue'),
-  settled_here: row('-', 'break', '-', 'break', '-', AFTER_REVERSAL),
-  settled_elsewhere: row('urgent', 'urgent', 'urgent', 'urgent', 'urgent'),
-  assigned: row('-', 'break', 'break', 'break', 'break'),
-  paid_supplier: row('-', 'break', '-', 'break', '-'),
-  paid_agent: row('-', 'break', 'break', 'break', 'break'),
-  paid: row('-', 'break', '-', 'break', '-'),
-  gone: row('-', 'break', '-', 'break', '-'),
-  offset: row('-', 'break', 'break', 'break', 'break'),
-  part: row('break', 'break', '-', 'break', '-'),
-  part_agent: row('break', 'break', 'break', 'break', 'break'),
-  agent_payee: row('break', 'break', 'break', 'break', 'break'),
-  other_payee: row('urgent', 'break', 'urgent', 'urgent', 'urgent'),
-  cancelled: row('-', 'break', 'urgent', 'break', 'break'),
+  open: ['-', '-', '-', '-', 'overdue'],
+  settled_here: ['-', 'break', '-', 'break', '-', ...AFTER_REVERSAL],
+  settled_elsewhere: ['urgent', 'urgent', 'urgent', 'urgent', 'urgent'],
+  assigned: ['-', 'break', 'break', 'break', 'break'],
+  paid_supplier: ['-', 'break', '-', 'break', '-'],
+  paid_agent: ['-', 'break', 'break', 'break', 'break'],
+  paid: ['-', 'break', '-', 'break', '-'],
+  gone: ['-', 'break', '-', 'break', '-'],
+  offset: ['-', 'break', 'break', 'break', 'break'],
+  part: ['break', 'break', '-', 'break', '-'],
+  part_agent: ['break', 'break', 'break', 'break', 'break'],
+  agent_payee: ['break', 'break', 'break', 'break', 'break'],
+  other_payee: ['urgent', 'break', 'urgent', 'urgent', 'urgent'],
+  cancelled: ['-', 'break', 'urgent', 'break', 'break'],
 };
 
 const ROWS = Object.entries({ false: PAYEE_CHANGE, true: EARLY_PAYMENT }).flatMap(
   ([isEarly, table]) =>
     Object.entries(table).flatMap(([situation, cells]) =>
-      LINE_STATES.map((state: LineState) => {
-        const absent = state === 'reversed' ? cells.before : '-';
-        return `(${isEarly}, '${situation}', '${state}', '${cells[state] ?? absent}', '${KIND_OF[situation as Situation]}')`;
+      LINE_STATES.map((state, place) => {
+        const verdict = cells[place] ?? (state === 'reversed' ? cells[1] : '-');
+        return `(${isEarly}, '${situation}', '${state}', '${verdict}', '${KIND_OF[situation as Situation]}')`;
       }),
     ),
 );

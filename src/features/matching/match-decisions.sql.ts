@@ -3,9 +3,8 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
-import type { OwnSealProps } from '../../console/shell/parts.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { readOwnSeals, requireOtherSigner } from '../review/own-seal.sql.ts';
+import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import {
   type BreakCode,
   type BreakFilter,
@@ -14,7 +13,6 @@ import {
 } from './break-list.sql.ts';
 import { REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
-import type { BreakKind } from './judgement.sql.ts';
 import { type ProposalFilter, readProposals } from './proposals.sql.ts';
 
 /** The reasons why a decision about matches is refused. */
@@ -178,22 +176,6 @@ export function undoMatch(
   });
 }
 
-/** Returns the first seal that keeps a person from undoing the present match of a title; null: none. */
-export async function readOwnSealOfMatch(
-  tx: Transaction,
-  titleId: bigint,
-  by: string,
-): Promise<OwnSealProps | null> {
-  const titles = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT DISTINCT accepted_date::text AS date
-    FROM conciliation.title_match AS match
-    JOIN conciliation.title_match AS whole ON whole.id = match.id OR whole.sum_id = match.sum_id
-    JOIN conciliation.title ON title.id = whole.title_id
-    WHERE match.title_id = ${titleId} AND match.ended_at IS NULL`;
-  const dates = titles.map(({ date }) => date);
-  return (await readOwnSeals(tx, dates, by, WAITS))[0] ?? null;
-}
-
 /**
  * Records that a person has resolved all breaks of a kind that a filter selects, or has opened them again. The decision
  * counts while both sides of a break stay as they are.
@@ -211,30 +193,21 @@ export function resolveBreaks(
     const { digest, breaks, total } = await listBreaks(tx, { ...filter, ...place });
     const isTaken = total > 0 && total <= MAX_BREAKS_TO_RESOLVE;
     if (kind === null || !isTaken || digest !== seenDigest) throw refuse('breaks_changed');
-    await resolve(tx, kind, breaks, decision);
-  });
-}
-
-async function resolve(
-  tx: Transaction,
-  kind: BreakKind,
-  breaks: readonly ListedBreak[],
-  decision: BreakDecision,
-): Promise<void> {
-  const { by: decidedBy, reason, code } = decision;
-  await tx.breakDecision.createMany({
-    data: breaks.map(({ title, payable, ground }) => ({
-      ...{ kind, ground, decidedBy, code, reason },
-      ...{ titleId: title?.id ?? null, erpKey: payable?.erpKey ?? null },
-    })),
-  });
-  const dateOf = ({ title }: ListedBreak) => title?.acceptedDate ?? null;
-  const action = code === REOPENED ? 'break.reopen' : 'break.resolve';
-  await recordDecision(tx, action, breaks.map(dateOf), decision, (date) => {
-    const ofDate = breaks.filter((found) => dateOf(found) === date);
-    const titleIds = ofDate.flatMap(({ title }) => title?.id ?? []);
-    const grounds = ofDate.map(({ ground }) => ground);
-    return { kind, code, breaks: ofDate.length, titleIds, grounds };
+    const { by: decidedBy, reason, code } = decision;
+    await tx.breakDecision.createMany({
+      data: breaks.map(({ title, payable, ground }) => ({
+        ...{ kind, ground, decidedBy, code, reason },
+        ...{ titleId: title?.id ?? null, erpKey: payable?.erpKey ?? null },
+      })),
+    });
+    const dateOf = ({ title }: ListedBreak) => title?.acceptedDate ?? null;
+    const action = code === REOPENED ? 'break.reopen' : 'break.resolve';
+    await recordDecision(tx, action, breaks.map(dateOf), decision, (date) => {
+      const ofDate = breaks.filter((found) => dateOf(found) === date);
+      const titleIds = ofDate.flatMap(({ title }) => title?.id ?? []);
+      const grounds = ofDate.map(({ ground }) => ground);
+      return { kind, code, breaks: ofDate.length, titleIds, grounds };
+    });
   });
 }
 

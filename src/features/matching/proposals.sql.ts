@@ -37,7 +37,6 @@ import { breaksOf, joinWholeSets } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   COMPANY_NAME,
-  companyNames,
   DUE_DAYS,
   IS_OF_SUPPLIER,
   MAY_BE_COMPANY,
@@ -46,7 +45,7 @@ import {
   TITLE_GROUND,
   VALUE_TOLERANCE,
 } from './candidates.sql.ts';
-import { readCompanyFacts } from './companies.sql.ts';
+import { COMPANY_NAMES } from './companies.sql.ts';
 import type { BreakKind } from './judgement.sql.ts';
 import { isDeclined } from './run-matching.sql.ts';
 import { combinations, SUM_CANDIDATES } from './sums.sql.ts';
@@ -130,7 +129,7 @@ const ITEMS = pairsOfSupplier(
 
 /**
  * The proposals of the titles of a scope that have an open break of the newest run and no match, as `proposal`. For a
- * statement with WITH, after `companyNames`.
+ * statement with WITH, after `COMPANY_NAMES`.
  */
 const proposalsOf = (scope: Scope) => Prisma.sql`
   ${breaksOf(scope)}, waiting AS MATERIALIZED (
@@ -250,12 +249,11 @@ export async function readProposals(
   filter: ProposalFilter,
   { offset, limit }: Pick<Place, 'offset'> & { readonly limit: number | null },
 ): Promise<ProposalList> {
-  const companies = await readCompanyFacts(tx);
   await joinWholeSets(tx);
   const scope =
     filter.title === 0 ? BROKEN : scopeOf(Prisma.sql`title.id = ${BigInt(filter.title)}`);
   const [row] = await tx.$queryRaw<[ProposalList]>`
-    WITH ${companyNames(companies)}, ${proposalsOf(scope)},
+    WITH ${COMPANY_NAMES}, ${proposalsOf(scope)},
     filtered AS (SELECT * FROM proposal WHERE ${isIn(filter)}),
     chosen AS (SELECT * FROM filtered WHERE ${filter.kind}::text IS NULL OR kind = ${filter.kind}::text),
     shown AS (
@@ -288,10 +286,9 @@ export interface BrokenTitle {
 }
 
 export async function readBrokenTitles(tx: Transaction): Promise<BrokenTitle[]> {
-  const companies = await readCompanyFacts(tx);
   await joinWholeSets(tx);
   return tx.$queryRaw<BrokenTitle[]>`
-    WITH ${companyNames(companies)}, ${proposalsOf(BROKEN)}
+    WITH ${COMPANY_NAMES}, ${proposalsOf(BROKEN)}
     SELECT DISTINCT ON (title.id) title.id::float8 AS "titleId", title.order_uid AS "orderUid",
            title.accepted_date::text AS "acceptedDate", title.original_value::text AS value,
            listed.kind AS "breakKind", is_clear AS "isClear"

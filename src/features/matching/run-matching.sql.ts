@@ -14,7 +14,6 @@ import {
   CANDIDATES,
   CERTAIN,
   COMPANY_NAME,
-  companyNames,
   IS_REDUCED,
   isEnteredAgain,
   MAY_BE_COMPANY,
@@ -25,7 +24,7 @@ import {
   TITLE_GROUND,
   VETOED,
 } from './candidates.sql.ts';
-import { type CompanyFacts, readCompanyFacts } from './companies.sql.ts';
+import { COMPANY_NAMES } from './companies.sql.ts';
 import { arePayablesStale } from './payables/payable-state.sql.ts';
 import { SUMS } from './sums.sql.ts';
 
@@ -93,11 +92,10 @@ export async function matchTitles(
              EXISTS (SELECT FROM conciliation.erp_payable WHERE status = 'paid' AND import_id = (
                        SELECT max(id) FROM conciliation.erp_payable_import WHERE kind = 'snapshot' AND is_complete))
       FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
-  const companies = await readCompanyFacts(tx);
-  const groundless = await endGroundless(tx, companies);
+  const groundless = await endGroundless(tx);
   await inheritMatches(tx, runId);
   const [{ matched, replaced }] = await tx.$queryRaw<[{ matched: number; replaced: number }]>`
-      WITH RECURSIVE ${companyNames(companies)}, ${ASKED}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
+      WITH RECURSIVE ${COMPANY_NAMES}, ${ASKED}, ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
         SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 1 AS rows, 0 AS title_part, 0 AS erp_part FROM certain
         UNION ALL
         SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, rows, title_part, erp_part FROM certain_row
@@ -140,9 +138,10 @@ export async function matchTitles(
   const reopened = groundless + replaced;
   await writeBreaks(tx);
   await tx.$executeRaw`
+      WITH ${COMPANY_NAMES}
       UPDATE conciliation.match_run
       SET matched = ${matched}, reopened = ${reopened}, breaks_known = true, agreed = ${COUNTED_AGREED},
-          unmapped_companies = ${companies.unmapped.length}
+          unmapped_companies = (SELECT count(*) FROM unmapped)
       WHERE id = ${runId}`;
   return { runId, matched, reopened };
 }
@@ -164,9 +163,9 @@ const BOOKINGS_SEEN = Prisma.sql`
 const ENTERED_AGAIN = 'the payable is entered again';
 
 /** Ends a sum as a whole. What a line has asked for ends no match: the payable and the title are judged by the line. */
-async function endGroundless(tx: Transaction, companies: CompanyFacts): Promise<number> {
+async function endGroundless(tx: Transaction): Promise<number> {
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
-    WITH ${companyNames(companies)}, ${ASKED}, entered_again AS MATERIALIZED (
+    WITH ${COMPANY_NAMES}, ${ASKED}, entered_again AS MATERIALIZED (
       SELECT gone.erp_key FROM conciliation.erp_payable AS gone JOIN conciliation.erp_payable AS fresh
         ON ${isEnteredAgain(Prisma.sql`fresh`)} AND fresh.erp_key <> gone.erp_key
       WHERE (gone.closed_at IS NOT NULL AND gone.status = 'open' OR gone.status = 'cancelled')

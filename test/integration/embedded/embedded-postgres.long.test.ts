@@ -404,9 +404,7 @@ describe('lock files that keep the server from starting', () => {
   });
 });
 
-test('a folder of another major version is refused', async ({
-  dataDir,
-}) => {
+test('a folder of another major version is refused', async ({ dataDir }) => {
   const versionFile = join(dataDir, 'postgres', 'PG_VERSION');
   const version = await readFile(versionFile, 'utf8');
   await writeFile(versionFile, '16\n');

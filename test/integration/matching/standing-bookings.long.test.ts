@@ -1,7 +1,6 @@
 /** Bookings that the ERP has not reversed, on the payables of other titles and of titles that come back. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { readWaitingTitles } from '../../../src/features/bookings/feed.sql.ts';
 import {
   answerReceipts,
   takeReceipts,
@@ -411,11 +410,6 @@ test('a booking counts as posted once, whatever lines it has had, and not after 
   expect(await sum()).toMatchObject({ posted: 2, postedValue: `${value + 9999}` });
   await play({ pull: '', book: 'posted' });
   expect(await sum()).toMatchObject({ posted: 1, postedValue: '9999' });
-});
-
-test('a withdrawn title whose reversal is refused is no title that waits for its release', async () => {
-  await play(POSTED, { pull: '', book: 'refused', breaks: 'reversal_refused! m k1' });
-  expect(await readWaitingTitles(world.database, date)).toEqual([]);
 });
 
 test.each([

@@ -3,37 +3,17 @@ import { Type } from 'typebox';
 import type { Database } from '../../../base/database/database.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { DEFAULT_LIMIT, declareOperation } from '../../../console/api/api-request.ts';
-import { count, ledgerDate } from '../../../console/api/schema-parts.ts';
+import { count } from '../../../console/api/schema-parts.ts';
 import { STAFF } from '../../../console/shell/route-access.ts';
-import {
-  ConsumerLag,
-  FeedPage,
-  PayableToBlock,
-  position,
-  readConsumerLags,
-  readFeed,
-  readPayablesToBlock,
-  readWaitingTitles,
-  WaitingTitle,
-} from '../feed.sql.ts';
+import { FeedPage, PayableToBlock, position, readFeed, readPayablesToBlock } from '../feed.sql.ts';
 import { ReceiptBody, takeReceipts } from '../receipt-decisions.sql.ts';
-import { readWaitingDays, WaitingDays } from '../release.sql.ts';
-import { KeptReceipts, readKeptReceipts } from './booking-list.sql.ts';
 
 const MAX_LINES = 1_000;
 const MAX_RECEIPTS = 1_000;
 
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 }));
 
-const Status = Type.Object({
-  waiting: Type.Array(WaitingDays, {
-    description: 'Signed-off days that are not released completely.',
-  }),
-  consumers: Type.Array(ConsumerLag),
-  kept: KeptReceipts,
-});
-
-/** The booking feed and the receipts, for the keys of consumers, and what the page of bookings has beside its list. */
+/** The booking feed and the receipts, for the keys of consumers. */
 export const BOOKINGS_API = [
   declareOperation({
     path: '/bookings',
@@ -89,37 +69,6 @@ export const BOOKINGS_API = [
     run: async ({ database }, { after = '', limit = DEFAULT_LIMIT }) => ({
       payables: await readPayablesToBlock(database, { after, limit }),
     }),
-  }),
-  declareOperation({
-    path: '/waiting-titles',
-    scope: 'read',
-    tag: 'bookings',
-    operationId: 'listWaitingTitles',
-    summary: 'Titles of a date that wait for their release',
-    input: { date: ledgerDate },
-    answer: Type.Object({
-      titles: Type.Array(WaitingTitle, {
-        description: 'GET /api/breaks with the date has the reasons.',
-      }),
-    }),
-    run: async ({ database }, { date }) => ({ titles: await readWaitingTitles(database, date) }),
-  }),
-  declareOperation({
-    path: '/booking-status',
-    scope: 'read',
-    tag: 'bookings',
-    operationId: 'getBookingStatus',
-    summary: 'The consumers, and the receipts that do not fit',
-    input: {},
-    answer: Status,
-    run: async (parts, _, { principal }) => {
-      const { database } = parts;
-      return {
-        waiting: await readWaitingDays(database, parts),
-        consumers: await readConsumerLags(database.prisma),
-        kept: await readKeptReceipts(database, MAX_RECEIPTS, principal),
-      };
-    },
   }),
 ];
 

@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 import type { Database, Transaction } from '../../../base/database/database.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import {
-  count,
   date,
   dateOrNull,
   id,
@@ -13,15 +12,21 @@ import {
   words,
 } from '../../../console/api/schema-parts.ts';
 import type { ObstacleRules } from '../../../console/day-obstacle.ts';
-import { anyOf, asTabs, choice, dateField, type FilterOf } from '../../../console/list/filter.tsx';
+import {
+  anyOf,
+  asTabs,
+  choice,
+  dateField,
+  type FilterOf,
+  idField,
+} from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import type { Principal } from '../../../console/shell/guard.ts';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
-import { RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
-import { DOES_NOT_FIT, RECEIPT_QUESTIONS } from '../receipts.sql.ts';
+import { DOES_NOT_FIT } from '../receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */
@@ -43,6 +48,8 @@ export const LINE_FILTER = {
   from: dateField('bookings.from'),
   to: dateField('bookings.to'),
   kind: anyOf('bookings.kind', LINE_KINDS, (kind) => `bookings.kinds.${kind}`),
+  /** A line: all versions of its booking. */
+  line: idField('bookings.version'),
 };
 type LineFilter = FilterOf<typeof LINE_FILTER>;
 
@@ -77,9 +84,11 @@ const IS_OVERDUE = Prisma.sql`(line.state IN ('released', 'failed')
   AND batch.released_at < clock_timestamp() - make_interval(days => ${BOOKING_OVERDUE_DAYS}::int))`;
 
 /** All conditions but the state. */
-const inRange = ({ from, to, kind }: LineFilter) => Prisma.sql`
+const inRange = ({ from, to, kind, line }: LineFilter) => Prisma.sql`
   (${from}::date IS NULL OR line.date >= ${from}::date) AND (${to}::date IS NULL OR line.date <= ${to}::date)
-  AND (${kind}::text IS NULL OR line.kind = ${kind}::text)`;
+  AND (${kind}::text IS NULL OR line.kind = ${kind}::text)
+  AND (${line}::bigint = 0 OR (line.date, line.identity_hash, line.occurrence)
+    = (SELECT date, identity_hash, occurrence FROM conciliation.booking_line WHERE id = ${line}::bigint))`;
 
 const isInState = ({ state }: LineFilter) =>
   state === 'overdue' ? IS_OVERDUE : Prisma.sql`(${state} = 'all' OR line.state = ${state}::text)`;
@@ -130,80 +139,38 @@ export const readLineOf = (db: Transaction, titleId: bigint) =>
       ORDER BY line.id DESC LIMIT 1`,
   );
 
-/** Returns all versions of the booking that a line belongs to, in their order; empty: there is no such line. */
-export const readVersions = (db: Transaction, lineId: bigint) =>
-  readListed(
-    db,
-    Prisma.sql`
-      WHERE (line.date, line.identity_hash, line.occurrence)
-          = (SELECT date, identity_hash, occurrence FROM conciliation.booking_line WHERE id = ${lineId})
-      ORDER BY line.version`,
-  );
-
-const OUTCOMES = [
-  'accepted',
-  'unknown_key',
-  'other_content',
-  'other_document',
-  'after_refusal',
-  'other_consumer',
-  ...RECEIPT_ANSWERS,
-] as const;
-type Outcome = (typeof OUTCOMES)[number];
-
-const ListedReceipt = Type.Object({
-  id,
-  key: text,
-  date,
-  consumer: text,
-  status: words(['posted', 'failed']),
-  document: textOrNull,
-  reason: textOrNull,
-  failureKind: Type.Union([words(FAILURE_KINDS), Type.Null()]),
-  accountingDate: dateOrNull,
-  isFinal: Type.Boolean({ description: 'Failed, and the line is not offered again.' }),
-  receivedAt: instant,
-  outcome: Type.Unsafe<Outcome | null>({
-    type: ['string', 'null'],
-    enum: [...OUTCOMES, null],
-    description: 'Null: not compared yet.',
-  }),
-});
-export type ListedReceipt = Static<typeof ListedReceipt>;
-
-export const KeptReceipts = Type.Object({ count, receipts: Type.Array(ListedReceipt) });
-
-/** Returns receipts with the number of all of them. @param rest of the statement, from WHERE on */
-const readReceipts = ({ prisma }: Database, rest: Prisma.Sql) => prisma.$queryRaw<
-  (ListedReceipt & { readonly count: number })[]
->`
-  SELECT receipt.id::int AS id, ${keyOf('receipt')} AS key, receipt.date::text AS date, receipt.consumer, receipt.status,
-         receipt.document, receipt.reason, receipt.failure_kind AS "failureKind",
-         receipt.accounting_date::text AS "accountingDate", receipt.is_final AS "isFinal",
-         receipt.received_at AS "receivedAt", receipt.outcome, (count(*) OVER ())::int AS count
-  FROM conciliation.booking_receipt AS receipt ${rest}`;
+/** A receipt that does not fit. */
+export interface ListedReceipt {
+  readonly id: number;
+  readonly key: string;
+  readonly date: CivilDate;
+  readonly consumer: string;
+  readonly status: 'posted' | 'failed';
+  readonly document: string | null;
+  readonly reason: string | null;
+  /** Failed, and the line is not offered again. */
+  readonly isFinal: boolean;
+  readonly receivedAt: Date;
+  readonly outcome: 'unknown_key' | 'other_content' | 'other_document' | 'after_refusal';
+}
 
 /** Returns the newest receipts that wait for an answer, as this reader may see them, and their number. */
 export async function readKeptReceipts(
-  database: Database,
+  { prisma }: Database,
   limit: number,
   principal: Principal | null,
 ) {
-  const rest = Prisma.sql`WHERE ${DOES_NOT_FIT} ORDER BY receipt.id DESC LIMIT ${limit}::int`;
-  const rows = await readReceipts(database, rest);
-  const receipts = rows.map(({ count: _, ...receipt }) => maskErpTexts(receipt, principal));
-  return { count: rows[0]?.count ?? 0, receipts };
+  const rows = await prisma.$queryRaw<(ListedReceipt & { readonly count: number })[]>`
+    SELECT receipt.id::int AS id, ${keyOf('receipt')} AS key, receipt.date::text AS date, receipt.consumer,
+           receipt.status, receipt.document, receipt.reason, receipt.is_final AS "isFinal",
+           receipt.received_at AS "receivedAt", receipt.outcome, (count(*) OVER ())::int AS count
+    FROM conciliation.booking_receipt AS receipt
+    WHERE ${DOES_NOT_FIT} ORDER BY receipt.id DESC LIMIT ${limit}::int`;
+  return {
+    count: rows[0]?.count ?? 0,
+    receipts: rows.map((receipt) => maskErpTexts(receipt, principal)),
+  };
 }
-
-/** Returns the receipts for all versions of the booking that a line belongs to, in their order. */
-export const readReceiptsOf = (database: Database, lineId: bigint): Promise<ListedReceipt[]> =>
-  readReceipts(
-    database,
-    Prisma.sql`
-      WHERE (receipt.date, receipt.identity_hash, receipt.occurrence)
-          = (SELECT date, identity_hash, occurrence FROM conciliation.booking_line WHERE id = ${lineId})
-      ORDER BY receipt.id`,
-  );
 
 /** What the seals of a day released, and what its present seal still has to release. */
 export interface DayBookings {
@@ -212,9 +179,6 @@ export interface DayBookings {
   readonly posted: number;
   /** Failed or refused. */
   readonly failed: number;
-  /** Receipts that wait for an answer, and their original values. */
-  readonly receipts: number;
-  readonly receiptValue: string | null;
   /** Titles that had to wait at the newest release of the present seal. */
   readonly waiting: number;
   /** Why the present seal is not released completely; see `WaitingDays`. Absent: it is, or there is none. */
@@ -228,8 +192,7 @@ export async function readDayBookings(
 ): Promise<ReadonlyMap<CivilDate, DayBookings>> {
   const [rows, waitingDays] = await Promise.all([
     database.prisma.$queryRaw<DayBookings[]>`
-      SELECT wanted.date::text AS date, line.*, coalesce(question.receipts, 0) AS receipts,
-             question.value AS "receiptValue",
+      SELECT wanted.date::text AS date, line.*,
              coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
                        JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
                        WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting
@@ -237,8 +200,7 @@ export async function readDayBookings(
         SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
                (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed
         FROM conciliation.booking_line AS line WHERE line.date = wanted.date
-      ) AS line
-      LEFT JOIN (${RECEIPT_QUESTIONS}) AS question ON question.date::date = wanted.date`,
+      ) AS line`,
     readWaitingDays(database, rules),
   ]);
   const faults = new Map(

@@ -1,10 +1,14 @@
+import { Type } from 'typebox';
 import type { TextKey } from '../../../base/texts/texts.ts';
+import { ledgerDate, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
-import { parametersOf } from '../../../console/list/filter.tsx';
+import { parameterSchemas, parametersOf, readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
+import { REVIEW } from '../../../console/shell/route-access.ts';
 import {
   BREAK_FILTER,
   type BreakCount,
@@ -13,22 +17,50 @@ import {
   ListedBreak,
   listBreaks,
 } from '../break-list.sql.ts';
-import { MAX_BREAKS_TO_RESOLVE } from '../match-decisions.sql.ts';
+import { REOPENED } from '../breaks.sql.ts';
+import { BREAK_KINDS } from '../judgement.sql.ts';
+import { MAX_BREAKS_TO_RESOLVE, resolveBreaks } from '../match-decisions.sql.ts';
 import {
   arePayablesStale,
   type PayableState,
   readPayableState,
 } from '../payables/payable-state.sql.ts';
-import { DecisionCard, duesOf, REOPEN_BREAKS, RESOLVE_BREAKS } from './break-page.tsx';
+import { DECISION, DecisionCard, duesOf } from './decision-card.tsx';
 import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
 
-const breakHref = ({ kind, title, payable }: ListedBreak) =>
-  `/break?${new URLSearchParams({
-    kind,
-    ...(title !== null && { title: String(title.id) }),
-    ...(payable !== null && { payable: payable.erpKey }),
-  })}`;
+/** The rows of a kind in a list of breaks, as the person has seen them. The list of the date follows. */
+const LISTED = {
+  ...{ ...parameterSchemas(BREAK_FILTER), date: Type.Optional(ledgerDate) },
+  ...{ kind: words(BREAK_KINDS), digest: Type.String() },
+};
+const listedBreaks = (state: BreakFilter['state'], input: { readonly digest: string }) => ({
+  ...readFilter(BREAK_FILTER, input).filter,
+  ...{ state, seenDigest: input.digest },
+});
+
+const RESOLVE_BREAKS = declareAction({
+  path: '/breaks/resolve',
+  who: REVIEW,
+  input: { ...LISTED, ...DECISION },
+  deed: ({ database, fourEyes }, { code, reason, ...input }, by) =>
+    resolveBreaks(database, listedBreaks('open', input), { by, code, reason, fourEyes }),
+  next: ({ date = null }) => BREAKS.href({ date }),
+  notice: 'break_resolved',
+});
+
+/** Needs no second person: an open break releases nothing. */
+const REOPEN_BREAKS = declareAction({
+  path: '/breaks/reopen',
+  who: REVIEW,
+  input: { ...LISTED, reason },
+  deed: ({ database }, { reason, ...input }, by) =>
+    resolveBreaks(database, listedBreaks('resolved', input), { by, code: REOPENED, reason }),
+  next: ({ date = null }) => BREAKS.href({ date }),
+  notice: 'break_resolved',
+});
+
+export const BREAK_ACTIONS = [RESOLVE_BREAKS, REOPEN_BREAKS];
 
 /** A column with a value of one of the sides, which a break may lack. */
 const column = (
@@ -40,6 +72,13 @@ const column = (
 ): Column<ListedBreak> => ({ name, head, kind, value: (found) => value(found) ?? null, ...more });
 const FILE = { only: 'file' } as const;
 
+/** The list of one break. */
+const oneBreak = ({ kind, title, payable, decidedAt }: ListedBreak) =>
+  BREAKS.href({
+    ...{ kind, title: title?.id ?? 0, payable: payable?.erpKey ?? null },
+    state: decidedAt === null ? 'open' : 'resolved',
+  });
+
 const supplierOf = ({ title, payable }: ListedBreak) => title?.supplier ?? payable?.supplier;
 
 const COLUMNS: readonly Column<ListedBreak>[] = [
@@ -50,11 +89,7 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
     value: ({ kind }, { text }) => text(`matching.kinds.${kind}`),
     cell: (found, { text }) => (
       <>
-        {found.decidedAt === null ? (
-          <a href={breakHref(found)}>{text(`matching.kinds.${found.kind}`)}</a>
-        ) : (
-          text(`matching.kinds.${found.kind}`)
-        )}
+        <a href={oneBreak(found)}>{text(`matching.kinds.${found.kind}`)}</a>
         {found.isUrgent && [' ', <span class="tag is-withdrawn">{text('matching.urgent')}</span>]}
         {found.waits && [' ', <span class="tag is-changed">{text('matching.waits')}</span>]}
       </>
@@ -99,7 +134,13 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
     kind: 'text',
     value: ({ payable }, { text }) =>
       payable && (text.find(`matching.statuses.${payable.status}`) ?? payable.status),
-    only: 'file',
+  },
+  {
+    name: 'payee',
+    head: 'matching.payee',
+    kind: 'text',
+    value: ({ payable }, { text }) =>
+      payable?.payee == null ? null : text(`matching.payees.${payable.payee}`),
   },
 ];
 
@@ -165,9 +206,10 @@ export const BREAKS = declareList(ListedBreak, {
         <SnapshotAge state={state} isStale={isStale} />
         {form}
         {list.counts.length > 0 && <Counts filter={filter} list={list} />}
+        {filter.kind !== null && <Help kind={filter.kind} />}
         {table}
         <ResolveAll filter={filter} rows={rows} list={list} />
-        <Links />
+        <Links title={filter.title} />
       </>
     );
   },
@@ -213,12 +255,17 @@ function ResolveAll({ filter, rows, list }: ListProps & { readonly rows: number 
   );
 }
 
-function Links() {
+function Help({ kind }: Pick<BreakCount, 'kind'>) {
+  return <p>{usePage().text(`matching.help.${kind}`)}</p>;
+}
+
+/** @param props.title 0: all titles */
+function Links({ title }: Pick<BreakFilter, 'title'>) {
   const page = usePage();
   const { text } = page;
   return (
     <p>
-      <a href={PROPOSALS.href({})}>{text('lists.proposals.title')}</a>
+      <a href={PROPOSALS.href({ title })}>{text('lists.proposals.title')}</a>
       {' · '}
       <a href="/companies">{text('matching.companies')}</a>
       {SET_RULES.isOffered(page) && (

@@ -1,13 +1,13 @@
+import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { authorText, Card, type OwnSealProps } from '../../../console/shell/parts.tsx';
+import { authorText, Card, Fields } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
-import type { TitleMatch } from '../break-list.sql.ts';
+import type { BreakPayable, TitleMatch } from '../break-list.sql.ts';
 import { undoMatch } from '../match-decisions.sql.ts';
 import { MATCHING_ACTOR } from '../run-matching.sql.ts';
-import { PayableSide } from './break-page.tsx';
 import { BREAKS } from './breaks-page.tsx';
 
 /** The author of a match or of its end. */
@@ -28,8 +28,6 @@ export const UNDO_MATCH = declareAction({
 export function TitleMatches(props: {
   readonly date: CivilDate;
   readonly matches: readonly TitleMatch[];
-  /** What keeps this person from undoing the match; null: nothing. */
-  readonly ownSeal: OwnSealProps | null;
 }) {
   const context = usePage();
   const { text, formats } = context;
@@ -46,7 +44,7 @@ export function TitleMatches(props: {
       ) : (
         <div class="stack">
           {payables.map(({ payable }) => (
-            <PayableSide key={payable.erpKey} payable={payable} />
+            <MatchedPayable key={payable.erpKey} payable={payable} />
           ))}
           {present.otherTitles.length > 0 && (
             <p>
@@ -79,7 +77,6 @@ export function TitleMatches(props: {
             button={text('matching.undo')}
             look="primary"
             help={text('matching.undoHelp')}
-            ownSeal={props.ownSeal}
             isFolded
           />
         </div>
@@ -100,5 +97,28 @@ export function TitleMatches(props: {
         )}
       </ul>
     </Card>
+  );
+}
+
+function MatchedPayable({ payable }: { readonly payable: BreakPayable }) {
+  const { text, formats } = usePage();
+  const { payee, status, dueDate, openValue } = payable;
+  const row = (name: TextKey, value: string | null) =>
+    [text(name), value ?? '–', 'anywhere'] as const;
+  return (
+    <Fields
+      rows={[
+        row('matching.key', payable.erpKey),
+        row('matching.company', payable.company),
+        row('matching.document', payable.document),
+        row('matching.instalment', payable.instalment),
+        row('matching.order', payable.orderUid),
+        row('matching.dueDate', dueDate && formats.date(dueDate)),
+        row('matching.openValue', formats.amount(openValue)),
+        row('matching.supplier', payable.supplier),
+        row('matching.status', text.find(`matching.statuses.${status}`) ?? status),
+        ...(payee === null ? [] : [row('matching.payee', text(`matching.payees.${payee}`))]),
+      ]}
+    />
   );
 }

@@ -14,7 +14,7 @@ import {
   readProposals,
 } from '../proposals.sql.ts';
 import { SUM_ITEMS } from '../sums.sql.ts';
-import { DECISION, DecisionCard, duesOf } from './break-page.tsx';
+import { DECISION, DecisionCard, duesOf } from './decision-card.tsx';
 
 /** A title and its payables are one field of a form. */
 const PAIR = Type.String({ pattern: `^title=\\d{1,18}(&payable=[^&]+){1,${SUM_ITEMS}}$` });
@@ -26,7 +26,7 @@ const pairOf = ({ titleId, erpKeys }: Proposal) =>
 const MATCH = declareAction({
   path: '/break/match',
   who: REVIEW,
-  input: { code: DECISION.code, reason: DECISION.reason, pair: PAIR },
+  input: { ...DECISION, pair: PAIR },
   deed: ({ database, fourEyes }, { pair, code, reason }, by) => {
     const chosen = new URLSearchParams(pair);
     const titleId = BigInt(chosen.get('title') ?? '');

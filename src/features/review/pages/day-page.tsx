@@ -25,8 +25,8 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import type { PullOrigin, PullState } from '../../../core/ledger/states.ts';
+import { DayBookingsCard } from '../../bookings/pages/booking-cards.tsx';
 import { readDayBookings } from '../../bookings/pages/booking-list.sql.ts';
-import { DayBookingsCard } from '../../bookings/pages/booking-page.tsx';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
 import { arePayablesStale, hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { readDayChanges } from '../changed-titles.sql.ts';

@@ -11,8 +11,8 @@ import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, DayLink } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.tsx';
+import { Released } from '../../bookings/pages/booking-cards.tsx';
 import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-list.sql.ts';
-import { Released } from '../../bookings/pages/booking-page.tsx';
 import type { LedgerDay } from '../ledger-days.sql.ts';
 import {
   isKept,

@@ -1,10 +1,8 @@
-import type { FastifyRequest } from 'fastify';
 import { Fragment } from 'preact';
 import { toCivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { actorOf } from '../../../console/shell/guard.ts';
 import { isSensitive, maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
@@ -17,12 +15,11 @@ import {
 } from '../../../console/shell/parts.tsx';
 import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
 import { COLUMN_KINDS, TITLE_COLUMNS, type TitleColumn } from '../../../core/title/title.ts';
+import { TitleBooking } from '../../bookings/pages/booking-cards.tsx';
 import { readLineOf } from '../../bookings/pages/booking-list.sql.ts';
-import { TitleBooking } from '../../bookings/pages/booking-page.tsx';
 import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
 import { readTitleMatches } from '../../matching/break-list.sql.ts';
-import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/provider.ts';
@@ -56,11 +53,7 @@ export const TITLE = declarePage({
   },
 });
 
-async function readTitlePage(
-  { database, fourEyes }: ConsoleParts,
-  input: { readonly id: number },
-  request: FastifyRequest,
-) {
+async function readTitlePage({ database }: ConsoleParts, input: { readonly id: number }) {
   const { prisma } = database;
   const id = BigInt(input.id);
   const title = await readTitleDetail(database, id);
@@ -69,8 +62,6 @@ async function readTitlePage(
     title,
     /** Null: the ERP has given no payables. */
     matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
-    /** What keeps this person from undoing the match; null: nothing. */
-    ownSeal: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
     findings: await readTitleFindings(database, id),
     lines: await readLineOf(prisma, id),
   };
@@ -149,9 +140,7 @@ function TitlePageBody(
         )}
       </div>
       <TitleFindings findings={findings} />
-      {matches !== null && (
-        <TitleMatches date={title.acceptedDate} matches={matches} ownSeal={props.ownSeal} />
-      )}
+      {matches !== null && <TitleMatches date={title.acceptedDate} matches={matches} />}
       <TitleBooking lines={props.lines} />
       <Card title={text('title.history')}>
         <ol class="timeline">

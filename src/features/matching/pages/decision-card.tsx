@@ -1,0 +1,55 @@
+import type { TProperties } from 'typebox';
+import type { CivilDate } from '../../../base/values/business-day.ts';
+import { words } from '../../../console/api/schema-parts.ts';
+import { type Action, reason } from '../../../console/declare.tsx';
+import { Field } from '../../../console/shell/layout.tsx';
+import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import { Card, Options } from '../../../console/shell/parts.tsx';
+import { BREAK_CODES } from '../break-list.sql.ts';
+
+/** What a person states with a decision about breaks and matches. */
+export const DECISION = { code: words(BREAK_CODES), reason };
+
+/** The due dates of the title and of the payable, once where they are equal. Null: neither is stated. */
+export const duesOf = (
+  dues: readonly (CivilDate | null | undefined)[],
+  { formats }: Pick<PageContext, 'formats'>,
+): string | null =>
+  [...new Set(dues)].flatMap((due) => (due == null ? [] : formats.date(due))).join(' → ') || null;
+
+/** A decision about breaks, with its code and reason, for those who may make it. */
+export function DecisionCard<Input extends TProperties>(props: {
+  readonly title: string;
+  readonly help: string;
+  readonly action: Action<Input>;
+  readonly values: NonNullable<Parameters<Action<Input>['Form']>[0]['values']>;
+  readonly button: string;
+  /** Of the form, for fields outside of it. */
+  readonly id?: string;
+}) {
+  const { title, help, action, ...form } = props;
+  return !action.isOffered(usePage()) ? null : (
+    <Card title={title}>
+      <p class="quiet">{help}</p>
+      <action.Form {...form} look="primary">
+        <CodeField />
+      </action.Form>
+    </Card>
+  );
+}
+
+/** The code of a decision about breaks. */
+function CodeField() {
+  const { text } = usePage();
+  return (
+    <Field label={text('matching.code')}>
+      <select name="code">
+        <Options
+          values={BREAK_CODES}
+          chosen="corrected"
+          text={(code) => text(`matching.codes.${code}`)}
+        />
+      </select>
+    </Field>
+  );
+}
