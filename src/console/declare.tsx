@@ -16,7 +16,7 @@ import type { AddRoutes, ConsoleParts } from './shell/console-parts.ts';
 import { actorOf } from './shell/guard.ts';
 import { Field, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
-import { ActionForm, Disclosure, Submit } from './shell/parts.tsx';
+import { ActionForm, Disclosure, OwnSeal, type OwnSealProps, Submit } from './shell/parts.tsx';
 import { EVERYBODY, withAccess } from './shell/route-access.ts';
 import { faultSentence, type PageAnswer, sendPage, statusOf } from './shell/send-page.tsx';
 
@@ -245,6 +245,8 @@ interface FormProps<Input extends TProperties> {
   readonly isFolded?: boolean;
   /** Shown to a reader who may not use the action. Absent: nothing is. */
   readonly otherwise?: string;
+  /** What keeps this person from the action. */
+  readonly ownSeal?: OwnSealProps | null;
   readonly class?: string;
   /** Of the form, for fields outside of it. */
   readonly id?: string;
@@ -287,6 +289,7 @@ export function declareAction<Input extends TProperties, Result>(
     const page = usePage();
     const { button, look, help, otherwise } = props;
     if (!isOffered(page)) return otherwise === undefined ? null : <p class="quiet">{otherwise}</p>;
+    if (props.ownSeal) return <OwnSeal {...props.ownSeal} />;
     const [inPath] = splitInput(path, action.input);
     const values = Object.entries<Written | readonly string[]>(props.values ?? {}).flatMap(
       ([name, value]) => [value ?? []].flat().map((each) => [name, String(each)] as const),

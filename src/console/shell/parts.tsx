@@ -152,6 +152,26 @@ export function RevealForm(props: {
   );
 }
 
+/** The seal of a day that keeps a person from a decision about the day. */
+export interface OwnSealProps {
+  readonly date: CivilDate;
+  /** signed: the person signed the day off. administered: the person was an administrator then. */
+  readonly cause: 'signed' | 'administered';
+  /** The names of the users who may decide. */
+  readonly deciders: readonly string[];
+}
+
+/** Says in place of a form that another person has to decide. */
+export function OwnSeal({ date, cause, deciders }: OwnSealProps) {
+  const { text, formats } = usePage();
+  return (
+    <p class="error">
+      {text('faults.own_seal', { date: formats.date(date), cause })}{' '}
+      {text('frame.deciders', { count: deciders.length, names: deciders.join(', ') })}
+    </p>
+  );
+}
+
 /** One button for each decision. Enter in a field of the form decides nothing: it would press the first, disabled one. */
 export function DecisionButtons<Value extends string>(props: {
   readonly name: string;

@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { amountSum } from '../../base/database/expressions.sql.ts';
+import type { CivilDate } from '../../base/values/business-day.ts';
 import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import {
@@ -124,6 +125,8 @@ export interface BreakList {
   readonly total: number;
   /** Of all breaks of the filter, and their sides as they are. */
   readonly digest: string;
+  /** The accepted dates of all breaks of the filter. */
+  readonly dates: readonly CivilDate[];
   readonly breaks: ListedBreak[];
 }
 
@@ -211,6 +214,7 @@ export async function listBreaks(
       (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(value), 0)::text) FROM filtered) AS sum,
       (SELECT count(*)::float8 FROM chosen) AS total,
       (SELECT ${BREAKS_DIGEST} FROM chosen) AS digest,
+      ARRAY(SELECT DISTINCT accepted_date::text FROM chosen WHERE accepted_date IS NOT NULL) AS dates,
       (SELECT coalesce(jsonb_agg(${BREAK_JSON}
                 ORDER BY severity DESC, listed.place, listed.value DESC, title_id, listed.erp_key), '[]')
        FROM listed LEFT JOIN ${titlesOf(Prisma.sql`listed`)} AS title ON title.id = title_id

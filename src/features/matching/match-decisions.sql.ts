@@ -3,8 +3,9 @@ import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { OwnSealProps } from '../../console/shell/parts.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { requireOtherSigner } from '../review/own-seal.sql.ts';
+import { readOwnSeals, requireOtherSigner } from '../review/own-seal.sql.ts';
 import {
   type BreakCode,
   type BreakFilter,
@@ -174,6 +175,22 @@ export function undoMatch(
     });
     return match.titleId;
   });
+}
+
+/** Returns the first seal that keeps a person from undoing the present match of a title; null: none. */
+export async function readOwnSealOfMatch(
+  tx: Transaction,
+  titleId: bigint,
+  by: string,
+): Promise<OwnSealProps | null> {
+  const titles = await tx.$queryRaw<{ date: CivilDate }[]>`
+    SELECT DISTINCT accepted_date::text AS date
+    FROM conciliation.title_match AS match
+    JOIN conciliation.title_match AS whole ON whole.id = match.id OR whole.sum_id = match.sum_id
+    JOIN conciliation.title ON title.id = whole.title_id
+    WHERE match.title_id = ${titleId} AND match.ended_at IS NULL`;
+  const dates = titles.map(({ date }) => date);
+  return (await readOwnSeals(tx, dates, by, WAITS))[0] ?? null;
 }
 
 /**

@@ -1,7 +1,8 @@
-import type { Transaction } from '../../base/database/database.ts';
+import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/expressions.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import type { OwnSealProps } from '../../console/shell/parts.tsx';
 import { companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
@@ -38,19 +39,36 @@ export async function requireOtherSigner(
   // A sign-off locks the row as well, so it is committed, or sees this decision.
   await tx.$executeRaw`
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
-  const [own] = await tx.$queryRaw<[{ date: CivilDate; cause: 'signed' | 'administered' }?]>`
-    SELECT day.date::text AS date, CASE WHEN seal.signed_off_by = ${by} THEN 'signed' ELSE 'administered' END AS cause
+  const [own] = await readOwnSeals(tx, dates, by, concerns);
+  if (own === undefined) return;
+  const { date, cause } = own;
+  throw new InputError(
+    'you have signed the day off, or it was signed off before your role changed; another person has to decide',
+    { context: { fault: 'own_seal', date, cause } },
+  );
+}
+
+/** Returns the seals for which `requireOtherSigner` refuses the person, in the order of their dates. */
+export function readOwnSeals(
+  client: QueryClient,
+  dates: readonly (CivilDate | null)[],
+  by: string,
+  concerns: Prisma.Sql = Prisma.sql`true`,
+): Promise<OwnSealProps[]> {
+  return client.$queryRaw<OwnSealProps[]>`
+    SELECT day.date::text AS date, CASE WHEN seal.signed_off_by = ${by} THEN 'signed' ELSE 'administered' END AS cause,
+           ARRAY(SELECT name FROM conciliation.console_user AS other
+                 WHERE role = 'reviewer' AND disabled_at IS NULL AND name NOT IN (${by}, seal.signed_off_by)
+                   AND NOT ${wasAdministrator(Prisma.sql`other`)} ORDER BY name) AS deciders
     FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
     WHERE day.date = ANY(${dates}::text[]::date[])
       AND (seal.signed_off_by = ${by}
-           -- The present role is newer than the seal.
            OR EXISTS (SELECT FROM conciliation.console_user AS person
-                      WHERE person.name = ${by} AND person.decides_from >= seal.signed_off_at))
+                      WHERE person.name = ${by} AND ${wasAdministrator(Prisma.sql`person`)}))
       AND ${concerns}
-    ORDER BY day.date LIMIT 1`;
-  if (own === undefined) return;
-  throw new InputError(
-    'you have signed the day off, or it was signed off before your role changed; another person has to decide',
-    { context: { fault: 'own_seal', ...own } },
-  );
+    ORDER BY day.date`;
 }
+
+/** Of a user: whether the present role is newer than the row `seal`. */
+const wasAdministrator = (user: Prisma.Sql) =>
+  Prisma.sql`(${user}.decides_from >= seal.signed_off_at) IS TRUE`;

@@ -117,6 +117,10 @@ test('a day before bookings that is signed off again has the difference as a fil
   expect((await viewer.get('/booking-lines')).text).not.toContain('name="seal"');
   expect((await reviewer.post(path, { seal, reason: '' })).status).toBe(400);
   expect((await reviewer.post(path, { seal: '1', reason: 'x' })).status).toBe(400);
+  // Not offered to the person who signed the day off, and refused.
+  const ofSigner = (await signer.get('/booking-lines')).text;
+  expect(ofSigner).not.toContain('name="seal"');
+  expect(plain(ofSigner)).toContain('You signed');
   expectRefused(await signer.post(path, { seal, reason: 'voucher 12' }));
   expect((await reviewer.post(path, { seal, reason: 'voucher 12' })).status).toBe(303);
   expect(await fourEyesFault(world.database, before, 'rita')).toBe('own_decision');
@@ -144,6 +148,7 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
   ]) {
     expect((await send(wrong)).status).toBe(400);
   }
+  expect((await signer.get('/booking-lines')).text).not.toContain('name="receipts"');
   for (const answer of ['recorded', 'set_aside']) {
     expectRefused(await send({ receipts: one, answer }, signer));
   }

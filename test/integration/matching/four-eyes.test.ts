@@ -7,7 +7,12 @@ import {
   confirmAgent,
   confirmCompanies,
 } from '../../../src/features/matching/confirmations.sql.ts';
-import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
+import {
+  matchByPerson,
+  readOwnSealOfMatch,
+  undoMatch,
+} from '../../../src/features/matching/match-decisions.sql.ts';
+import { readOwnSeals } from '../../../src/features/review/own-seal.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, payablesOf, resolveListed } from '../../support/matching-world.ts';
@@ -158,15 +163,22 @@ test('the person who signed a day off does not end the urgent break that keeps i
   await matchByPerson(world.database, { titleId: await titleId(), erpKeys: ['k2'] }, rita);
 });
 
-test('the person who signed a day off does not undo a match that its bookings wait for', async () => {
+test('the person who signed a day off does not undo a match that its bookings wait for, and is not offered to', async () => {
   await pull('10');
   await load('10');
   await match(world.database);
   await load('10', 'paid');
   await sign('rita');
+  const { prisma } = world.database;
+  expect(await readOwnSealOfMatch(prisma, await titleId(), 'rita')).toMatchObject({
+    date,
+    cause: 'signed',
+  });
+  expect(await readOwnSealOfMatch(prisma, await titleId(), 'ana')).toBeNull();
   const id = await lastMatch();
   await expect(undoMatch(world.database, id, rita)).rejects.toMatchObject(refused('own_seal'));
   await undoMatch(world.database, id, ana);
+  expect(await readOwnSealOfMatch(prisma, await titleId(), 'rita')).toBeNull();
 });
 
 test('with SIGN_OFF_FOUR_EYES=off one person does both', async () => {
@@ -192,5 +204,9 @@ test('a person who was an administrator when a day was signed off does not end i
   await expect(resolve('paid_to_supplier', alex)).rejects.toMatchObject(
     refused('own_seal', 'administered'),
   );
+  await addUser(world.database, { name: 'bruna', role: 'reviewer', by: 'test' });
+  expect(await readOwnSeals(world.database.prisma, [date], 'alex')).toEqual([
+    { date, cause: 'administered', deciders: ['bruna'] },
+  ]);
   await resolve('paid_to_supplier', ana);
 });

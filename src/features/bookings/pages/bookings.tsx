@@ -1,15 +1,25 @@
 import { Type } from 'typebox';
 import type { TextKey } from '../../../base/texts/texts.ts';
+import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { authorText, Card, DayLink, DecisionButtons } from '../../../console/shell/parts.tsx';
+import {
+  authorText,
+  Card,
+  DayLink,
+  DecisionButtons,
+  OwnSeal,
+  type OwnSealProps,
+} from '../../../console/shell/parts.tsx';
 import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
 import { BREAKS } from '../../matching/pages/breaks-page.tsx';
+import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import { sendMoved } from '../../review/pages/changed-fields.tsx';
 import { type ConsumerLag, readConsumerLags } from '../feed.sql.ts';
 import { answerReceipts, RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
@@ -195,6 +205,8 @@ export const LINES = declareList(ListedLine, {
       readWaitingDays(parts.database, parts),
       readUnbookedChanges(prisma),
     ]);
+    const dates = [...questions, ...differences].map(({ date }) => date);
+    const own = parts.fourEyes ? await readOwnSeals(prisma, dates, actorOf(request)) : [];
     return ({ head, filter, table }) => (
       <>
         {head}
@@ -205,11 +217,11 @@ export const LINES = declareList(ListedLine, {
           <TableCard
             head="bookings.differences"
             help="bookings.differencesHelp"
-            columns={DIFFERENCE_COLUMNS}
+            columns={differenceColumns(own)}
             rows={differences}
           />
         )}
-        {kept.count > 0 && <Kept {...kept} questions={questions} />}
+        {kept.count > 0 && <Kept {...kept} questions={questions} own={own} />}
         {filter}
         {table}
         <States />
@@ -279,8 +291,11 @@ const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
   },
 ];
 
-/** The days whose difference a person has to post in the ERP. */
-const DIFFERENCE_COLUMNS: readonly Column<UnbookedChange>[] = [
+/**
+ * The days whose difference a person has to post in the ERP.
+ * @param own of the days that another person has to decide about
+ */
+const differenceColumns = (own: readonly OwnSealProps[]): readonly Column<UnbookedChange>[] => [
   { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'signed_off_at', head: 'bookings.signedOffAt', kind: 'instant' },
   {
@@ -299,6 +314,7 @@ const DIFFERENCE_COLUMNS: readonly Column<UnbookedChange>[] = [
         <CONFIRM_DIFFERENCE.Form
           values={{ date, seal: signOffId }}
           button={text('bookings.confirmDifference')}
+          ownSeal={own.find((seal) => seal.date === date) ?? null}
         />
       </>
     ),
@@ -311,9 +327,15 @@ function Kept(props: {
   readonly count: number;
   readonly receipts: readonly ListedReceipt[];
   readonly questions: readonly ReceiptQuestions[];
+  /** Of the days that another person has to decide about. */
+  readonly own: readonly OwnSealProps[];
 }) {
-  const { count, receipts, questions } = props;
-  const { text, formats } = usePage();
+  const { count, receipts, own } = props;
+  const page = usePage();
+  const { text, formats } = page;
+  const isOpen = ({ date }: { readonly date: CivilDate }) =>
+    !own.some((seal) => seal.date === date);
+  const questions = props.questions.filter(isOpen);
   return (
     <Card title={text('bookings.kept')}>
       <p>{text('bookings.keptHelp')}</p>
@@ -326,6 +348,10 @@ function Kept(props: {
           })}
         </p>
       )}
+      {ANSWER_RECEIPTS.isOffered(page) &&
+        own
+          .filter((seal) => props.questions.some(({ date }) => seal.date === date))
+          .map((seal) => <OwnSeal key={seal.date} {...seal} />)}
       {questions.length > 0 && (
         <ANSWER_RECEIPTS.Form
           values={{}}
@@ -347,7 +373,7 @@ function Kept(props: {
                   })}
                 </option>
               ))}
-              {receipts.map(({ id, date, key, document, reason }) => (
+              {receipts.filter(isOpen).map(({ id, date, key, document, reason }) => (
                 <option key={id} value={`${date}/${id}/${id}/1`}>
                   {key} {document ?? reason}
                 </option>

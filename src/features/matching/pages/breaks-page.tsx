@@ -5,10 +5,12 @@ import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { parameterSchemas, parametersOf, readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
+import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Card } from '../../../console/shell/parts.tsx';
+import { Card, OwnSeal, type OwnSealProps } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
+import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import {
   BREAK_FILTER,
   type BreakCount,
@@ -19,7 +21,7 @@ import {
 } from '../break-list.sql.ts';
 import { REOPENED } from '../breaks.sql.ts';
 import { BREAK_KINDS } from '../judgement.sql.ts';
-import { MAX_BREAKS_TO_RESOLVE, resolveBreaks } from '../match-decisions.sql.ts';
+import { MAX_BREAKS_TO_RESOLVE, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
 import {
   arePayablesStale,
   type PayableState,
@@ -196,8 +198,9 @@ export const BREAKS = declareList(ListedBreak, {
     operationId: 'listBreaks',
     summary: 'The breaks between titles and payables, as the newest run of the matching found them',
   },
-  layout: async (parts, filter) => {
+  layout: async (parts, filter, request) => {
     const { prisma } = parts.database;
+    const ownSeal = await readOwnSealOfBreaks(parts, filter, actorOf(request));
     const state = await readPayableState(prisma);
     const isStale = state !== null && (await arePayablesStale(prisma, payablesMaxAge(parts)));
     return ({ head, filter: form, table, total: { rows, list } }) => (
@@ -208,12 +211,23 @@ export const BREAKS = declareList(ListedBreak, {
         {list.counts.length > 0 && <Counts filter={filter} list={list} />}
         {filter.kind !== null && <Help kind={filter.kind} />}
         {table}
-        <ResolveAll filter={filter} rows={rows} list={list} />
+        <ResolveAll filter={filter} rows={rows} list={list} ownSeal={ownSeal} />
         <Links title={filter.title} />
       </>
     );
   },
 });
+
+/** What keeps a person from resolving the open breaks of a kind; null: nothing. */
+async function readOwnSealOfBreaks(
+  { database, fourEyes }: Pick<ConsoleParts, 'database' | 'fourEyes'>,
+  filter: BreakFilter,
+  by: string,
+): Promise<OwnSealProps | null> {
+  if (!fourEyes || filter.kind === null || filter.state === 'resolved') return null;
+  const { dates } = await listBreaks(database.prisma, { ...filter, offset: 0, limit: 0 });
+  return (await readOwnSeals(database.prisma, dates, by, WAITS))[0] ?? null;
+}
 
 interface ListProps {
   readonly filter: BreakFilter;
@@ -230,12 +244,16 @@ function Counts({ filter, list }: ListProps) {
 }
 
 /** Resolves all breaks of a kind that the filter selects, or opens them again, as the person sees them. */
-function ResolveAll({ filter, rows, list }: ListProps & { readonly rows: number }) {
+function ResolveAll(
+  props: ListProps & { readonly rows: number; readonly ownSeal: OwnSealProps | null },
+) {
+  const { filter, rows, list, ownSeal } = props;
   const page = usePage();
   const { text, formats } = page;
   const { state, kind } = filter;
   const isPossible = rows > 0 && rows <= MAX_BREAKS_TO_RESOLVE;
   if (kind === null || !isPossible || !RESOLVE_BREAKS.isOffered(page)) return null;
+  if (ownSeal !== null) return <OwnSeal {...ownSeal} />;
   const count = formats.count(rows);
   const value = formats.amount(list.counts.find((counted) => counted.kind === kind)?.value ?? '0');
   const values = { ...filter, digest: list.digest };

@@ -3,7 +3,7 @@ import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { authorText, Card, Fields } from '../../../console/shell/parts.tsx';
+import { authorText, Card, Fields, type OwnSealProps } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import type { BreakPayable, TitleMatch } from '../break-list.sql.ts';
 import { undoMatch } from '../match-decisions.sql.ts';
@@ -28,6 +28,8 @@ export const UNDO_MATCH = declareAction({
 export function TitleMatches(props: {
   readonly date: CivilDate;
   readonly matches: readonly TitleMatch[];
+  /** What keeps this person from undoing the match; null: nothing. */
+  readonly ownSeal: OwnSealProps | null;
 }) {
   const context = usePage();
   const { text, formats } = context;
@@ -77,6 +79,7 @@ export function TitleMatches(props: {
             button={text('matching.undo')}
             look="primary"
             help={text('matching.undoHelp')}
+            ownSeal={props.ownSeal}
             isFolded
           />
         </div>

@@ -1,8 +1,10 @@
+import type { FastifyRequest } from 'fastify';
 import { Fragment } from 'preact';
 import { toCivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
+import { actorOf } from '../../../console/shell/guard.ts';
 import { isSensitive, maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
@@ -20,6 +22,7 @@ import { readLineOf } from '../../bookings/pages/booking-list.sql.ts';
 import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
 import { readTitleMatches } from '../../matching/break-list.sql.ts';
+import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/provider.ts';
@@ -53,7 +56,11 @@ export const TITLE = declarePage({
   },
 });
 
-async function readTitlePage({ database }: ConsoleParts, input: { readonly id: number }) {
+async function readTitlePage(
+  { database, fourEyes }: ConsoleParts,
+  input: { readonly id: number },
+  request: FastifyRequest,
+) {
   const { prisma } = database;
   const id = BigInt(input.id);
   const title = await readTitleDetail(database, id);
@@ -62,6 +69,8 @@ async function readTitlePage({ database }: ConsoleParts, input: { readonly id: n
     title,
     /** Null: the ERP has given no payables. */
     matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
+    /** What keeps this person from undoing the match; null: nothing. */
+    ownSeal: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
     findings: await readTitleFindings(database, id),
     lines: await readLineOf(prisma, id),
   };
@@ -140,7 +149,9 @@ function TitlePageBody(
         )}
       </div>
       <TitleFindings findings={findings} />
-      {matches !== null && <TitleMatches date={title.acceptedDate} matches={matches} />}
+      {matches !== null && (
+        <TitleMatches date={title.acceptedDate} matches={matches} ownSeal={props.ownSeal} />
+      )}
       <TitleBooking lines={props.lines} />
       <Card title={text('title.history')}>
         <ol class="timeline">
