@@ -192,7 +192,10 @@ test('a sign-off says what went to the ERP and what waits, and who decides about
   const id = await currentTitleId(database, 'paid');
   const path = `/breaks?kind=paid_to_supplier&title=${id}&payable=p1`;
   expect((await viewer.get(path)).text).not.toContain('action="/breaks/resolve"');
-  const digest = hiddenIn((await signer.get(path)).text, 'digest');
+  const own = (await signer.get(path)).text;
+  expect(plain(own)).toContain('You signed');
+  expect(own).not.toContain('action="/breaks/resolve"');
+  const digest = hiddenIn((await reviewer.get(path)).text, 'digest');
   const seen = { kind: 'paid_to_supplier', title: String(id), payable: 'p1', digest };
   const decision = { code: 'agreed', reason: 'paid back' };
   expectRefused(await signer.post('/breaks/resolve', { ...seen, ...decision }));
