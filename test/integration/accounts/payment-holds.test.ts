@@ -77,9 +77,8 @@ test('a return to a replaced account holds later titles, and none that named the
   expect(await findAlterations(world.database, day(0))).toEqual([]);
   // No account is accepted any more, so that the open one is no other account than the party had.
   await decide(id, 'refused');
-  await readFeed();
   await pull(day(3), 'd 111');
-  expect(await readFeed()).toBe('d inserted held');
+  expect(await readFeed()).toMatch(/, d inserted held$/);
 });
 
 test('the commit that brings a changed account holds its titles; one person confirms, another signs', async () => {

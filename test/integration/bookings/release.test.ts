@@ -400,19 +400,19 @@ test('each receipt has an answer of its own, and an older one does not replace a
   const key = line.key.replace(/1$/, '2');
   await take(
     receiptOf({ key, contentHash: line.contentHash }),
-    receiptOf({ key, contentHash: '0'.repeat(32) }),
+    receiptOf({ key, contentHash: '0'.repeat(32) }, { document: 'newer' }),
     receiptOf({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT }),
   );
-  const [older, reversal, other] = await world.database.prisma.bookingReceipt.findMany({
-    where: { date },
-    orderBy: { id: 'asc' },
-  });
+  const rows = { where: { date }, orderBy: { id: 'asc' } } as const;
+  const [older, reversal, other] = await world.database.prisma.bookingReceipt.findMany(rows);
   const only = (row: typeof older) => ({ first: Number(row?.id), last: Number(row?.id), count: 1 });
   await answer('recorded', only(reversal));
   await answer('set_aside', only(other));
   expect(await brief()).toEqual(['book a 1 1', 'reverse null 1 2']);
   await answer('recorded', only(older));
   expect(await brief(2)).toEqual(['book a 1 3']);
+  const where = { date, version: 2, document: 'newer' };
+  expect(await world.database.prisma.bookingLine.count({ where })).toBe(1);
   const entries = await world.database.prisma.auditEntry.findMany({
     where: { action: 'bookings.receipts', date: new Date(date) },
     orderBy: { id: 'asc' },

@@ -85,8 +85,8 @@ test('a title is matched with the payables of its order that add up to its value
   const { sum } = await readErpStages(world.database, { from: DAY, to: DAY });
   expect(sum).toMatchObject({ titles: 1, agreed: 1 });
   // One payable is paid, which ends nothing. One changes, and the whole sum ends.
-  await play(world, [{ load: 'k1 60.5 order=a paid', matches: 'a=k1 sum, a=k2 sum, a=k3 sum' }]);
-  await play(world, [{ load: 'k2 51 order=a' }]);
+  const paid = { load: 'k1 60.5 order=a paid', matches: 'a=k1 sum, a=k2 sum, a=k3 sum' };
+  await play(world, [paid, { load: 'k2 51 order=a' }]);
   expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 1 });
   await play(world, [{ matches: '' }]);
 });
