@@ -202,7 +202,14 @@ Example: conciliation bookings consumer erp --database-role erp_user`,
       buyers: buyers?.split(',').flatMap((buyer) => buyer.trim() || []) ?? before?.buyers ?? [],
     };
     await setConsumer(database, settings, by);
-    return { document: settings, text: `the consumer ${name} is set` };
+    const stated = (
+      one: Omit<typeof settings, 'apiKeyId'> & { apiKeyId: number | bigint | null },
+    ) =>
+      `database role ${one.databaseRole ?? 'none'}, key ${one.apiKeyId ?? 'none'}, ${one.buyers.length} buyer(s)`;
+    return {
+      document: { ...settings, before },
+      text: `the consumer ${name} has ${stated(settings)}; before: ${before === null ? 'it is new' : stated(before)}`,
+    };
   },
 });
 

@@ -3,6 +3,7 @@ import type { Database } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import { InputError } from '../../base/runtime/errors.ts';
 import { parseCnpj } from '../../base/values/tax-id.ts';
+import { requireErpRole } from './feed.sql.ts';
 
 /** A system that posts lines. `booking_consumer` describes the fields. */
 export interface Consumer {
@@ -16,8 +17,8 @@ const NAME = /^[a-z][a-z0-9_-]{0,62}$/;
 
 /**
  * Names a consumer, or changes it. Lines that exist keep their consumer, and so do the later lines of their bookings.
- * @throws InputError for an invalid name, a buyer that is no CNPJ, a key that does not exist, or a role, key or buyer
- *   of another consumer
+ * @throws InputError for an invalid name, a buyer that is no CNPJ, a key that does not exist, a role that is no member
+ *   of conciliation_erp, or a role, key or buyer of another consumer
  */
 export function setConsumer(database: Database, consumer: Consumer, by: string): Promise<void> {
   const { name, databaseRole } = consumer;
@@ -32,6 +33,7 @@ export function setConsumer(database: Database, consumer: Consumer, by: string):
     if (apiKeyId !== null && (await tx.apiKey.count({ where: { id: apiKeyId } })) === 0) {
       throw new InputError(`key: there is no key ${apiKeyId}`);
     }
+    if (databaseRole !== null) await requireErpRole(tx, databaseRole);
     // Otherwise two commands could give one buyer to two consumers.
     await takeLock(tx, 'closing');
     const other = await tx.bookingConsumer.findFirst({

@@ -111,6 +111,20 @@ export const keyOf = (table: 'line' | 'receipt', version = 'version') =>
     `to_char(${table}.date, 'YYYY-MM-DD') || ':' || replace(${table}.identity_hash::text, '-', '') || ':' || ${table}.occurrence || ':' || ${table}.${version}`,
   );
 
+/** Refuses a role that sees no line of the feed. */
+export async function requireErpRole(tx: QueryClient, role: string): Promise<void> {
+  const [found] = await tx.$queryRaw<[{ isMember: boolean | null }?]>`
+    SELECT pg_has_role(oid, to_regrole('conciliation_erp')::oid, 'USAGE') AS "isMember"
+    FROM pg_roles WHERE rolname = ${role}`;
+  if (found?.isMember === true) return;
+  const [got, step] = found
+    ? ['another role', `GRANT conciliation_erp TO ${role}`]
+    : ['no role of this server', `CREATE ROLE ${role} LOGIN PASSWORD '…' IN ROLE conciliation_erp`];
+  throw new InputError(
+    `database-role: expected a member of conciliation_erp, got ${got}; after "conciliation migrate --roles", run "${step}"`,
+  );
+}
+
 /**
  * Returns the lines of a consumer after a position, and records the position as processed.
  * @param page.after the greatest `seq` that the consumer has processed; 0 at first

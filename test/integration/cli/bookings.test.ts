@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { signDay } from '../../support/days.ts';
+import { worldWithUsers } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const world = forFile(openPullWorld);
+const world = worldWithUsers();
 const folder = forFile(openFolder);
 
 const run = (...args: string[]) =>
@@ -17,8 +18,16 @@ const run = (...args: string[]) =>
 
 test('a consumer is named with its database user and its buyers', async () => {
   const buyers = '191, 11.444.777/0001-61,11444777000161';
-  const named = await run('consumer', 'north', '--database-role', 'erp_north', '--buyers', buyers);
+  const [role, other] = [world.users.nameOf('erp'), world.users.nameOf('finance')];
+  const named = await run('consumer', 'north', '--database-role', role, '--buyers', buyers);
   expect(named.exit).toBe(0);
+  for (const [blind, step] of [
+    [other, `"GRANT conciliation_erp TO ${other}"`],
+    ['nobody_here', '"CREATE ROLE nobody_here'],
+  ] as const) {
+    const { exit, stderr } = await run('consumer', 'north', '--database-role', blind);
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(step)]);
+  }
   const refused = await run('consumer', 'south', '--buyers', '90021382000122,filial-3');
   expect([refused.exit, refused.stderr]).toEqual([
     2,
@@ -27,11 +36,14 @@ test('a consumer is named with its database user and its buyers', async () => {
   const stored = () =>
     world.database.prisma.bookingConsumer.findUnique({ where: { name: 'north' } });
   const both = ['00000000000191', '11444777000161'];
-  expect(await stored()).toMatchObject({ databaseRole: 'erp_north', buyers: both });
+  expect(await stored()).toMatchObject({ databaseRole: role, buyers: both });
   // A missing option leaves its setting.
   await run('consumer', 'north', '--buyers', '191');
-  expect(await stored()).toMatchObject({ databaseRole: 'erp_north', buyers: both.slice(0, 1) });
-  await run('consumer', 'north', '--database-role', '');
+  expect(await stored()).toMatchObject({ databaseRole: role, buyers: both.slice(0, 1) });
+  const ended = await run('consumer', 'north', '--database-role', '');
+  expect(ended.stdout).toMatch(
+    `role none, key none, 1 buyer(s); before: database role ${role}, key`,
+  );
   expect(await stored()).toMatchObject({ databaseRole: null, buyers: both.slice(0, 1) });
 });
 
