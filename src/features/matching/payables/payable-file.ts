@@ -29,6 +29,9 @@ const DATE =
 const DATE_EXPECTATION =
   'expected a calendar date such as 31/03/2026, 31-03-2026, 2026-03-31 or 20260331, with four digits of the year and no time but 00:00:00';
 
+/** What ERPs write where there is no date. Blanks around it are gone. */
+const NO_DATE = /^(?:0{8}|0{4}-00-00|00([/.-])00\1(?:00|0000)|([/.-]) *\2)$/;
+
 const STATUS_WORDS = new Map([
   ['aberto', 'open'],
   ['pago', 'paid'],
@@ -78,7 +81,10 @@ function plainPayable(cells: Readonly<Partial<Record<Field, string>>>, faults: F
     if (plain[field] === '') faults.push({ field, expected: `${expected}; ${formOf(text)}` });
   };
   for (const field of AMOUNT_FIELDS) replace(field, plainAmount, AMOUNT_EXPECTATION);
-  for (const field of DATE_FIELDS) replace(field, plainDate, DATE_EXPECTATION);
+  for (const field of DATE_FIELDS) {
+    if (NO_DATE.test(plain[field] ?? '')) plain[field] = '';
+    else replace(field, plainDate, DATE_EXPECTATION);
+  }
   if (plain.status !== undefined) {
     plain.status = STATUS_WORDS.get(plain.status.toLowerCase()) ?? plain.status;
   }
