@@ -142,6 +142,7 @@ it.each([
   ['no amount', '1;F1;2026-03-31;;open', 'openValue', /^missing/],
   ['a date that is none', '1;F1;30/02/2026;1;open', 'dueDate', /calendar date/],
   ['another status', '1;F1;2026-03-31;1;late', 'status', /open, paid, cancelled/],
+  ['a rounded key', '1,2345E+12;F1;2026-03-31;1;open', 'erpKey', /spreadsheet.*format text/],
   ['no key', ';F1;2026-03-31;1;open', 'erpKey', /missing/],
   ['no supplier', '1;;2026-03-31;1;open', 'supplierExternalId', /supplierTaxId/],
   ['too few cells', '1;F1;2026-03-31;1', '(row)', /expected 5 cells, got 4/],

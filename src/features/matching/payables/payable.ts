@@ -23,6 +23,14 @@ const CURRENCY = /^[A-Z]{3}$/;
 const SUPPLIER_EXPECTATION = 'missing; expected supplierExternalId, supplierTaxId or both';
 
 const anyText: Read = (text) => text.trim();
+/** A spreadsheet has made a number of a long key, and its last digits are lost. */
+const ROUNDED_NUMBER = /^\d(?:[.,]\d+)?E\+\d+$/i;
+const key: Read = (text, refuse) =>
+  ROUNDED_NUMBER.test(text.trim())
+    ? refuse(
+        'expected the key as the ERP writes it, got a number that a spreadsheet has rounded; give the column the format text, and export again',
+      )
+    : text.trim();
 const date: Read = (text, refuse) =>
   parseCivilDate(text) ?? refuse('expected a calendar date as YYYY-MM-DD');
 /** An exact decimal in plain notation. */
@@ -46,7 +54,7 @@ const oneOf =
 
 /** The fields of a payable in the order of the documents: how a text is read, and what the field says. */
 const FIELDS = {
-  erpKey: [anyText, "The ERP's key, unique over all companies. Required."],
+  erpKey: [key, "The ERP's key, unique over all companies. Required."],
   company: [anyText, 'The company or branch that owes.'],
   supplierExternalId: [anyText, "The supplier's code in the ERP. Required without supplierTaxId."],
   supplierTaxId: [taxId, 'CPF or CNPJ of the supplier. Required without supplierExternalId.'],
