@@ -29,15 +29,19 @@ import {
 } from './command.ts';
 
 /** The first part waits for the server of the database, and the second for the others. */
-const [DATABASE_MS, OTHERS_MS] = [4_000, 3_000];
+const [DATABASE_MS, OTHERS_MS] = [6_000, 3_000];
+/** A server that the program starts itself: at first its files are made. */
+const EMBEDDED_MS = 120_000;
 const LEAST_FREE_BYTES = 1024 ** 3;
 
 /** The next step after a fault of each check. */
 const NEXT_STEPS = {
-  database: (error: unknown) =>
-    error instanceof ConfigError
-      ? 'correct what the fault names'
-      : 'start the server, or correct DATABASE_URL',
+  database: (error: unknown, { databaseUrl }: Config) => {
+    if (error instanceof ConfigError) return 'correct what the fault names';
+    return databaseUrl === null
+      ? 'see postgres.log in DATA_DIR, then run "conciliation doctor" again'
+      : 'start the server, or correct DATABASE_URL';
+  },
   rights: () =>
     'as the owner of the schema, run "conciliation migrate --roles"; then GRANT conciliation_worker TO the user of DATABASE_URL',
   clock: () => 'let NTP set the clocks of this machine and of the database',
@@ -54,7 +58,8 @@ const doctor = command({
   does: 'check what the service needs, in ten seconds',
   help: `Checks the configuration, the database with its schema and rights, the clock, the platform with one request of
 which the titles are not read, the queue, and the disk of an embedded database. Nothing is pulled. A wrong
-configuration ends with status 2 and names each variable.
+configuration ends with status 2 and names each variable. An embedded database that is made or repaired may take
+two minutes.
 
 Exit status: 0 all are in order, 1 a check failed, 2 wrong usage or configuration.
 
@@ -62,11 +67,12 @@ Example: conciliation doctor`,
   needs: { platform: true },
   async run(run) {
     const { config, logger } = run;
-    const platform = check('platform', DATABASE_MS + OTHERS_MS, (signal) =>
+    const platform = check(config, 'platform', DATABASE_MS + OTHERS_MS, (signal) =>
       askPlatform(run, signal),
     );
     const opening = openStaging(config, logger);
-    const database = await check('database', DATABASE_MS, async () =>
+    const limitMs = config.databaseUrl === null ? EMBEDDED_MS : DATABASE_MS;
+    const database = await check(config, 'database', limitMs, async () =>
       readVersion((await opening).database),
     );
     const checks = [database];
@@ -75,12 +81,12 @@ Example: conciliation doctor`,
       const { redisUrl, dataDir } = config;
       const { databaseUrl } = staging;
       const others = [
-        check('rights', OTHERS_MS, () => findRights(staging.database)),
-        check('clock', OTHERS_MS, () => compareClocks(staging.database)),
-        check('queue', OTHERS_MS, () => askQueue({ redisUrl, databaseUrl, logger })),
+        check(config, 'rights', OTHERS_MS, () => findRights(staging.database)),
+        check(config, 'clock', OTHERS_MS, () => compareClocks(staging.database)),
+        check(config, 'queue', OTHERS_MS, () => askQueue({ redisUrl, databaseUrl, logger })),
       ];
       if (config.databaseUrl === null) {
-        others.push(check('disk', OTHERS_MS, () => findSpace(dataDir)));
+        others.push(check(config, 'disk', OTHERS_MS, () => findSpace(dataDir)));
       }
       checks.push(...(await Promise.all(others)));
     }
@@ -102,6 +108,7 @@ Example: conciliation doctor`,
 
 /** @param find returns what it found, and throws what is wrong; its signal aborts when the time is over */
 async function check(
+  config: Config,
   name: keyof typeof NEXT_STEPS,
   timeoutMs: number,
   find: (signal: AbortSignal) => Promise<string>,
@@ -111,7 +118,7 @@ async function check(
     return { name, ok: true, found: await within(timeoutMs, find(stop.signal)), nextStep: null };
   } catch (error) {
     stop.abort();
-    return { name, ok: false, found: faultOf(error), nextStep: NEXT_STEPS[name](error) };
+    return { name, ok: false, found: faultOf(error), nextStep: NEXT_STEPS[name](error, config) };
   }
 }
 
