@@ -1,6 +1,7 @@
 /** What a command is: its name and words, from which come parser, help and docs/commands.md, and its run to the exit status. */
 import { setMaxListeners } from 'node:events';
 import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type OpenStaging, openStaging } from '../app/parts.ts';
 import {
@@ -241,9 +242,12 @@ export async function runCommand(
 
 /** Opens the staging database for `work`, and closes it afterwards. */
 export async function withStaging<T>(
-  { config, logger }: Pick<CommandRun, 'config' | 'logger'>,
+  { config, logger, progress }: Pick<CommandRun, 'config' | 'logger' | 'progress'>,
   work: (staging: OpenStaging) => Promise<T>,
 ): Promise<T> {
+  if (config.databaseUrl === null) {
+    progress.say(`DATABASE_URL is not set: the database is in ${resolve(config.dataDir)}`);
+  }
   const staging = await openStaging(config, logger);
   try {
     return await work(staging);
