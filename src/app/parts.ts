@@ -1,7 +1,7 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import { type Config, packageVersion } from '../base/config/config.ts';
 import { type Database, openDatabase, readClock } from '../base/database/database.ts';
-import { migrate, pendingMigrations } from '../base/database/migrate.ts';
+import { compareMigrations, migrate } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
@@ -16,6 +16,8 @@ import type { PullParts } from '../core/work/run-pull.ts';
 export interface OpenStaging {
   readonly database: Database;
   readonly databaseUrl: string;
+  /** The names of migrations that only a newer version of the program has. */
+  readonly newer: readonly string[];
   close(): Promise<void>;
 }
 
@@ -40,7 +42,8 @@ export async function openStaging(
     // Other commands than `migrate` change no database that DATABASE_URL names.
     const isOwn = isService || embedded !== null;
     if (isOwn) await migrate({ databaseUrl, logger });
-    const pending = isOwn ? [] : await pendingMigrations(databaseUrl);
+    const { newer, pending } = await compareMigrations(databaseUrl);
+    if (newer.length > 0) logger.warn({ newer }, 'the database has migrations of a newer version');
     if (pending.length > 0) {
       throw new ConfigError([
         `DATABASE_URL: the database lacks ${pending.length} migration(s); run "conciliation migrate" first`,
@@ -57,6 +60,7 @@ export async function openStaging(
     return {
       database,
       databaseUrl,
+      newer,
       async close() {
         await database.close();
         await embedded?.close();

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { openPlatform, openStaging, openToken } from '../app/parts.ts';
+import { type OpenStaging, openPlatform, openStaging, openToken } from '../app/parts.ts';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { Config } from '../base/config/config.ts';
 import { type Database, requireSameClock, type Transaction } from '../base/database/database.ts';
@@ -22,6 +22,7 @@ import {
   command,
   EXIT,
   flag,
+  newerSchema,
   renderTable,
   required,
   stagingCommand,
@@ -73,7 +74,7 @@ Example: conciliation doctor`,
     const opening = openStaging(config, logger);
     const limitMs = config.databaseUrl === null ? EMBEDDED_MS : DATABASE_MS;
     const database = await check(config, 'database', limitMs, async () =>
-      readVersion((await opening).database),
+      readVersion(await opening),
     );
     const checks = [database];
     if (database.ok) {
@@ -129,12 +130,13 @@ function faultOf(error: unknown): string {
   return isKnown ? error.message : JSON.stringify(describeError(error));
 }
 
-async function readVersion(database: Database): Promise<string> {
+async function readVersion({ database, newer }: OpenStaging): Promise<string> {
   const [{ version }] = await database.prisma.$queryRaw<[{ version: string }]>`
     SELECT current_setting('server_version') AS version`;
   const fault = await databaseCheck(database).run();
   if (fault !== null) throw new ConfigError([`DATABASE_URL: the database ${fault}`]);
-  return `PostgreSQL ${version}, no migration is missing`;
+  const state = newer.length > 0 ? newerSchema(newer) : 'no migration is missing';
+  return `PostgreSQL ${version}, ${state}`;
 }
 
 async function findRights({ prisma }: Database): Promise<string> {

@@ -130,12 +130,18 @@ export async function migrate(options: {
 }
 
 /** Returns the names of this version's migrations that the database lacks. Waits for no lock. */
-export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
+export const pendingMigrations = async (databaseUrl: string): Promise<string[]> =>
+  (await compareMigrations(databaseUrl)).pending;
+
+/** The same, with the migrations that only a newer version has. */
+export async function compareMigrations(databaseUrl: string) {
   const migrations = await readMigrations();
   return withConnection(databaseUrl, async (client) => {
     await refuseSharedSchema(client);
-    const pending = pendingOf(migrations, await readHistory(client));
-    return pending.map(({ name }) => name);
+    const history = await readHistory(client);
+    const pending = pendingOf(migrations, history).map(({ name }) => name);
+    const known = new Set(migrations.map(({ name }) => name));
+    return { pending, newer: history.map(({ name }) => name).filter((name) => !known.has(name)) };
   });
 }
 

@@ -34,6 +34,16 @@ test('all is in order, and nothing is written', async () => {
   expect(await world.database.prisma.pull.count()).toBe(0);
   const text = await runCommand(['doctor'], environmentOf(world));
   expect(text.stdout).toMatch(/^database +ok +PostgreSQL \d+/m);
+  const name = '29990101000000_newer';
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
+    VALUES (${name}, '', ${name}, now())`;
+  for (const command of ['doctor', 'status']) {
+    const { stdout, stderr } = await runCommand([command], environmentOf(world));
+    expect(stdout + stderr).toContain(`migrations of a newer version of the program: ${name}`);
+  }
+  await world.database.prisma.$executeRaw`
+    DELETE FROM conciliation._prisma_migrations WHERE id = ${name}`;
   expect(text.stdout).toMatch(/^platform +ok +accepts the token, answered 200/m);
 });
 
