@@ -140,12 +140,14 @@ async function readVersion({ database, newer }: OpenStaging): Promise<string> {
 }
 
 async function findRights({ prisma }: Database): Promise<string> {
-  const [{ login, may }] = await prisma.$queryRaw<[{ login: string; may: boolean }]>`
+  const [{ login, lacks }] = await prisma.$queryRaw<[{ login: string; lacks: string | null }]>`
     SELECT current_user AS login,
-           has_table_privilege('conciliation.title', 'INSERT')
-             AND has_table_privilege('conciliation.pull', 'INSERT') AS may`;
-  if (!may) throw new ConfigError([`${login} may not write titles and pulls`]);
-  return `${login} may write titles and pulls`;
+           string_agg(relname, ', ' ORDER BY relname) FILTER (
+             WHERE NOT has_table_privilege(oid, 'SELECT')
+                OR relname IN ('title', 'pull') AND NOT has_table_privilege(oid, 'INSERT')) AS lacks
+    FROM pg_class WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'p', 'v')`;
+  if (lacks !== null) throw new ConfigError([`${login} lacks rights on ${lacks}`]);
+  return `${login} may read every table, and write titles and pulls`;
 }
 
 async function compareClocks(database: Database): Promise<string> {

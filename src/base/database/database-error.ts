@@ -39,6 +39,8 @@ const TRANSACTION_TIMEOUT = /Unable to start a transaction in the given time|exp
 /** Conditions of the server that an operator has to know by their names. */
 const CONDITIONS: Readonly<Record<string, string>> = {
   '25006': 'the database takes no writes: it is a standby, or default_transaction_read_only is on',
+  '42501':
+    'the database user lacks a right; as the owner of the schema, run "conciliation migrate --roles"',
   '53100': 'the disk of the server is full',
   '53300': 'the server has no free connection; max_connections is its limit',
   '55P03': 'another session has kept a lock for too long; end that session',
@@ -146,8 +148,9 @@ function readFacts(error: unknown) {
   return { sqlState, code, address: addressOf(cause) ?? addressOf(error), concerns: [] };
 }
 
-/** The message of a violated constraint (class 23) holds only names; the row is in the detail. */
+/** The messages of a violated constraint (class 23) and of a missing right hold only names; the row is in the detail. */
 function namesIn(sqlState: string, message: string): string[] {
+  if (sqlState === '42501') return /(?<=^permission denied for )\w+ \w+$/.exec(message) ?? [];
   if (!sqlState.startsWith('23')) return [];
   return [...message.matchAll(/\b(relation|table|column|constraint) "(\w+)"/g)].map(
     ([, kind, name]) => `${kind === 'relation' ? 'table' : kind} ${name}`,

@@ -248,10 +248,10 @@ function describeAttempt(attempt: Attempt, progress: TransferProgress) {
 /** An error of any other kind becomes a DefectError, whose message is safe to store. */
 export function toKnownError(error: unknown): ConciliationError {
   if (error instanceof ConciliationError) return error;
-  const what = databaseErrorCode(error) === null ? 'no code' : describeDatabaseError(error);
-  return new DefectError(`an error that the program does not know (${what}); see its log`, {
-    cause: error,
-  });
+  const code = databaseErrorCode(error);
+  const what = code === null ? 'no code' : describeDatabaseError(error);
+  const message = `an error that the program does not know (${what}); see its log`;
+  return new DefectError(code === '42501' ? what : message, { cause: error });
 }
 
 /**

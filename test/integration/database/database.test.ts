@@ -281,6 +281,11 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
       'SQLSTATE 23514, table day, constraint day_state_check',
     ],
     [
+      'a missing right, by the pool',
+      ({ pool }) => pool.query('SET LOCAL ROLE pg_monitor; SELECT FROM conciliation.title'),
+      'the database user lacks a right; as the owner of the schema, run "conciliation migrate --roles" (SQLSTATE 42501, schema conciliation)',
+    ],
+    [
       'a value that is no number, by SQL through Prisma',
       ({ prisma }) => prisma.$queryRaw`SELECT ${`x${SECRET}`}::text::int AS number`,
       'SQLSTATE 22P02',
