@@ -10,6 +10,7 @@ import {
   ConciliationError,
   ConfigError,
   PlatformAuthError,
+  PlatformContractError,
   TokenUnusableError,
 } from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
@@ -46,11 +47,21 @@ const NEXT_STEPS = {
   rights: () =>
     'as the owner of the schema, run "conciliation migrate --roles"; then GRANT conciliation_worker TO the user of DATABASE_URL',
   clock: () => 'let NTP set the clocks of this machine and of the database',
-  platform: (error: unknown) =>
-    error instanceof PlatformAuthError || error instanceof TokenUnusableError
-      ? 'put a new token into PLATFORM_TOKEN_FILE'
-      : 'correct PLATFORM_BASE_URL, or let this machine reach the platform',
-  queue: () => 'start the server of the queue, or correct REDIS_URL',
+  platform: (error: unknown, { platformToken: { secretFile } }: Config) => {
+    const name = secretFile === null ? 'PLATFORM_TOKEN' : 'PLATFORM_TOKEN_FILE';
+    if (error instanceof TokenUnusableError) return `correct what the fault names in ${name}`;
+    if (error instanceof PlatformAuthError) return `put a new token into ${name}`;
+    const isReached =
+      error instanceof PlatformContractError ||
+      (error instanceof ConciliationError && 'httpStatus' in error.context);
+    return isReached
+      ? 'try again later, or ask the operator of the platform; or correct PLATFORM_BASE_URL'
+      : 'correct PLATFORM_BASE_URL, or let this machine reach the platform';
+  },
+  queue: (_: unknown, { redisUrl }: Config) =>
+    redisUrl === null
+      ? 'as the owner of the schema, run "conciliation migrate --roles"'
+      : 'start the server of the queue, or correct REDIS_URL',
   disk: () => 'free space on the disk of DATA_DIR',
 } as const;
 

@@ -233,7 +233,7 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
     .catch((error: unknown) => {
       if (databaseErrorCode(error) !== '42501') throw error;
       throw new ConfigError([
-        `DATABASE_URL: its user may not read the schema ${SCHEMA_NAME}, as members of ${DATABASE_ROLES.worker} may: GRANT ${DATABASE_ROLES.worker} TO that user`,
+        `DATABASE_URL: its user may not read ${SCHEMA_NAME}._prisma_migrations, as members of ${DATABASE_ROLES.worker} may: GRANT ${DATABASE_ROLES.worker} TO that user`,
       ]);
     });
   return history.rows;

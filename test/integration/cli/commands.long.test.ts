@@ -64,6 +64,8 @@ test('a platform that is silent ends no later than the time of the command', asy
   world.sandbox.faults.add({ kind: 'latency', latencyMs: 60_000 });
   const { faults } = await doctor();
   expect(faults['platform']?.found).toBe('no answer within 9000 ms');
+  world.sandbox.faults.add({ kind: 'status', status: 500, times: 1 });
+  expect((await doctor()).faults['platform']?.nextStep).toContain('ask the operator');
 });
 
 const traced = (...args: string[]) =>
