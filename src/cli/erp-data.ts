@@ -66,6 +66,11 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
     { by: actor, progress, signal },
   ) {
     if (snapshot === delta) throw new InputError('expected one of --snapshot and --delta');
+    if (delta && announced !== null) {
+      throw new InputError(
+        '--count: expected with --snapshot only, because a delta closes nothing',
+      );
+    }
     const kind = snapshot ? 'snapshot' : 'delta';
     const onProgress = (read: number) => progress.update(`${formatCount(read)} payables read`);
     const request = { kind, actor, announced, isDryRun, signal, onProgress } as const;

@@ -208,7 +208,8 @@ class CsvTable<Column extends string> {
     // The text may be data of a record instead of a column's name, so it is not quoted.
     if (unknown.length > 0) {
       const expected = shape.columnsText ?? shape.columns.join(', ');
-      throw refuse(`no known name in column ${unknown.join(', ')}; expected ${expected}`);
+      const doubt = named.length > 1 ? '' : ', with ";", "," or a tab between them';
+      throw refuse(`no known name in column ${unknown.join(', ')}; expected ${expected}${doubt}`);
     }
     this.#columns = columns.filter((column) => column !== undefined);
     const missing = shape.required.filter((column) => !this.#columns.includes(column));
@@ -240,7 +241,7 @@ class CsvTable<Column extends string> {
   }
 }
 
-const TOTALS_WORD = /^(?:sub)?tota(?:l|is)(?: geral| general)?:?$/i;
+const TOTALS_WORD = /^(?:sub)?tota(?:l|is)(?: (?:geral|general|de t[ií]tulos))?[\s\d:.,]*$/i;
 const NUMBER = /^(?:R\$)?[\s\d.,-]*$/i;
 
 function isTotals(cells: readonly string[]): boolean {
@@ -264,6 +265,9 @@ async function readUtf8({ path, encoding }: FileReading): Promise<Buffer> {
   const { size } = await stat(path).catch(cannotRead);
   if (size > MAX_FILE_BYTES) throw new InputError('the file is larger than 256 MiB; split it');
   const bytes = await readBytes(path).catch(cannotRead);
+  if (/^(fffe|feff)/.test(bytes.toString('hex', 0, 2))) {
+    throw new InputError('the file is UTF-16, by its byte order mark; save it as "CSV UTF-8"');
+  }
   if (isUtf8(bytes)) {
     return bytes.toString('utf8', 0, 3) === BYTE_ORDER_MARK ? bytes.subarray(3) : bytes;
   }

@@ -67,22 +67,24 @@ it.each([
   ]);
 });
 
-it.each([['Total;;;1.234,50;'], [';;;1.234,50;TOTAL GERAL:'], ['Totais;2;R$ 1.234,50']])(
-  'leaves out the totals %s at the end, and only there',
-  async (totals) => {
-    const [first, second]: { totalsLine?: number | null }[] = [{}, {}];
-    const good = '1;F1;;2;';
-    const ended = await read('totals.csv', `${HEAD}\n${good}\n${totals}\n`, first);
-    expect(ended.map(({ at }) => at)).toEqual([2]);
-    expect(first?.totalsLine).toBe(3);
-    const within = await read('totals.csv', `${HEAD}\n${totals}\n${good}\n`, second);
-    expect(within.map(({ at, payable }) => [at, payable === null])).toEqual([
-      [2, true],
-      [3, false],
-    ]);
-    expect(second?.totalsLine).toBeNull();
-  },
-);
+it.each([
+  ['Total;;;1.234,50;'],
+  ['Total de títulos: 1;;;;'],
+  [';;;1.234,50;TOTAL GERAL:'],
+  ['Totais;2;R$ 1.234,50'],
+])('leaves out the totals %s at the end, and only there', async (totals) => {
+  const [first, second]: { totalsLine?: number | null }[] = [{}, {}];
+  const good = '1;F1;;2;';
+  const ended = await read('totals.csv', `${HEAD}\n${good}\n${totals}\n`, first);
+  expect(ended.map(({ at }) => at)).toEqual([2]);
+  expect(first?.totalsLine).toBe(3);
+  const within = await read('totals.csv', `${HEAD}\n${totals}\n${good}\n`, second);
+  expect(within.map(({ at, payable }) => [at, payable === null])).toEqual([
+    [2, true],
+    [3, false],
+  ]);
+  expect(second?.totalsLine).toBeNull();
+});
 
 it.each([
   ['is good', 'Total;F1;;10,00;', true],
@@ -99,6 +101,11 @@ describe('of a file that is not UTF-8', () => {
   it('refuses the bytes and names the option', async () => {
     await expect(read('latin.csv', latin('Açúcar'))).rejects.toThrow('--encoding windows-1252');
     await expect(read('latin.json', latin('Açúcar'))).rejects.toThrow('--encoding windows-1252');
+  });
+
+  it('names UTF-16 by its byte order mark', async () => {
+    const bytes = Buffer.from(`\ufeff${HEAD}`, 'utf16le');
+    await expect(read('wide.csv', bytes)).rejects.toThrow(/UTF-16.*CSV UTF-8/);
   });
 
   it('reads every letter with the option, and UTF-8 as it is', async () => {
@@ -140,8 +147,8 @@ it.each([
   ],
   ['a signed zero', '1;F1;2026-03-31;-0,00;open', 'openValue', /zero without a sign/],
   ['no amount', '1;F1;2026-03-31;;open', 'openValue', /^missing/],
-  ['a date that is none', '1;F1;30/02/2026;1;open', 'dueDate', /calendar date/],
-  ['another status', '1;F1;2026-03-31;1;late', 'status', /open, paid, cancelled/],
+  ['a date that is none', '1;F1;30/02/2026;1;open', 'dueDate', /31-03-2026.*form 99.99.9999/],
+  ['another status', '1;F1;2026-03-31;1;late', 'status', /open, paid, cancelled, aberto/],
   ['a rounded key', '1,2345E+12;F1;2026-03-31;1;open', 'erpKey', /spreadsheet.*format text/],
   ['no key', ';F1;2026-03-31;1;open', 'erpKey', /missing/],
   ['no supplier', '1;;2026-03-31;1;open', 'supplierExternalId', /supplierTaxId/],

@@ -1,10 +1,12 @@
 import { type FileReading, type FileRecord, readFile } from '../../../base/files/import-file.ts';
+import { parseCivilDate } from '../../../base/values/business-day.ts';
 import type { FieldFault } from '../../../base/values/field-fault.ts';
 import {
   AMOUNT_FIELDS,
   checkPayable,
   DATE_FIELDS,
   PAYABLE_FIELDS,
+  PAYABLE_STATUSES,
   type Payable,
   REQUIRED_PAYABLE_FIELDS,
 } from './payable.ts';
@@ -32,7 +34,8 @@ const DATE_EXPECTATION =
 /** What ERPs write where there is no date. Blanks around it are gone. */
 const NO_DATE = /^(?:0{8}|0{4}-00-00|00([/.-])00\1(?:00|0000)|([/.-]) *\2)$/;
 
-const STATUS_WORDS = new Map([
+const STATUS_WORDS = new Map<string, string>([
+  ...PAYABLE_STATUSES.map((status) => [status, status] as const),
   ['aberto', 'open'],
   ['pago', 'paid'],
   ['cancelado', 'cancelled'],
@@ -85,9 +88,8 @@ function plainPayable(cells: Readonly<Partial<Record<Field, string>>>, faults: F
     if (NO_DATE.test(plain[field] ?? '')) plain[field] = '';
     else replace(field, plainDate, DATE_EXPECTATION);
   }
-  if (plain.status !== undefined) {
-    plain.status = STATUS_WORDS.get(plain.status.toLowerCase()) ?? plain.status;
-  }
+  const plainStatus = (text: string) => STATUS_WORDS.get(text.toLowerCase()) ?? null;
+  replace('status', plainStatus, `expected ${[...STATUS_WORDS.keys()].join(', ')}`);
   return plain;
 }
 
@@ -109,7 +111,7 @@ function plainAmount(cell: string): string | null {
 
 function plainDate(text: string): string | null {
   const { day, month, year, iso, plain } = DATE.exec(text)?.groups ?? {};
-  return (
-    iso ?? plain?.replace(/^(....)(..)/, '$1-$2-') ?? (year && `${year}-${month}-${day}`) ?? null
+  return parseCivilDate(
+    iso ?? plain?.replace(/^(....)(..)/, '$1-$2-') ?? `${year}-${month}-${day}`,
   );
 }

@@ -128,7 +128,7 @@ export function checkPayable(value: unknown): PayableCheck {
       return refuse(field, read === amount ? `missing; ${AMOUNT_EXPECTATION}` : 'missing');
     }
     const fault = textFault(stated, read === amount ? MAX_VALUE_CHARACTERS : MAX_KEY_CHARACTERS);
-    if (fault !== null) return refuse(field, fault);
+    if (fault !== null) return refuse(field, read === amount ? AMOUNT_EXPECTATION : fault);
     return read(String(stated), (expected) => refuse(field, expected));
   };
   const payable = Object.fromEntries(
