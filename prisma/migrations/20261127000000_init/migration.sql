@@ -3498,10 +3498,10 @@ DECLARE
   safe bigint := conciliation.safe_position(feed, place);
 BEGIN
   IF safe IS DISTINCT FROM place THEN
-    RAISE EXCEPTION 'position: % does not have the position %; the database was restored, so read again from %',
+    RAISE EXCEPTION 'position: % does not have the position %: it was never given, or a restore has lost it; read again from %',
       feed, place, safe
       USING ERRCODE = 'invalid_parameter_value',
-            HINT = 'Set the position of the reader to the named one, and send all receipts again. See "After a restore" in docs/bookings.md.';
+            HINT = 'Set the position of the reader to the named one, and after a restore send all receipts again. See "After a restore" in docs/bookings.md.';
   END IF;
 END
 $$;

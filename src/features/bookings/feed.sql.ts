@@ -128,7 +128,7 @@ export async function requireErpRole(tx: QueryClient, role: string): Promise<voi
 /**
  * Returns the lines of a consumer after a position, and records the position as processed.
  * @param page.after the greatest `seq` that the consumer has processed; 0 at first
- * @throws InputError for a position that the feed does not have, because the database was restored; the error names the
+ * @throws InputError for a position that the feed does not have, such as one that a restore has lost; the error names the
  * position from which the consumer misses no line
  */
 export async function readFeed(
@@ -141,7 +141,7 @@ export async function readFeed(
     SELECT conciliation.safe_position('booking_feed', ${after}::bigint) AS safe`;
   if (safe !== after) {
     throw new InputError(
-      `after: the feed does not have the position ${after}; the database was restored, so read again from ${safe} and send all receipts again`,
+      `after: the feed does not have the position ${after}: it was never given, or a restore has lost it; read again from ${safe}, and after a restore send all receipts again`,
       { context: { fault: 'lost_position', safe: safe.toString() } },
     );
   }

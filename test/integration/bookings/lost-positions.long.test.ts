@@ -106,10 +106,10 @@ test('the functions for SQL readers raise an error that names the safe position'
   await backup.restore();
   const start = await restored();
   await expect(feed(gone)).rejects.toThrow(
-    `booking_feed does not have the position ${gone}; the database was restored, so read again from ${kept}`,
+    `booking_feed does not have the position ${gone}: it was never given, or a restore has lost it; read again from ${kept}`,
   );
   await expect(changes(goneChange)).rejects.toThrow(
-    `title_feed does not have the position ${goneChange}; the database was restored, so read again from ${keptChange}`,
+    `title_feed does not have the position ${goneChange}: it was never given, or a restore has lost it; read again from ${keptChange}`,
   );
   await expect(changes(start + 10n ** 9n)).rejects.toThrow('read again from 0');
   expect((await feed(kept)).rows).toEqual([]);
