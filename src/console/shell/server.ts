@@ -208,7 +208,9 @@ function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorA
     return { status: 500, code: 'INTERNAL', message: 'the request failed; the log has more' };
   }
   const isNoJson = /^FST_ERR_CTP_(EMPTY|INVALID)_JSON_BODY$/.test(error.code);
-  const other = isNoJson ? 'the body is not JSON' : 'the request was refused';
+  const refused =
+    status === 415 ? 'expected a body of the type application/json' : 'the request was refused';
+  const other = isNoJson ? 'the body is not JSON' : refused;
   // The message of a schema names the parameter and never its value.
   const message = error.validation !== undefined ? error.message : other;
   return { status, code: 'BAD_REQUEST', message };
