@@ -73,6 +73,7 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
       text: [
         headline.title,
         ...headline.lines.map((line) => `- ${line}`),
+        ...(startDate === null ? [] : [`The ledger begins on ${startDate}.`]),
         '',
         daysTable(days, config.timezone),
         ...(failures.length === 0 ? [] : ['', ...failures]),

@@ -11,7 +11,12 @@ import {
   ShutdownError,
   TokenUnusableError,
 } from '../base/runtime/errors.ts';
-import { cancelPull, createPull } from '../core/ledger/pull-requests.sql.ts';
+import {
+  type Checkpoint,
+  cancelPull,
+  createPull,
+  readCheckpoint,
+} from '../core/ledger/pull-requests.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import { type AttemptOutcome, type PullParts, runPull } from '../core/work/run-pull.ts';
@@ -64,6 +69,15 @@ stopped last.`,
     return { document: {}, text: '' };
   },
 });
+
+/** Says the first date of the ledger, if this command has stored it. */
+async function sayStart({ progress }: CommandRun, database: Database, before: Checkpoint | null) {
+  const start = before ?? (await readCheckpoint(database));
+  if (start === before) return;
+  progress.say(
+    `The ledger begins on ${start?.startDate}; "conciliation start-date set" corrects that date.`,
+  );
+}
 
 type EndOutcome = Exclude<AttemptOutcome, { kind: 'retry' }>;
 type RetryOutcome = Extract<AttemptOutcome, { kind: 'retry' }>;
@@ -129,7 +143,9 @@ Example: conciliation pull 2026-03-02`,
       await token.current();
       await requireSameClock(database);
       const platform = openPlatform(config, token);
+      const checkpoint = await readCheckpoint(database);
       const parts = await openPulls(config, logger, staging, { platform, features: FEATURES });
+      await sayStart(run, database, checkpoint);
       const pullId = await createPull(database, {
         ...{ origin: 'manual', date, requestedBy: 'command line' },
       });
@@ -222,10 +238,12 @@ Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates a
 Example: conciliation backfill run --from 2026-01-01 --to 2026-03-31 --concurrency 3`,
   needs: { platform: true },
   run: (context, { from, to, concurrency }) =>
-    withStaging(context, (staging) =>
-      withBackfillEngine(context, staging, async ({ planner, gate }) => {
+    withStaging(context, async (staging) => {
+      const { database } = staging;
+      const checkpoint = await readCheckpoint(database);
+      return withBackfillEngine(context, staging, async ({ planner, gate }) => {
+        await sayStart(context, database, checkpoint);
         const { by, today } = context;
-        const { database } = staging;
         const range = { from, to };
         const id = await createBackfill(database, { range, concurrency, by }, today);
         await planner.runOnce();
@@ -233,7 +251,7 @@ Example: conciliation backfill run --from 2026-01-01 --to 2026-03-31 --concurren
         const { state, total, done, failed, held, titles } = progress;
         const advice =
           state === 'running'
-            ? '\nThis command has stopped. A running service pulls the other dates.'
+            ? '\nThis command has stopped. The other dates are pulled as soon as a service runs.'
             : failed + held > 0
               ? '\nSee "conciliation status" for the next steps.'
               : '';
@@ -243,8 +261,8 @@ Example: conciliation backfill run --from 2026-01-01 --to 2026-03-31 --concurren
           text: `Backfill ${id}: ${countsOf(progress)}.${advice}`,
           exit: isFailed ? EXIT.failed : held > 0 ? EXIT.needsPerson : EXIT.done,
         };
-      }),
-    ),
+      });
+    }),
 });
 
 const POLL_INTERVAL_MS = 300;

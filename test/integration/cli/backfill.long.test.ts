@@ -40,7 +40,7 @@ test('Ctrl-C ends the command, and the service pulls every date once', async () 
   const stopped = await child.ended;
   world.sandbox.faults.clear();
   expect(stopped.exit).toBe(1);
-  expect(stopped.stdout).toContain('A running service pulls the other dates.');
+  expect(stopped.stdout).toContain('The other dates are pulled as soon as a service runs.');
   const id = BigInt(/^Backfill (\d+): /.exec(stopped.stdout)?.[1] ?? 0);
   await expect
     .poll(() => readBackfillProgress(world.database, id))
