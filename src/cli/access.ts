@@ -44,9 +44,10 @@ Example: conciliation user add ana --role reviewer`,
     const token = await createLink(database, { name, by });
     const { consolePublicUrl, consoleHost, consolePort } = config;
     const link = `${consolePublicUrl?.origin ?? `http://${consoleHost}:${consolePort}`}/link/${token}`;
+    const doubt = `\n\nCONSOLE_PUBLIC_URL is not set: replace the address by that of the console, if it is another.`;
     return {
       document: { name, link },
-      text: `Send this to ${name} over a way that others cannot read. It works once, for ${PASSWORD_LINK_HOURS} hours:\n\n  ${link}`,
+      text: `Send this to ${name} over a way that others cannot read. It works once, for ${PASSWORD_LINK_HOURS} hours:\n\n  ${link}${consolePublicUrl === null ? doubt : ''}`,
     };
   },
 });

@@ -365,7 +365,7 @@ export const SECTIONS = {
       unset: 'the address where the console listens',
       example: 'https://conciliation.example.com',
       meaning:
-        'The address that browsers use if a proxy with TLS is in front of the console. Cookies are then sent over https only, and password links begin with this address.',
+        'The address that browsers use if a proxy with TLS is in front of the console. Cookies are then sent over https only, and password links begin with this address. Unset, alerts have no links.',
     }),
     TRUSTED_PROXIES: list(
       'IP addresses or blocks such as 10.0.0.0/8, parted by commas',

@@ -31,7 +31,7 @@ export function startReleases(
       const signed = autoSignOff === 'clean' ? await signCleanDays(database, range) : [];
       const released = await releaseWaitingDays(database, rules);
       if (signed.length + released.length > 0) {
-        logger.info({ signed, released }, 'days were released for booking');
+        logger.info({ signed, released }, 'days were signed off or released for booking');
       }
     },
     failure: { logger, message: 'bookings were not released; tried again in a minute' },
