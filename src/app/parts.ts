@@ -1,7 +1,7 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import { type Config, packageVersion } from '../base/config/config.ts';
 import { type Database, openDatabase, readClock } from '../base/database/database.ts';
-import { compareMigrations, migrate } from '../base/database/migrate.ts';
+import { migrate, pendingMigrations } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
@@ -16,8 +16,8 @@ import type { PullParts } from '../core/work/run-pull.ts';
 export interface OpenStaging {
   readonly database: Database;
   readonly databaseUrl: string;
-  /** The names of migrations that only a newer version of the program has. */
-  readonly newer: readonly string[];
+  /** What a person has to know of a schema that a newer version has made; null: nothing. */
+  readonly newer: string | null;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function openStaging(
     // Other commands than `migrate` change no database that DATABASE_URL names.
     const isOwn = isService || embedded !== null;
     if (isOwn) await migrate({ databaseUrl, logger });
-    const { newer, pending } = await compareMigrations(databaseUrl);
+    const { newer, pending } = await pendingMigrations(databaseUrl);
     if (newer.length > 0) logger.warn({ newer }, 'the database has migrations of a newer version');
     if (pending.length > 0) {
       throw new ConfigError([
@@ -60,7 +60,7 @@ export async function openStaging(
     return {
       database,
       databaseUrl,
-      newer,
+      newer: newer.length > 0 ? `has migrations of a newer version: ${newer.join(', ')}` : null,
       async close() {
         await database.close();
         await embedded?.close();

@@ -180,7 +180,7 @@ async function startConsole(
   const { config, logger, database, databaseUrl, queues, metrics } = shared;
   const checks = [
     databaseCheck(database),
-    migrationsCheck(() => pendingMigrations(databaseUrl)),
+    migrationsCheck(async () => (await pendingMigrations(databaseUrl)).pending),
     queueCheck(() => queues.pull.isReachable()),
     { name: 'clock', run: () => findClockFault(database) },
     ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),

@@ -240,9 +240,6 @@ export async function runCommand(
   }
 }
 
-export const newerSchema = (names: readonly string[]) =>
-  `the database has migrations of a newer version of the program: ${names.join(', ')}`;
-
 /** Opens the staging database for `work`, and closes it afterwards. */
 export async function withStaging<T>(
   { config, logger, progress }: Pick<CommandRun, 'config' | 'logger' | 'progress'>,
@@ -252,7 +249,7 @@ export async function withStaging<T>(
     progress.say(`DATABASE_URL is not set: the database is in ${resolve(config.dataDir)}`);
   }
   const staging = await openStaging(config, logger);
-  if (staging.newer.length > 0) progress.say(newerSchema(staging.newer));
+  if (staging.newer !== null) progress.say(`the database: ${staging.newer}`);
   try {
     return await work(staging);
   } finally {

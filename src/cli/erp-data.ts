@@ -65,11 +65,8 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
     { file, encoding, snapshot, delta, count: announced = null, dryRun: isDryRun },
     { by: actor, progress, signal },
   ) {
-    if (snapshot === delta) throw new InputError('expected one of --snapshot and --delta');
-    if (delta && announced !== null) {
-      throw new InputError(
-        '--count: expected with --snapshot only, because a delta closes nothing',
-      );
+    if (snapshot === delta || (delta && announced !== null)) {
+      throw new InputError('expected --snapshot, also with --count, or --delta');
     }
     const kind = snapshot ? 'snapshot' : 'delta';
     const onProgress = (read: number) => progress.update(`${formatCount(read)} payables read`);

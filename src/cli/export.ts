@@ -202,9 +202,7 @@ Example: conciliation bookings consumer erp --database-role erp_user`,
       buyers: buyers?.split(',').flatMap((buyer) => buyer.trim() || []) ?? before?.buyers ?? [],
     };
     await setConsumer(database, settings, by);
-    const stated = (
-      one: Omit<typeof settings, 'apiKeyId'> & { apiKeyId: number | bigint | null },
-    ) =>
+    const stated = (one: typeof settings | NonNullable<typeof before>) =>
       `database role ${one.databaseRole ?? 'none'}, key ${one.apiKeyId ?? 'none'}, ${one.buyers.length} buyer(s)`;
     return {
       document: { ...settings, before },

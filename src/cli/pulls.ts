@@ -11,12 +11,7 @@ import {
   ShutdownError,
   TokenUnusableError,
 } from '../base/runtime/errors.ts';
-import {
-  type Checkpoint,
-  cancelPull,
-  createPull,
-  readCheckpoint,
-} from '../core/ledger/pull-requests.sql.ts';
+import { cancelPull, createPull, readCheckpoint } from '../core/ledger/pull-requests.sql.ts';
 import type { PullReport } from '../core/merge/merge.sql.ts';
 import type { AuthGate } from '../core/work/auth-gate.ts';
 import { type AttemptOutcome, type PullParts, runPull } from '../core/work/run-pull.ts';
@@ -69,15 +64,6 @@ stopped last.`,
     return { document: {}, text: '' };
   },
 });
-
-/** Says the first date of the ledger, if this command has stored it. */
-async function sayStart({ progress }: CommandRun, database: Database, before: Checkpoint | null) {
-  const start = before ?? (await readCheckpoint(database));
-  if (start === before) return;
-  progress.say(
-    `The ledger begins on ${start?.startDate}; "conciliation start-date set" corrects that date.`,
-  );
-}
 
 type EndOutcome = Exclude<AttemptOutcome, { kind: 'retry' }>;
 type RetryOutcome = Extract<AttemptOutcome, { kind: 'retry' }>;
@@ -143,9 +129,7 @@ Example: conciliation pull 2026-03-02`,
       await token.current();
       await requireSameClock(database);
       const platform = openPlatform(config, token);
-      const checkpoint = await readCheckpoint(database);
       const parts = await openPulls(config, logger, staging, { platform, features: FEATURES });
-      await sayStart(run, database, checkpoint);
       const pullId = await createPull(database, {
         ...{ origin: 'manual', date, requestedBy: 'command line' },
       });
@@ -238,17 +222,16 @@ Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates a
 Example: conciliation backfill run --from 2026-01-01 --to 2026-03-31 --concurrency 3`,
   needs: { platform: true },
   run: (context, { from, to, concurrency }) =>
-    withStaging(context, async (staging) => {
-      const { database } = staging;
-      const checkpoint = await readCheckpoint(database);
-      return withBackfillEngine(context, staging, async ({ planner, gate }) => {
-        await sayStart(context, database, checkpoint);
+    withStaging(context, (staging) =>
+      withBackfillEngine(context, staging, async ({ planner, gate }) => {
         const { by, today } = context;
+        const { database } = staging;
         const range = { from, to };
         const id = await createBackfill(database, { range, concurrency, by }, today);
         await planner.runOnce();
         const progress = await follow(context, database, id, gate);
         const { state, total, done, failed, held, titles } = progress;
+        const begins = (await readCheckpoint(database))?.startDate;
         const advice =
           state === 'running'
             ? '\nThis command has stopped. The other dates are pulled as soon as a service runs.'
@@ -258,11 +241,11 @@ Example: conciliation backfill run --from 2026-01-01 --to 2026-03-31 --concurren
         const isFailed = state === 'running' || failed > 0;
         return {
           document: { backfillId: progress.id, state, total, done, failed, held, titles },
-          text: `Backfill ${id}: ${countsOf(progress)}.${advice}`,
+          text: `Backfill ${id}: ${countsOf(progress)}. The ledger begins on ${begins}.${advice}`,
           exit: isFailed ? EXIT.failed : held > 0 ? EXIT.needsPerson : EXIT.done,
         };
-      });
-    }),
+      }),
+    ),
 });
 
 const POLL_INTERVAL_MS = 300;

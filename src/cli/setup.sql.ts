@@ -10,7 +10,6 @@ import {
   ConciliationError,
   ConfigError,
   PlatformAuthError,
-  PlatformContractError,
   TokenUnusableError,
 } from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
@@ -23,7 +22,6 @@ import {
   command,
   EXIT,
   flag,
-  newerSchema,
   renderTable,
   required,
   stagingCommand,
@@ -32,8 +30,6 @@ import {
 
 /** The first part waits for the server of the database, and the second for the others. */
 const [DATABASE_MS, OTHERS_MS] = [6_000, 3_000];
-/** A server that the program starts itself: at first its files are made. */
-const EMBEDDED_MS = 120_000;
 const LEAST_FREE_BYTES = 1024 ** 3;
 
 /** The next step after a fault of each check. */
@@ -47,17 +43,10 @@ const NEXT_STEPS = {
   rights: () =>
     'as the owner of the schema, run "conciliation migrate --roles"; then GRANT conciliation_worker TO the user of DATABASE_URL',
   clock: () => 'let NTP set the clocks of this machine and of the database',
-  platform: (error: unknown, { platformToken: { secretFile } }: Config) => {
-    const name = secretFile === null ? 'PLATFORM_TOKEN' : 'PLATFORM_TOKEN_FILE';
-    if (error instanceof TokenUnusableError) return `correct what the fault names in ${name}`;
-    if (error instanceof PlatformAuthError) return `put a new token into ${name}`;
-    const isReached =
-      error instanceof PlatformContractError ||
-      (error instanceof ConciliationError && 'httpStatus' in error.context);
-    return isReached
-      ? 'try again later, or ask the operator of the platform; or correct PLATFORM_BASE_URL'
-      : 'correct PLATFORM_BASE_URL, or let this machine reach the platform';
-  },
+  platform: (error: unknown, { platformToken: { secretFile } }: Config) =>
+    error instanceof PlatformAuthError || error instanceof TokenUnusableError
+      ? `correct the token in ${secretFile === null ? 'PLATFORM_TOKEN' : 'PLATFORM_TOKEN_FILE'}`
+      : 'correct PLATFORM_BASE_URL, let this machine reach the platform, or ask its operator',
   queue: (_: unknown, { redisUrl }: Config) =>
     redisUrl === null
       ? 'as the owner of the schema, run "conciliation migrate --roles"'
@@ -70,8 +59,7 @@ const doctor = command({
   does: 'check what the service needs, in ten seconds',
   help: `Checks the configuration, the database with its schema and rights, the clock, the platform with one request of
 which the titles are not read, the queue, and the disk of an embedded database. Nothing is pulled. A wrong
-configuration ends with status 2 and names each variable. An embedded database that is made or repaired may take
-two minutes.
+configuration ends with status 2 and names each variable. An embedded database may take longer at first.
 
 Exit status: 0 all are in order, 1 a check failed, 2 wrong usage or configuration.
 
@@ -83,7 +71,8 @@ Example: conciliation doctor`,
       askPlatform(run, signal),
     );
     const opening = openStaging(config, logger);
-    const limitMs = config.databaseUrl === null ? EMBEDDED_MS : DATABASE_MS;
+    // The files of an embedded server may have to be made.
+    const limitMs = config.databaseUrl === null ? 120_000 : DATABASE_MS;
     const database = await check(config, 'database', limitMs, async () =>
       readVersion(await opening),
     );
@@ -146,8 +135,7 @@ async function readVersion({ database, newer }: OpenStaging): Promise<string> {
     SELECT current_setting('server_version') AS version`;
   const fault = await databaseCheck(database).run();
   if (fault !== null) throw new ConfigError([`DATABASE_URL: the database ${fault}`]);
-  const state = newer.length > 0 ? newerSchema(newer) : 'no migration is missing';
-  return `PostgreSQL ${version}, ${state}`;
+  return `PostgreSQL ${version}, ${newer ?? 'no migration is missing'}`;
 }
 
 async function findRights({ prisma }: Database): Promise<string> {

@@ -129,12 +129,8 @@ export async function migrate(options: {
   });
 }
 
-/** Returns the names of this version's migrations that the database lacks. Waits for no lock. */
-export const pendingMigrations = async (databaseUrl: string): Promise<string[]> =>
-  (await compareMigrations(databaseUrl)).pending;
-
-/** The same, with the migrations that only a newer version has. */
-export async function compareMigrations(databaseUrl: string) {
+/** Returns the migrations that the database lacks, and those that only a newer version has. Waits for no lock. */
+export async function pendingMigrations(databaseUrl: string) {
   const migrations = await readMigrations();
   return withConnection(databaseUrl, async (client) => {
     await refuseSharedSchema(client);

@@ -26,6 +26,7 @@ const LINE_END = /\r\n|\r|\n/;
 
 /** The first of those that are equally frequent in the first line is taken. */
 const SEPARATORS = [';', ',', '\t'] as const;
+const SEPARATED = ', with ";", "," or a tab between them';
 /** The line in which Excel is told the separator. */
 const SEPARATOR_LINE = /^sep=([;,\t])(?:\r\n|\r|\n)/i;
 
@@ -208,8 +209,9 @@ class CsvTable<Column extends string> {
     // The text may be data of a record instead of a column's name, so it is not quoted.
     if (unknown.length > 0) {
       const expected = shape.columnsText ?? shape.columns.join(', ');
-      const doubt = named.length > 1 ? '' : ', with ";", "," or a tab between them';
-      throw refuse(`no known name in column ${unknown.join(', ')}; expected ${expected}${doubt}`);
+      throw refuse(
+        `no known name in column ${unknown.join(', ')}; expected ${expected}${SEPARATED}`,
+      );
     }
     this.#columns = columns.filter((column) => column !== undefined);
     const missing = shape.required.filter((column) => !this.#columns.includes(column));

@@ -207,10 +207,8 @@ function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorA
   if (status < 400 || status >= 500) {
     return { status: 500, code: 'INTERNAL', message: 'the request failed; the log has more' };
   }
-  const isNoJson = /^FST_ERR_CTP_(EMPTY|INVALID)_JSON_BODY$/.test(error.code);
-  const refused =
-    status === 415 ? 'expected a body of the type application/json' : 'the request was refused';
-  const other = isNoJson ? 'the body is not JSON' : refused;
+  const isNoJson = /^FST_ERR_CTP_((EMPTY|INVALID)_JSON_BODY|INVALID_MEDIA_TYPE)$/.test(error.code);
+  const other = isNoJson ? 'expected JSON as application/json' : 'the request was refused';
   // The message of a schema names the parameter and never its value.
   const message = error.validation !== undefined ? error.message : other;
   return { status, code: 'BAD_REQUEST', message };

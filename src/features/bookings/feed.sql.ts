@@ -117,11 +117,9 @@ export async function requireErpRole(tx: QueryClient, role: string): Promise<voi
     SELECT pg_has_role(oid, to_regrole('conciliation_erp')::oid, 'USAGE') AS "isMember"
     FROM pg_roles WHERE rolname = ${role}`;
   if (found?.isMember === true) return;
-  const [got, step] = found
-    ? ['another role', `GRANT conciliation_erp TO ${role}`]
-    : ['no role of this server', `CREATE ROLE ${role} LOGIN PASSWORD '…' IN ROLE conciliation_erp`];
+  const got = found ? 'another role' : 'no role of this server';
   throw new InputError(
-    `database-role: expected a member of conciliation_erp, got ${got}; after "conciliation migrate --roles", run "${step}"`,
+    `database-role: expected a member of conciliation_erp, got ${got}; after "conciliation migrate --roles", make the login and run "GRANT conciliation_erp TO ${role}"`,
   );
 }
 

@@ -40,7 +40,7 @@ test('all is in order, and nothing is written', async () => {
     VALUES (${name}, '', ${name}, now())`;
   for (const command of ['doctor', 'status']) {
     const { stdout, stderr } = await runCommand([command], environmentOf(world));
-    expect(stdout + stderr).toContain(`migrations of a newer version of the program: ${name}`);
+    expect(stdout + stderr).toContain(`has migrations of a newer version: ${name}`);
   }
   await world.database.prisma.$executeRaw`
     DELETE FROM conciliation._prisma_migrations WHERE id = ${name}`;
@@ -65,7 +65,7 @@ test('a platform that is silent ends no later than the time of the command', asy
   const { faults } = await doctor();
   expect(faults['platform']?.found).toBe('no answer within 9000 ms');
   world.sandbox.faults.add({ kind: 'status', status: 500, times: 1 });
-  expect((await doctor()).faults['platform']?.nextStep).toContain('ask the operator');
+  expect((await doctor()).faults['platform']?.nextStep).toContain('ask its operator');
 });
 
 const traced = (...args: string[]) =>

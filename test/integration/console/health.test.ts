@@ -54,7 +54,10 @@ const reasons = (answer: { json: () => unknown }) => {
 test('a database without its migrations is reachable and not ready, until they are applied', async () => {
   const database = openAnother(proxy.url);
   const console = await startConsole({
-    checks: [databaseCheck(database), migrationsCheck(() => pendingMigrations(proxy.url))],
+    checks: [
+      databaseCheck(database),
+      migrationsCheck(async () => (await pendingMigrations(proxy.url)).pending),
+    ],
   });
   const gauges = async () => (await console.get('/metrics')).text;
   expect(await gauges()).toContain('conciliation_ready{check="database"} 1\n');

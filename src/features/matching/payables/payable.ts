@@ -25,12 +25,10 @@ const SUPPLIER_EXPECTATION = 'missing; expected supplierExternalId, supplierTaxI
 const anyText: Read = (text) => text.trim();
 /** A spreadsheet has made a number of a long key, and its last digits are lost. */
 const ROUNDED_NUMBER = /^\d(?:[.,]\d+)?E\+\d+$/i;
+const KEY_EXPECTATION =
+  'expected the key as the ERP writes it, got a number that a spreadsheet has rounded; give the column the format text';
 const key: Read = (text, refuse) =>
-  ROUNDED_NUMBER.test(text.trim())
-    ? refuse(
-        'expected the key as the ERP writes it, got a number that a spreadsheet has rounded; give the column the format text, and export again',
-      )
-    : text.trim();
+  ROUNDED_NUMBER.test(text.trim()) ? refuse(KEY_EXPECTATION) : text.trim();
 const date: Read = (text, refuse) =>
   parseCivilDate(text) ?? refuse('expected a calendar date as YYYY-MM-DD');
 /** An exact decimal in plain notation. */
