@@ -117,9 +117,8 @@ export async function requireErpRole(tx: QueryClient, role: string): Promise<voi
     SELECT pg_has_role(oid, to_regrole('conciliation_erp')::oid, 'USAGE') AS "isMember"
     FROM pg_roles WHERE rolname = ${role}`;
   if (found?.isMember === true) return;
-  const got = found ? 'another role' : 'no role of this server';
   throw new InputError(
-    `database-role: expected a member of conciliation_erp, got ${got}; after "conciliation migrate --roles", make the login and run "GRANT conciliation_erp TO ${role}"`,
+    `database-role: expected a login of this server that is a member of conciliation_erp; after "conciliation migrate --roles", make the login and run "GRANT conciliation_erp TO ${role}"`,
   );
 }
 
