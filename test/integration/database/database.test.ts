@@ -282,8 +282,11 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
     ],
     [
       'a missing right, by the pool',
-      ({ pool }) => pool.query('SET LOCAL ROLE pg_monitor; SELECT FROM conciliation.title'),
-      'the database user lacks a right; as the owner of the schema, run "conciliation migrate --roles" (SQLSTATE 42501, schema conciliation)',
+      ({ pool }) =>
+        pool.query(
+          `DO $$ BEGIN RAISE 'permission denied for table title' USING ERRCODE = '42501', DETAIL = '${SECRET}'; END $$`,
+        ),
+      'the database user lacks a right; as the owner of the schema, run "conciliation migrate --roles" (SQLSTATE 42501, table title)',
     ],
     [
       'a value that is no number, by SQL through Prisma',
