@@ -11,6 +11,7 @@ import {
   readConfig,
 } from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
+import { databaseErrorCode, describeDatabaseError } from '../base/database/database-error.ts';
 import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
 import { createLogger, describeError, type Logger } from '../base/runtime/logger.ts';
 import { amountText } from '../base/texts/texts.ts';
@@ -296,7 +297,10 @@ const toJson = (_key: string, value: unknown) =>
   typeof value === 'bigint' ? Number(value) : value;
 
 function reportError(error: unknown, json: boolean): ExitStatus {
-  const defect = `a defect of the program: ${JSON.stringify(describeError(error))}`;
+  const isMissingRight = databaseErrorCode(error) === '42501';
+  const defect = isMissingRight
+    ? describeDatabaseError(error)
+    : `a defect of the program: ${JSON.stringify(describeError(error))}`;
   const { code, message } =
     error instanceof ConciliationError ? error : { code: 'DEFECT', message: defect };
   if (json) print(JSON.stringify({ error: { code, message } }, null, 2));
