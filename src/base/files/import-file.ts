@@ -26,7 +26,6 @@ const LINE_END = /\r\n|\r|\n/;
 
 /** The first of those that are equally frequent in the first line is taken. */
 const SEPARATORS = [';', ',', '\t'] as const;
-const SEPARATED = ', with ";", "," or a tab between them';
 /** The line in which Excel is told the separator. */
 const SEPARATOR_LINE = /^sep=([;,\t])(?:\r\n|\r|\n)/i;
 
@@ -210,7 +209,7 @@ class CsvTable<Column extends string> {
     if (unknown.length > 0) {
       const expected = shape.columnsText ?? shape.columns.join(', ');
       throw refuse(
-        `no known name in column ${unknown.join(', ')}; expected ${expected}${SEPARATED}`,
+        `no known name in column ${unknown.join(', ')}; expected ${expected}, with ";", "," or a tab between them`,
       );
     }
     this.#columns = columns.filter((column) => column !== undefined);
