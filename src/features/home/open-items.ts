@@ -26,6 +26,7 @@ import {
 export const TASKS = {
   urgent_breaks: { page: '/breaks?urgency=urgent', isOpen: true, look: 'failed' },
   account_changes: { page: '/account-changes', isOpen: true, look: 'failed' },
+  refused_accounts: { page: '/account-changes?state=refused', isOpen: false, look: 'failed' },
   held: { page: null, isOpen: true, look: 'held' },
   failed: { page: '/alerts', isOpen: true, look: 'failed' },
   paused: { page: '/backfills', isOpen: true, look: 'pending' },
@@ -131,6 +132,7 @@ export async function readOpenItems(
   const tasks: readonly Task[] = [
     ...task('urgent_breaks', counted.urgentBreaks, counted.urgentValue),
     ...task('account_changes', accountChanges, counted.heldValue, { titles: counted.heldTitles }),
+    ...task('refused_accounts', counted.refusedTitles, counted.refusedValue),
     ...ofDays('held'),
     ...alertTasks('failed', ({ kind }) => kind === 'pull_failed'),
     ...task('paused', checkpoint?.pause ? 1 : 0, null),
@@ -175,7 +177,7 @@ export function needsPerson({ tasks }: OpenItems): boolean {
 export function headlineOf(items: OpenItems, language: Language) {
   const text = textOf(language);
   const { startDate, yesterday, tasks } = items;
-  const { date, state, titles, originalValueSum } = yesterday;
+  const { date, state, titles, originalValueSum, blocked } = yesterday;
   const lines = tasks.map((task) =>
     [
       taskText(task, language),
@@ -198,7 +200,7 @@ export function headlineOf(items: OpenItems, language: Language) {
                 date: dateText(date, language),
                 titles,
                 value: moneyText(originalValueSum, language),
-              }),
+              }) + (blocked === 0 ? '' : ` ${text('headline.blocked', { count: blocked })}`),
     /** The tasks, the greatest risk first. */
     lines: lines.length === 0 && startDate !== null ? [text('headline.nothing')] : lines,
   };

@@ -166,6 +166,8 @@ export interface OpenCounts {
   readonly accountChanges: number;
   readonly heldTitles: number;
   readonly heldValue: string | null;
+  readonly refusedTitles: number;
+  readonly refusedValue: string | null;
   readonly equalTitles: number;
   readonly equalValue: string | null;
   readonly findings: number;
@@ -186,9 +188,12 @@ export async function readOpenCounts({ prisma }: Database): Promise<OpenCounts> 
              (${amountSum(Prisma.sql`value`, Prisma.sql`severity < 2`)})::text AS "otherValue"
       FROM ${OPEN_BREAKS} AS broken
     ) AS breaks CROSS JOIN (
-      SELECT count(*)::int AS "heldTitles", (${amountSum(Prisma.sql`original_value`)})::text AS "heldValue"
-      FROM (SELECT DISTINCT hold.title_id, original_value FROM (${OPEN_HOLDS}) AS hold
-            JOIN conciliation.account_change AS change ON change.id = account_change_id AND state = 'open') AS held
+      SELECT (count(*) FILTER (WHERE state = 'open'))::int AS "heldTitles",
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`state = 'open'`)})::text AS "heldValue",
+             (count(*) FILTER (WHERE state = 'refused'))::int AS "refusedTitles",
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`state = 'refused'`)})::text AS "refusedValue"
+      FROM (SELECT min(state) AS state, original_value FROM (${OPEN_HOLDS}) AS hold
+            GROUP BY title_id, original_value) AS held
     ) AS holds CROSS JOIN (
       SELECT (count(*) FILTER (WHERE code = 'equal_in_day'))::int AS "equalTitles",
              (${amountSum(Prisma.sql`original_value`, Prisma.sql`code = 'equal_in_day'`)})::text AS "equalValue",
@@ -206,9 +211,10 @@ export async function readYesterday({ prisma }: Database, date: CivilDate): Prom
                 WHEN state = 'reconciled' AND restated_after_sign_off THEN 'restated'
                 WHEN state = 'reconciled' AND signed_off_at IS NOT NULL THEN 'signed'
                 ELSE state END AS state,
-           title_count AS titles, original_value_sum::text AS "originalValueSum"
+           title_count AS titles, original_value_sum::text AS "originalValueSum",
+           (SELECT count(DISTINCT title_id)::int FROM (${OPEN_HOLDS}) AS hold WHERE accepted_date = date) AS blocked
     FROM conciliation.day WHERE date = ${date}::date`;
-  return { date, ...(day ?? { state: 'absent', titles: 0, originalValueSum: '0' }) };
+  return { date, ...(day ?? { state: 'absent', titles: 0, originalValueSum: '0', blocked: 0 }) };
 }
 
 /** Returns the closed dates from the start on whose day no pull has brought, without the failed ones. */
@@ -232,6 +238,8 @@ export interface Yesterday {
   readonly state: DayState | 'absent' | 'first_held' | 'signed' | 'restated';
   readonly titles: number;
   readonly originalValueSum: string;
+  /** Titles that are not to be paid because of their bank account. */
+  readonly blocked: number;
 }
 
 /** Returns the first and last date of the ledger; null: it is empty. */

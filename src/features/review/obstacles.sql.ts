@@ -121,7 +121,7 @@ export type ReleaseFault = Keeping<'release'>;
 
 export const Obstacle = Type.Object({
   code: words(CODES),
-  kind: orNull('string', { description: 'Of a break or a finding.' }),
+  kind: orNull('string', { description: 'Of a break, a finding or titles whose payment is held.' }),
   keeps: Type.Array(words<KeptStep>(['sign', 'release', 'program']), {
     description:
       'sign: nobody signs the day. release: the signed day waits. program: a person may sign the day, and the program does not. Empty: for information.',

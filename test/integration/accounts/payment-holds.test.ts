@@ -292,4 +292,9 @@ test('one form decides about all changes of the chosen parties, with their title
   expect((await reviewer.get('/api/account-changes')).json()).toMatchObject({ total: 1 });
   await send({ ...form, decision: 'refused', changes: third });
   expect((await reviewer.get('/account-changes?state=refused')).text).toContain('value="parallel"');
+  expect((await viewer.get('/')).text).toContain(
+    '2 titles are on hold because the account was refused',
+  );
+  const shown = (await viewer.get(`/days/${day(1)}`)).text;
+  expect(shown).toContain('<a href="/account-changes?state=refused">');
 });

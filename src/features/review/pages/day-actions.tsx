@@ -91,7 +91,7 @@ export function obstacleText(
       ? text.find(`matching.kinds.${kind}`)
       : code === 'finding'
         ? text.find(`checks.names.${kind}`)
-        : text(`obstacles.${code}`);
+        : text(`obstacles.${kind === 'refused' ? 'account_refused' : code}`);
   const amount = value === null ? '' : ` (${formats.amount(value)})`;
   return found === null ? (label ?? '') : `${label}: ${formats.count(found)}${amount}`;
 }
