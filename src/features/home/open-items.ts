@@ -16,6 +16,7 @@ import {
   readOpenCounts,
   readYesterday,
 } from '../review/ledger-days.sql.ts';
+import { isSignable } from '../review/obstacles.sql.ts';
 
 /**
  * What a person has to do, the greatest risk first.
@@ -75,6 +76,7 @@ export async function readOpenItems(
 ) {
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
+  const today = dateIn(policy.timeZone, now);
   const [
     checkpoint,
     needs,
@@ -87,7 +89,8 @@ export async function readOpenItems(
     providerAlerts,
   ] = await Promise.all([
     readCheckpoint(database),
-    readNeeds(database, dateIn(policy.timeZone, now)),
+    // Other tasks name the days that nobody can sign off.
+    readNeeds(database, today, isSignable(today, policy, 'all')),
     readOpenCounts(database),
     readYesterday(database, closed),
     readMissingDates(database, closed),
@@ -125,7 +128,7 @@ export async function readOpenItems(
     });
   };
   const ofDays = (need: Exclude<Need, 'failed'>) => {
-    const { days = 0, originalValueSum = '0', dates = [] } = needOf(need) ?? {};
+    const { days = 0, originalValueSum = null, dates = [] } = needOf(need) ?? {};
     return task(need, days, originalValueSum, TASKS[need].page === null ? { dates } : {});
   };
   /** In the order of `TASKS`. */

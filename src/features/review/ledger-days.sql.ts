@@ -127,33 +127,32 @@ export async function readLedgerDay(
   return day ?? null;
 }
 
-/** Why a day needs a person, the most urgent reason first. */
+/** Why a day needs a person. A restated day that is held or in attention has two reasons. */
 export const NEEDS = ['failed', 'restated', 'held', 'attention', 'sign_off'] as const;
 export type Need = (typeof NEEDS)[number];
 
 export interface NeedyDays {
   readonly need: Need;
   readonly days: number;
-  /** Decimal text, exact. */
-  readonly originalValueSum: string;
+  /** Of `held` and `sign_off`; otherwise null, because the value that is concerned is not known. Exact decimal. */
+  readonly originalValueSum: string | null;
   readonly dates: readonly CivilDate[];
 }
 
-/** Returns the days that need a person. A day has one reason, its most urgent one. */
-export function readNeeds(database: Database, today: CivilDate): Promise<NeedyDays[]> {
+/** Returns the days that need a person. @param isSignable a condition for a row `day` */
+export function readNeeds(
+  database: Database,
+  today: CivilDate,
+  isSignable: Prisma.Sql,
+): Promise<NeedyDays[]> {
   return database.prisma.$queryRaw<NeedyDays[]>`
-    SELECT need, count(*)::int AS days, coalesce(${amountSum(Prisma.sql`original_value_sum`)}, 0)::text AS "originalValueSum",
+    SELECT need, count(*)::int AS days, (${amountSum(Prisma.sql`value`)})::text AS "originalValueSum",
            array_agg(date::text ORDER BY date) AS dates
     FROM (
-      SELECT date, original_value_sum,
-             CASE WHEN state = 'failed' THEN 'failed'
-                  WHEN restated_after_sign_off THEN 'restated'
-                  WHEN state IN ('held', 'attention') THEN state
-                  ELSE 'sign_off' END AS need
-      FROM conciliation.day
-      WHERE date <= ${today}::date
-        AND (state IN ('failed', 'held', 'attention') OR restated_after_sign_off
-             OR (state = 'reconciled' AND signed_off_at IS NULL))
+      SELECT date, need, CASE WHEN need IN ('held', 'sign_off') THEN original_value_sum END AS value
+      FROM conciliation.day CROSS JOIN LATERAL (VALUES
+        (state), (CASE WHEN restated_after_sign_off THEN 'restated' WHEN ${isSignable} THEN 'sign_off' END)) AS reason (need)
+      WHERE date <= ${today}::date AND need = ANY(${[...NEEDS]}::text[])
     ) AS needy GROUP BY need`;
 }
 
