@@ -160,7 +160,7 @@ test('a withdrawn title is no longer held, nor a title restated to the accepted 
     where: { orderUid: 'd', acceptedDate: day(1) },
   });
   const shown = await reviewer.get(`/titles/${title.id}`, { 'accept-language': 'pt-BR' });
-  expect(shown.text).toContain('Pagamento retido');
+  expect(shown.text).toContain('Pagamento bloqueado');
   expect((await reviewer.get(`/api/titles/${title.id}`)).json()).toMatchObject({
     isPaymentHeld: true,
   });
