@@ -263,9 +263,11 @@ export const matchingObstacles = {
   /** Open breaks of titles of the day. */
   break: {
     keeps: ['program'],
-    rows: (date) => Prisma.sql`
-      SELECT kind, count(*), ${amountSum(Prisma.sql`value`)}, severity > 1
-      FROM ${OPEN_BREAKS} AS broken WHERE accepted_date = ${date} GROUP BY kind, severity, place ORDER BY severity DESC, place`,
+    rows: (date, { bookingsFrom = null }) => Prisma.sql`
+      SELECT kind, count(*), ${amountSum(Prisma.sql`value`)}, severity > 1,
+             CASE WHEN ${date} >= ${bookingsFrom}::date THEN waits END AS waits
+      FROM ${OPEN_BREAKS} AS broken WHERE accepted_date = ${date}
+      GROUP BY kind, severity, place, waits ORDER BY severity DESC, place`,
     href: (date, kind) => `/breaks?date=${date}&kind=${kind}`,
   },
 } as const satisfies Record<string, DayObstacle>;

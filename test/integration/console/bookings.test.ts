@@ -180,7 +180,7 @@ test('a sign-off says what went to the ERP and what waits, and who decides about
   await checkDays(database, ANY_DAY_RULES);
   await runMatching(database, { by: 'test', bookingsFrom: DAY });
   const list = plain((await signer.get('/sign-offs')).text);
-  expect(list).toContain('Already paid, not to the financial agent: 1 (33.30)');
+  expect(list).toContain('Already paid, not to the financial agent: 1 (33.30), waits');
   const day = `${date}:${await digestOf(database, date)}`;
   const result = await signer.post('/sign-offs', { day });
   const waits = 'Waiting because of their payables: 1 title.';
