@@ -25,6 +25,7 @@ export interface DayObstacle {
   readonly keeps: readonly KeptStep[];
   /**
    * Rows (kind, found, value, is_urgent) of a date; no row: the day does not have the obstacle. All columns may be null.
+   * A fifth column `waits` says whether the titles of the row wait at the release; absent or null: nothing is released.
    * @param date an expression of SQL; no alias inside is `day` or `wanted`, as which it may be given
    */
   readonly rows: (date: Prisma.Sql, rules: ObstacleRules) => Prisma.Sql;

@@ -84,7 +84,7 @@ export function writeXlsx(sheets: readonly Sheet[], rowCount: number): AsyncGene
 }
 
 /** Indexes into the cell formats of `STYLES`. */
-const STYLE = { header: 1, date: 2, amount: 3, integer: 4, text: 5 } as const;
+const STYLE = { header: 1, date: 2, amount: 3, decimal_text: 3, integer: 4, text: 5 } as const;
 
 /** Format 14 is the short date of the reader's region. Format 49 is text, so an edited identifier stays text. */
 const STYLES =
@@ -167,7 +167,8 @@ function columnLetters(index: number): string {
 
 function encodeCell(open: string, cell: string, kind: ColumnKind): string {
   if (kind === 'boolean') return `${open} t="b"><v>${cell === 'true' ? 1 : 0}</v></c>`;
-  if ((kind === 'amount' || kind === 'integer') && isExactInExcel(cell)) {
+  const isNumber = kind === 'amount' || kind === 'integer' || kind === 'decimal_text';
+  if (isNumber && isExactInExcel(cell)) {
     return `${open} s="${STYLE[kind]}"><v>${cell}</v></c>`;
   }
   const serial = kind === 'date' ? toSerialDate(cell) : null;

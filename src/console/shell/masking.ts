@@ -60,12 +60,16 @@ export function maskChange(field: ChangedField): ChangedField {
   return { ...field, before: mask(before), after: mask(after) };
 }
 
-/** Returns a row with a financial agent as this reader may see it. An agent with a CPF is a person. */
+/**
+ * Returns a row with a financial agent as this reader may see it. An agent with a CPF is a person, whose CPF people see
+ * on the page of a title, which audits the view.
+ */
 export function maskAgent<T extends { readonly agent: string | null }>(
   row: T,
   principal: Principal | null,
 ): T {
-  if (row.agent?.length !== 11 || maySeePersonalData(principal?.role ?? 'viewer')) return row;
+  const isKey = principal !== null && principal.scopes !== null;
+  if (row.agent?.length !== 11 || (isKey && maySeePersonalData(principal.role))) return row;
   return { ...row, agent: maskTaxId(row.agent) };
 }
 

@@ -14,19 +14,20 @@ export const LASTING_HOLDS: Prisma.Sql = Prisma.sql`
 
 /** The rows of those whose change no person has confirmed. */
 export const OPEN_HOLDS: Prisma.Sql = Prisma.sql`
-  SELECT lasting.* FROM (${LASTING_HOLDS}) AS lasting
+  SELECT lasting.*, change.state FROM (${LASTING_HOLDS}) AS lasting
   JOIN conciliation.account_change AS change ON change.id = lasting.account_change_id
   WHERE change.state IN ('open', 'refused')`;
 
 export const accountObstacles = {
-  /** Titles of the day name a changed bank account that no person has confirmed. */
+  /** Titles of the day name a changed bank account that no person has confirmed; of the kind `refused`, only refused ones. */
   payment_held: {
     keeps: ['sign'],
     rows: (date) => Prisma.sql`
-      SELECT NULL, count(*), sum(original_value), true
-      FROM (SELECT DISTINCT title_id, original_value FROM (${OPEN_HOLDS}) AS hold WHERE accepted_date = ${date}) AS held
-      HAVING count(*) > 0`,
-    href: () => '/account-changes',
+      SELECT nullif(state, 'open'), count(*), sum(original_value), true
+      FROM (SELECT min(state) AS state, original_value FROM (${OPEN_HOLDS}) AS hold
+            WHERE accepted_date = ${date} GROUP BY title_id, original_value) AS held
+      GROUP BY state`,
+    href: (_, kind) => `/account-changes${kind === null ? '' : `?state=${kind}`}`,
   },
 } as const satisfies Record<string, DayObstacle>;
 

@@ -295,8 +295,8 @@ export interface WaitingDays {
   readonly days: number;
   /** That had to wait at the newest release of each day; 0 where the whole day waits. */
   readonly titles: number;
-  /** The original values of the days, exact decimal; null where only titles wait. */
-  readonly value: string | null;
+  /** Original values less those of the bookings that stand, at least 0 for each day. Exact decimal. */
+  readonly value: string;
   /** In order. */
   readonly dates: readonly CivilDate[];
 }
@@ -309,11 +309,15 @@ export function readWaitingDays(database: Database, rules: ObstacleRules): Promi
   );
   return database.prisma.$queryRaw<WaitingDays[]>`
     SELECT fault, count(*)::int AS days, sum(titles)::int AS titles,
-           CASE WHEN fault IS DISTINCT FROM 'titles' THEN (${amountSum(Prisma.sql`value`)})::text END AS value, array_agg(date::text ORDER BY date) AS dates
+           (${amountSum(Prisma.sql`value`)})::text AS value, array_agg(date::text ORDER BY date) AS dates
     FROM (
       SELECT date, value, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
              CASE WHEN fault IS NULL THEN titles ELSE 0 END AS titles
-      FROM (SELECT day.date, day.original_value_sum AS value, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
+      FROM (SELECT day.date, greatest(0, day.original_value_sum - (
+              SELECT coalesce(sum(original_value), 0)
+              FROM (SELECT DISTINCT ON (identity_hash, occurrence) original_value, kind
+                    FROM conciliation.booking_line AS line WHERE line.date = day.date
+                    ORDER BY identity_hash, occurrence, version DESC) AS top WHERE kind <> 'reverse')) AS value, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
         AS judged
     ) AS waiting
     GROUP BY fault ORDER BY min(date)`;

@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Row>[] = [
     kind: 'text',
     value: ({ liabilities, company, agent }, { text }) => {
       if (liabilities === 'comparable') return null;
-      return company === null ? text('filter.all') : agent || text('balance.unnamed');
+      return company === null ? text('list.sum') : agent || text('balance.unnamed');
     },
   },
   { name: 'number', head: 'disclosure.number', kind: 'count' },

@@ -251,7 +251,7 @@ const Status = Type.Object({
   lastReconciledDate: dateOrNull,
   lagDays: orNull('integer', { description: 'Dates that are over and have no data.' }),
   needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
-    description: 'Days that wait for a person, by the next decision.',
+    description: 'Days that wait for a person, by the decision. A restated day may count twice.',
   }),
   openAlerts: count,
   accountChanges: Type.Integer({

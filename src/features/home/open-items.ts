@@ -16,6 +16,7 @@ import {
   readOpenCounts,
   readYesterday,
 } from '../review/ledger-days.sql.ts';
+import { isSignable } from '../review/obstacles.sql.ts';
 
 /**
  * What a person has to do, the greatest risk first.
@@ -26,6 +27,7 @@ import {
 export const TASKS = {
   urgent_breaks: { page: '/breaks?urgency=urgent', isOpen: true, look: 'failed' },
   account_changes: { page: '/account-changes', isOpen: true, look: 'failed' },
+  refused_accounts: { page: '/account-changes?state=refused', isOpen: false, look: 'failed' },
   held: { page: null, isOpen: true, look: 'held' },
   failed: { page: '/alerts', isOpen: true, look: 'failed' },
   paused: { page: '/backfills', isOpen: true, look: 'pending' },
@@ -74,6 +76,7 @@ export async function readOpenItems(
 ) {
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
+  const today = dateIn(policy.timeZone, now);
   const [
     checkpoint,
     needs,
@@ -86,7 +89,8 @@ export async function readOpenItems(
     providerAlerts,
   ] = await Promise.all([
     readCheckpoint(database),
-    readNeeds(database, dateIn(policy.timeZone, now)),
+    // Other tasks name the days that nobody can sign off.
+    readNeeds(database, today, isSignable(today, policy, 'all')),
     readOpenCounts(database),
     readYesterday(database, closed),
     readMissingDates(database, closed),
@@ -124,13 +128,14 @@ export async function readOpenItems(
     });
   };
   const ofDays = (need: Exclude<Need, 'failed'>) => {
-    const { days = 0, originalValueSum = '0', dates = [] } = needOf(need) ?? {};
+    const { days = 0, originalValueSum = null, dates = [] } = needOf(need) ?? {};
     return task(need, days, originalValueSum, TASKS[need].page === null ? { dates } : {});
   };
   /** In the order of `TASKS`. */
   const tasks: readonly Task[] = [
     ...task('urgent_breaks', counted.urgentBreaks, counted.urgentValue),
     ...task('account_changes', accountChanges, counted.heldValue, { titles: counted.heldTitles }),
+    ...task('refused_accounts', counted.refusedTitles, counted.refusedValue),
     ...ofDays('held'),
     ...alertTasks('failed', ({ kind }) => kind === 'pull_failed'),
     ...task('paused', checkpoint?.pause ? 1 : 0, null),
@@ -175,7 +180,7 @@ export function needsPerson({ tasks }: OpenItems): boolean {
 export function headlineOf(items: OpenItems, language: Language) {
   const text = textOf(language);
   const { startDate, yesterday, tasks } = items;
-  const { date, state, titles, originalValueSum } = yesterday;
+  const { date, state, titles, originalValueSum, blocked } = yesterday;
   const lines = tasks.map((task) =>
     [
       taskText(task, language),
@@ -198,7 +203,7 @@ export function headlineOf(items: OpenItems, language: Language) {
                 date: dateText(date, language),
                 titles,
                 value: moneyText(originalValueSum, language),
-              }),
+              }) + (blocked === 0 ? '' : ` ${text('headline.blocked', { count: blocked })}`),
     /** The tasks, the greatest risk first. */
     lines: lines.length === 0 && startDate !== null ? [text('headline.nothing')] : lines,
   };

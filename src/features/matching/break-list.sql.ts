@@ -225,6 +225,12 @@ export async function listBreaks(
 /** The open breaks of the newest run. */
 export const OPEN_BREAKS = Prisma.sql`(SELECT * FROM ${LISTED} AS listed WHERE decided_at IS NULL)`;
 
+/** Returns the open breaks of a title, the most urgent first. */
+export const readTitleBreaks = ({ prisma }: Database, titleId: bigint) =>
+  prisma.$queryRaw<{ kind: BreakKind; isUrgent: boolean; erpKey: string | null }[]>`
+    SELECT kind, severity > 1 AS "isUrgent", erp_key AS "erpKey" FROM ${OPEN_BREAKS} AS broken
+    WHERE title_id = ${titleId} ORDER BY severity DESC, place, erp_key`;
+
 /** Of an open break: not urgent, old and large. */
 const IS_OLD = Prisma.sql`(severity < 2 AND age >= ${OLD_DAYS}::int AND value >= ${LARGE_VALUE}::numeric)`;
 
@@ -263,9 +269,11 @@ export const matchingObstacles = {
   /** Open breaks of titles of the day. */
   break: {
     keeps: ['program'],
-    rows: (date) => Prisma.sql`
-      SELECT kind, count(*), ${amountSum(Prisma.sql`value`)}, severity > 1
-      FROM ${OPEN_BREAKS} AS broken WHERE accepted_date = ${date} GROUP BY kind, severity, place ORDER BY severity DESC, place`,
+    rows: (date, { bookingsFrom = null }) => Prisma.sql`
+      SELECT kind, count(*), ${amountSum(Prisma.sql`value`)}, severity > 1,
+             CASE WHEN ${date} >= ${bookingsFrom}::date THEN waits END AS waits
+      FROM ${OPEN_BREAKS} AS broken WHERE accepted_date = ${date}
+      GROUP BY kind, severity, place, waits ORDER BY severity DESC, place`,
     href: (date, kind) => `/breaks?date=${date}&kind=${kind}`,
   },
 } as const satisfies Record<string, DayObstacle>;

@@ -127,33 +127,32 @@ export async function readLedgerDay(
   return day ?? null;
 }
 
-/** Why a day needs a person, the most urgent reason first. */
+/** Why a day needs a person. A restated day that is held or in attention has two reasons. */
 export const NEEDS = ['failed', 'restated', 'held', 'attention', 'sign_off'] as const;
 export type Need = (typeof NEEDS)[number];
 
 export interface NeedyDays {
   readonly need: Need;
   readonly days: number;
-  /** Decimal text, exact. */
-  readonly originalValueSum: string;
+  /** Of `held` and `sign_off`; otherwise null, because the value that is concerned is not known. Exact decimal. */
+  readonly originalValueSum: string | null;
   readonly dates: readonly CivilDate[];
 }
 
-/** Returns the days that need a person. A day has one reason, its most urgent one. */
-export function readNeeds(database: Database, today: CivilDate): Promise<NeedyDays[]> {
+/** Returns the days that need a person. @param isSignable a condition for a row `day` */
+export function readNeeds(
+  database: Database,
+  today: CivilDate,
+  isSignable: Prisma.Sql,
+): Promise<NeedyDays[]> {
   return database.prisma.$queryRaw<NeedyDays[]>`
-    SELECT need, count(*)::int AS days, coalesce(${amountSum(Prisma.sql`original_value_sum`)}, 0)::text AS "originalValueSum",
+    SELECT need, count(*)::int AS days, (${amountSum(Prisma.sql`value`)})::text AS "originalValueSum",
            array_agg(date::text ORDER BY date) AS dates
     FROM (
-      SELECT date, original_value_sum,
-             CASE WHEN state = 'failed' THEN 'failed'
-                  WHEN restated_after_sign_off THEN 'restated'
-                  WHEN state IN ('held', 'attention') THEN state
-                  ELSE 'sign_off' END AS need
-      FROM conciliation.day
-      WHERE date <= ${today}::date
-        AND (state IN ('failed', 'held', 'attention') OR restated_after_sign_off
-             OR (state = 'reconciled' AND signed_off_at IS NULL))
+      SELECT date, need, CASE WHEN need IN ('held', 'sign_off') THEN original_value_sum END AS value
+      FROM conciliation.day CROSS JOIN LATERAL (VALUES
+        (state), (CASE WHEN restated_after_sign_off THEN 'restated' WHEN ${isSignable} THEN 'sign_off' END)) AS reason (need)
+      WHERE date <= ${today}::date AND need = ANY(${[...NEEDS]}::text[])
     ) AS needy GROUP BY need`;
 }
 
@@ -166,6 +165,8 @@ export interface OpenCounts {
   readonly accountChanges: number;
   readonly heldTitles: number;
   readonly heldValue: string | null;
+  readonly refusedTitles: number;
+  readonly refusedValue: string | null;
   readonly equalTitles: number;
   readonly equalValue: string | null;
   readonly findings: number;
@@ -186,9 +187,12 @@ export async function readOpenCounts({ prisma }: Database): Promise<OpenCounts> 
              (${amountSum(Prisma.sql`value`, Prisma.sql`severity < 2`)})::text AS "otherValue"
       FROM ${OPEN_BREAKS} AS broken
     ) AS breaks CROSS JOIN (
-      SELECT count(*)::int AS "heldTitles", (${amountSum(Prisma.sql`original_value`)})::text AS "heldValue"
-      FROM (SELECT DISTINCT hold.title_id, original_value FROM (${OPEN_HOLDS}) AS hold
-            JOIN conciliation.account_change AS change ON change.id = account_change_id AND state = 'open') AS held
+      SELECT (count(*) FILTER (WHERE state = 'open'))::int AS "heldTitles",
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`state = 'open'`)})::text AS "heldValue",
+             (count(*) FILTER (WHERE state = 'refused'))::int AS "refusedTitles",
+             (${amountSum(Prisma.sql`original_value`, Prisma.sql`state = 'refused'`)})::text AS "refusedValue"
+      FROM (SELECT min(state) AS state, original_value FROM (${OPEN_HOLDS}) AS hold
+            GROUP BY title_id, original_value) AS held
     ) AS holds CROSS JOIN (
       SELECT (count(*) FILTER (WHERE code = 'equal_in_day'))::int AS "equalTitles",
              (${amountSum(Prisma.sql`original_value`, Prisma.sql`code = 'equal_in_day'`)})::text AS "equalValue",
@@ -206,9 +210,10 @@ export async function readYesterday({ prisma }: Database, date: CivilDate): Prom
                 WHEN state = 'reconciled' AND restated_after_sign_off THEN 'restated'
                 WHEN state = 'reconciled' AND signed_off_at IS NOT NULL THEN 'signed'
                 ELSE state END AS state,
-           title_count AS titles, original_value_sum::text AS "originalValueSum"
+           title_count AS titles, original_value_sum::text AS "originalValueSum",
+           (SELECT count(DISTINCT title_id)::int FROM (${OPEN_HOLDS}) AS hold WHERE accepted_date = date) AS blocked
     FROM conciliation.day WHERE date = ${date}::date`;
-  return { date, ...(day ?? { state: 'absent', titles: 0, originalValueSum: '0' }) };
+  return { date, ...(day ?? { state: 'absent', titles: 0, originalValueSum: '0', blocked: 0 }) };
 }
 
 /** Returns the closed dates from the start on whose day no pull has brought, without the failed ones. */
@@ -232,6 +237,8 @@ export interface Yesterday {
   readonly state: DayState | 'absent' | 'first_held' | 'signed' | 'restated';
   readonly titles: number;
   readonly originalValueSum: string;
+  /** Titles that are not to be paid because of their bank account. */
+  readonly blocked: number;
 }
 
 /** Returns the first and last date of the ledger; null: it is empty. */

@@ -121,7 +121,7 @@ export type ReleaseFault = Keeping<'release'>;
 
 export const Obstacle = Type.Object({
   code: words(CODES),
-  kind: orNull('string', { description: 'Of a break or a finding.' }),
+  kind: orNull('string', { description: 'Of a break, a finding or titles whose payment is held.' }),
   keeps: Type.Array(words<KeptStep>(['sign', 'release', 'program']), {
     description:
       'sign: nobody signs the day. release: the signed day waits. program: a person may sign the day, and the program does not. Empty: for information.',
@@ -129,6 +129,10 @@ export const Obstacle = Type.Object({
   found: orNull('integer'),
   value: orNull('string', { description: 'Of the titles, exact decimal.' }),
   isUrgent: Type.Boolean(),
+  waits: Type.Union([Type.Boolean(), Type.Null()], {
+    description:
+      'Of a break: whether its titles wait when the day is released. Null: it is no break, or the day has no bookings.',
+  }),
 });
 export type Obstacle = Readonly<Static<typeof Obstacle>>;
 
@@ -149,7 +153,8 @@ const rowsOf = (codes: readonly ObstacleCode[], date: Prisma.Sql, rules: Obstacl
     codes.map(
       (code) => Prisma.sql`
         SELECT ${CODES.indexOf(code)}::int AS place, ${code}::text AS code, kind::text AS kind, found::int AS found,
-               value::numeric AS value, coalesce(urgent::boolean, false) AS urgent
+               value::numeric AS value, coalesce(urgent::boolean, false) AS urgent,
+               (to_jsonb(obstacle) ->> 'waits')::boolean AS waits
         FROM (${listed[code].rows(date, rules)}) AS obstacle (kind, found, value, urgent)`,
     ),
     ' UNION ALL ',
@@ -176,7 +181,7 @@ export async function readObstacles(
   codes: readonly ObstacleCode[] = codesFor(rules),
 ): Promise<ReadonlyMap<CivilDate, readonly Obstacle[]>> {
   const rows = await client.$queryRaw<(Omit<Obstacle, 'keeps'> & { date: CivilDate })[]>`
-    SELECT wanted.date::text AS date, code, kind, found, value::text AS value, urgent AS "isUrgent"
+    SELECT wanted.date::text AS date, code, kind, found, value::text AS value, urgent AS "isUrgent", waits
     FROM unnest(${dates}::text[]::date[]) AS wanted (date)
     CROSS JOIN LATERAL (${rowsOf(codes, Prisma.sql`wanted.date`, rules)}) AS obstacle
     ORDER BY wanted.date, place, urgent DESC, value DESC NULLS LAST, kind`;

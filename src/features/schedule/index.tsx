@@ -232,6 +232,7 @@ function Figures(props: { readonly range: DueRange } & Pick<Schedule, 'figures'>
   const shown = [
     ['value', 'schedule.value', titlesHref(range, null)],
     ['paid', 'schedule.paid', null],
+    ['urgent', 'schedule.urgent', '/breaks?urgency=urgent'],
     ['onChanged', 'schedule.onChanged', '/account-changes'],
     ['waiting', 'schedule.waiting', null],
     ['undated', 'schedule.undated', '/titles?undated=true&status=current'],
@@ -250,7 +251,7 @@ function Figures(props: { readonly range: DueRange } & Pick<Schedule, 'figures'>
       <dl class="metrics">
         {shown.map(([name, label, href]) => {
           const { titles, originalValue } = figures[name];
-          const isAlarming = titles > 0 && (name === 'onChanged' || name === 'waiting');
+          const isAlarming = titles > 0 && ['urgent', 'onChanged', 'waiting'].includes(name);
           return (
             <Metric
               key={name}

@@ -14,6 +14,7 @@ import type { Place } from '../../console/list/list.tsx';
 import type { PartyKind } from '../../core/title/promoted-fields.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
+import { OPEN_BREAKS } from '../matching/break-list.sql.ts';
 import {
   CHANGED_PAYEE_HASH,
   IS_UNNAMED,
@@ -94,6 +95,8 @@ export interface Schedule {
     /** On accounts that changed, where no person has confirmed the change. */
     readonly onChanged: Figure;
     readonly waiting: Figure;
+    /** In an urgent open break with the payables: they may be paid twice or to the wrong party. */
+    readonly urgent: Figure;
     /** Current titles without a due date. They are in no other figure. */
     readonly undated: Figure;
   };
@@ -176,6 +179,10 @@ export async function readSchedule(
             WHERE ${isWithin(Prisma.sql`business_day`)} AND NOT ${isWithin(Prisma.sql`date`)})))`)},
         'onChanged', ${figureOf(Prisma.sql`(SELECT * FROM summed WHERE payee IN (SELECT payee FROM changed))`)},
         'waiting', ${figureOf(Prisma.sql`(SELECT waiting_titles AS titles, waiting_value AS value FROM dated)`)},
+        'urgent', ${figureOf(Prisma.sql`(
+          SELECT 1 AS titles, original_value AS value FROM conciliation.title
+          WHERE status = 'current' AND ${isWithin(Prisma.sql`anticipated_due_date`)}
+            AND id = ANY(ARRAY(SELECT title_id FROM ${OPEN_BREAKS} AS broken WHERE severity > 1)))`)},
         'undated', ${figureOf(Prisma.sql`(
           SELECT titles, original_value AS value FROM conciliation.schedule_total WHERE due_date IS NULL)`)}) AS figures,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(${TOTALS_JSON}) ORDER BY due_date), '[]')

@@ -40,6 +40,8 @@ const NOTE_COLUMNS: readonly ExportColumn[] = [
   { name: 'payment_hold', kind: 'boolean' },
   { name: 'open_findings', kind: 'text' },
 ];
+/** Columns with words of the platform. English files, which are for programs, have them as they are. */
+const WORDS = new Set<string>(['financial_agent_type', 'payment_type']);
 const TITLE_COLUMNS = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS].map(
   ({ name, kind }, index): Column<Line> => ({
     name,
@@ -48,7 +50,9 @@ const TITLE_COLUMNS = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS].map(
     value:
       name === 'status'
         ? ({ cells }, { text }) => text.find(`titleFile.statuses.${cells[index]}`)
-        : ({ cells }) => cells[index] ?? null,
+        : ({ cells }, { text, language }) =>
+            (language !== 'en' && WORDS.has(name) && text.find(`values.${cells[index]}`)) ||
+            (cells[index] ?? null),
   }),
 );
 

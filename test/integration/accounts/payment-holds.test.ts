@@ -160,7 +160,7 @@ test('a withdrawn title is no longer held, nor a title restated to the accepted 
     where: { orderUid: 'd', acceptedDate: day(1) },
   });
   const shown = await reviewer.get(`/titles/${title.id}`, { 'accept-language': 'pt-BR' });
-  expect(shown.text).toContain('Pagamento retido');
+  expect(shown.text).toContain('Pagamento bloqueado');
   expect((await reviewer.get(`/api/titles/${title.id}`)).json()).toMatchObject({
     isPaymentHeld: true,
   });
@@ -292,4 +292,9 @@ test('one form decides about all changes of the chosen parties, with their title
   expect((await reviewer.get('/api/account-changes')).json()).toMatchObject({ total: 1 });
   await send({ ...form, decision: 'refused', changes: third });
   expect((await reviewer.get('/account-changes?state=refused')).text).toContain('value="parallel"');
+  expect((await viewer.get('/')).text).toContain(
+    '2 titles are on hold because the account was refused',
+  );
+  const shown = (await viewer.get(`/days/${day(1)}`)).text;
+  expect(shown).toContain('<a href="/account-changes?state=refused">');
 });

@@ -154,7 +154,7 @@ const DIGEST: OpenItems = {
   startDate: addDays(date, -120),
   lastReconciledDate: addDays(date, 6),
   lagDays: 2,
-  yesterday: { date, state: 'held', titles: 55, originalValueSum: '2194172.98' },
+  yesterday: { date, state: 'held', titles: 55, originalValueSum: '2194172.98', blocked: 0 },
   needs: { failed: 0, restated: 1, held: 1, attention: 2, sign_off: 4 },
   unmappedCompanies: 0,
   accountChanges: 2,

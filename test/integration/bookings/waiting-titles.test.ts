@@ -99,7 +99,7 @@ test('a title that was matched before the ERP paid its payable is not released; 
   expect(await release()).toEqual([]);
   expect(await batches()).toEqual(['1 3 5']);
   expect(await readWaitingDays(world.database, RULES)).toEqual([
-    { fault: 'titles', days: 1, titles: 3, value: null, dates: [date] },
+    { fault: 'titles', days: 1, titles: 3, value: '60', dates: [date] },
   ]);
 
   // The ERP takes two payments back. The seal is released in a further batch, and completely with the last one.

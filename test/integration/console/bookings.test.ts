@@ -180,7 +180,7 @@ test('a sign-off says what went to the ERP and what waits, and who decides about
   await checkDays(database, ANY_DAY_RULES);
   await runMatching(database, { by: 'test', bookingsFrom: DAY });
   const list = plain((await signer.get('/sign-offs')).text);
-  expect(list).toContain('Already paid, not to the financial agent: 1 (33.30)');
+  expect(list).toContain('Already paid, not to the financial agent: 1 (33.30), waits');
   const day = `${date}:${await digestOf(database, date)}`;
   const result = await signer.post('/sign-offs', { day });
   const waits = 'Waiting because of their payables: 1 title.';
@@ -190,6 +190,9 @@ test('a sign-off says what went to the ERP and what waits, and who decides about
     expect(text).toContain(`/breaks?date=${date}`);
   }
   const id = await currentTitleId(database, 'paid');
+  expect((await viewer.get(`/titles/${id}`)).text).toContain('kind=paid_to_supplier');
+  const schedule = await viewer.get('/schedule?dueFrom=2026-06-30&dueTo=2026-06-30');
+  expect(plain(schedule.text)).toMatch(/Urgent break: do not pay\s*2 titles · 77\.70/);
   const path = `/breaks?kind=paid_to_supplier&title=${id}&payable=p1`;
   expect((await viewer.get(path)).text).not.toContain('action="/breaks/resolve"');
   const own = (await signer.get(path)).text;

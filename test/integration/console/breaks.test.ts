@@ -122,6 +122,9 @@ test('one form resolves the breaks of a kind, as the person has seen them, and a
   const differences = before.rows.map(({ difference }: { difference: string }) => difference);
   expect(differences).toEqual(['-1', '0.01']);
   const resolve = await formOf('resolve', 'Resolve the breaks of this list: 2, 60.00');
+  expect((await reviewer.get('/breaks?kind=value_differs')).text).toMatch(
+    /<input type="checkbox" required[^>]*> I confirm: 2 breaks, R\$ 60.00/,
+  );
   for (const wrong of [{ code: 'x' }, { digest: 'x' }, { kind: '' }, { kind: 'missing_in_erp' }])
     expect((await resolve(wrong)).status).toBe(400);
   const asJson = { headers: { accept: 'application/json' } };

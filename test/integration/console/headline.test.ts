@@ -135,8 +135,8 @@ test('each open item has a line, and the command ends with 3', async () => {
   expect(en.lines).toEqual([
     expect.stringMatching(/^\d bank accounts? changed; 1 title is on hold · R\$ [\d,.]+$/),
     `1 day is held: a newer answer waits for a decision · R$ 2,001.00 · ${FIRST}`,
-    `1 day has rejected titles or findings to resolve · R$ 2,001.00 · ${SECOND}`,
-    expect.stringMatching(`2 days changed after the sign-off · R\\$ 4,002.00 · .* to ${CLOSED}`),
+    `1 day has rejected titles or findings to resolve · ${SECOND}`,
+    expect.stringMatching(`^2 days changed after the sign-off · .* to ${CLOSED}`),
     '6 findings of the checks for information · R$ 6,003.00',
     expect.stringMatching(/^No accepted token: the platform refuses the token of 1 process: /),
     expect.stringMatching(

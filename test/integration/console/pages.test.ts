@@ -91,7 +91,7 @@ describe('a day', () => {
     const { text } = await operator.get(`/pulls/${pullId}/release`);
     // Another value is another identity; the only new title of the order is the same title.
     for (const count of ['Changed: 12', 'Withdrawn: 12']) expect(text).toContain(count);
-    expect(text).toContain('12 titles would name another bank account; 1 account is new.');
+    expect(text).toContain('12 titles would name another bank account: 1 account.');
     expect(text).toMatch(/••••21[\s\S]*→[\s\S]*••••77/);
     expect(plain(text)).toMatch(/Original value\s+2,400\.00\s+12\.00\s+−2,388\.00/);
     expect(text).not.toMatch(/LIMIT_PERCENT/);

@@ -39,13 +39,13 @@ export function Released(props: {
   const { date, bookings } = props;
   const { text, formats } = usePage();
   if (bookings === undefined) return null;
-  const { lines, posted, failed, waiting, fault } = bookings;
+  const { lines, posted, failed, waiting, isBefore, fault } = bookings;
   const breaks = `/breaks?${new URLSearchParams({ date })}`;
   return (
     <>
       <p class={lines === 0 ? 'quiet' : ''}>
         {lines === 0
-          ? text('bookings.dayNone')
+          ? text(isBefore ? 'bookings.dayBefore' : 'bookings.dayNone')
           : text('bookings.dayReleased', {
               lines: formats.count(lines),
               posted: formats.count(posted),

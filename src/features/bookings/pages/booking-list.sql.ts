@@ -181,6 +181,8 @@ export interface DayBookings {
   readonly failed: number;
   /** Titles that had to wait at the newest release of the present seal. */
   readonly waiting: number;
+  /** Before the first date with bookings. */
+  readonly isBefore: boolean;
   /** Why the present seal is not released completely; see `WaitingDays`. Absent: it is, or there is none. */
   readonly fault?: WaitingDays['fault'];
 }
@@ -195,7 +197,8 @@ export async function readDayBookings(
       SELECT wanted.date::text AS date, line.*,
              coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
                        JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
-                       WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting
+                       WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting,
+             wanted.date < (SELECT bookings_from FROM conciliation.booking_start) IS TRUE AS "isBefore"
       FROM unnest(${dates}::text[]::date[]) AS wanted (date) CROSS JOIN LATERAL (
         SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
                (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed

@@ -269,7 +269,11 @@ function ResolveAll(
       action={RESOLVE_BREAKS}
       values={values}
       button={text('matching.resolve')}
-    />
+    >
+      <label>
+        <input type="checkbox" required /> {text('matching.resolveConfirm', { count, value })}
+      </label>
+    </DecisionCard>
   );
 }
 

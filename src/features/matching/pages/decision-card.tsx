@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { TProperties } from 'typebox';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { words } from '../../../console/api/schema-parts.ts';
@@ -26,13 +27,15 @@ export function DecisionCard<Input extends TProperties>(props: {
   readonly button: string;
   /** Of the form, for fields outside of it. */
   readonly id?: string;
+  readonly children?: ComponentChildren;
 }) {
-  const { title, help, action, ...form } = props;
+  const { title, help, action, children, ...form } = props;
   return !action.isOffered(usePage()) ? null : (
     <Card title={title}>
       <p class="quiet">{help}</p>
       <action.Form {...form} look="primary">
         <CodeField />
+        {children}
       </action.Form>
     </Card>
   );

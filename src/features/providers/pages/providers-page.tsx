@@ -90,7 +90,12 @@ export function LastAnswer({ last }: { readonly last: Provider }) {
   return (
     <>
       {last.httpStatus === null ? text('providers.noAnswer') : `HTTP ${last.httpStatus}`}
-      {last.errorCode !== null && <span class="quiet small"> {last.errorCode}</span>}
+      {last.errorCode !== null && (
+        <span class="quiet small">
+          {' '}
+          {text.find(`errorCodes.${last.errorCode}`) ?? last.errorCode}
+        </span>
+      )}
     </>
   );
 }

@@ -83,7 +83,7 @@ export async function requestPull(
 }
 
 export function obstacleText(
-  { code, kind, found, value }: Obstacle,
+  { code, kind, found, value, waits }: Obstacle,
   { text, formats }: Words,
 ): string {
   const label =
@@ -91,9 +91,10 @@ export function obstacleText(
       ? text.find(`matching.kinds.${kind}`)
       : code === 'finding'
         ? text.find(`checks.names.${kind}`)
-        : text(`obstacles.${code}`);
+        : text(`obstacles.${kind === 'refused' ? 'account_refused' : code}`);
   const amount = value === null ? '' : ` (${formats.amount(value)})`;
-  return found === null ? (label ?? '') : `${label}: ${formats.count(found)}${amount}`;
+  const fate = waits === null ? '' : `, ${text(waits ? 'signOffs.waits' : 'signOffs.goes')}`;
+  return found === null ? (label ?? '') : `${label}: ${formats.count(found)}${amount}${fate}`;
 }
 
 /** What a person should know about a day before the sign-off, or why the day cannot be signed off. */
@@ -104,11 +105,11 @@ export function Remarks(props: { readonly day: Pick<JudgedDay, 'date' | 'obstacl
   return (
     <ul class="small remarks">
       {obstacles.map((obstacle) => {
-        const { code, kind, isUrgent } = obstacle;
+        const { code, kind, isUrgent, waits } = obstacle;
         const { href } = OBSTACLES[code] as DayObstacle;
         const label = obstacleText(obstacle, page);
         return (
-          <li key={`${code} ${kind}`}>
+          <li key={`${code} ${kind} ${waits}`}>
             {href === undefined ? label : <a href={href(date, kind)}>{label}</a>}
             {isUrgent && ' '}
             {isUrgent && <span class="tag is-withdrawn">{page.text('matching.urgent')}</span>}

@@ -252,7 +252,9 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
     cell: ({ isReleased, state, errorCode }, { text }) => (
       <>
         {text(`day.outcomes.${isReleased ? 'released' : state}`)}
-        {errorCode !== null && <span class="quiet small"> {errorCode}</span>}
+        {errorCode !== null && (
+          <span class="quiet small"> {text.find(`errorCodes.${errorCode}`) ?? errorCode}</span>
+        )}
       </>
     ),
     only: 'page',

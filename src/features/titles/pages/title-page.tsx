@@ -21,8 +21,9 @@ import { TitleBooking } from '../../bookings/pages/booking-cards.tsx';
 import { readLineOf } from '../../bookings/pages/booking-list.sql.ts';
 import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { TitleFindings } from '../../checks/pages/findings.tsx';
-import { readTitleMatches } from '../../matching/break-list.sql.ts';
+import { readTitleBreaks, readTitleMatches } from '../../matching/break-list.sql.ts';
 import { readOwnSealOfMatch } from '../../matching/match-decisions.sql.ts';
+import { BREAKS } from '../../matching/pages/breaks-page.tsx';
 import { TitleMatches } from '../../matching/pages/match-cards.tsx';
 import { hasPayables } from '../../matching/payables/payable-state.sql.ts';
 import { providerHref } from '../../providers/provider.ts';
@@ -71,6 +72,7 @@ async function readTitlePage(
     matches: (await hasPayables(prisma)) ? await readTitleMatches(database, id) : null,
     /** What keeps this person from undoing the match; null: nothing. */
     ownSeal: fourEyes ? await readOwnSealOfMatch(prisma, id, actorOf(request)) : null,
+    breaks: await readTitleBreaks(database, id),
     findings: await readTitleFindings(database, id),
     lines: await readLineOf(prisma, id),
   };
@@ -106,6 +108,15 @@ function TitlePageBody(
           <a href="/account-changes">{text('providers.changesOpen')}</a>
         </p>
       )}
+      {props.breaks.map(({ kind, isUrgent, erpKey }) => (
+        <p key={`${kind} ${erpKey}`}>
+          {isUrgent && <span class="tag is-withdrawn">{text('matching.urgent')}</span>}{' '}
+          <a href={BREAKS.href({ kind, title: title.id, payable: erpKey })}>
+            {text(`matching.kinds.${kind}`)}
+          </a>
+          . {text(`matching.help.${kind}`)}
+        </p>
+      ))}
       {title.predecessor !== null && (
         <p>
           <a href={`/titles/${title.predecessor}`}>{text('title.predecessor')}</a>
