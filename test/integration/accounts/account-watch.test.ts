@@ -206,7 +206,7 @@ test('two different accounts of one party are not confirmed by one decision', as
   expect(ids).toHaveLength(2);
   const decide = (state: AccountDecision) =>
     decideAccountChanges(world.database, ids, { by: 'ana', state, reason: 'called them' });
-  await expect(decide('confirmed')).rejects.toThrow('expected one account of each party');
+  await expect(decide('confirmed')).rejects.toThrow('Choose one account of each party');
   expect(await changes()).toHaveLength(2);
   // Beside each other they are no replacement, and none of them may be refused.
   await decide('parallel');
