@@ -29,8 +29,8 @@ export type Column<Row> = Look<Row> &
 interface Look<Row> {
   /** The heading on pages and in Portuguese files. Null: the name. */
   readonly head: TextKey | null;
-  /** Of the value. Amounts are exact decimals as text. day: an accepted date, which links to its day. */
-  readonly kind: ColumnKind | 'count' | 'instant' | 'day';
+  /** Of the value; absent: text. Amounts are exact decimals as text. day: an accepted date, which links to its day. */
+  readonly kind?: ColumnKind | 'count' | 'instant' | 'day';
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
   /** Whether the column names the row. */
   readonly isHead?: true;

@@ -27,14 +27,12 @@ const PARTIES: readonly Column<Pick<Row, 'company' | 'agent'>>[] = [
   {
     name: 'company',
     head: 'balance.company',
-    kind: 'text',
     value: ({ company }, { text }) => company || text('balance.unnamed'),
     isHead: true,
   },
   {
     name: 'agent',
     head: 'balance.agent',
-    kind: 'text',
     value: ({ agent }, { text }) => agent || text('balance.unnamed'),
   },
 ];
@@ -50,19 +48,17 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'reason',
     head: 'balance.reason',
-    kind: 'text',
     value: ({ reason }, { text }) => text(`balance.reasons.${reason}`),
   },
   {
     name: 'title',
     head: 'balance.title',
-    kind: 'text',
     value: ({ titleId }) => titleId && String(titleId),
     cell: ({ titleId }) => titleId && <a href={`/titles/${titleId}`}>{titleId}</a>,
   },
   { name: 'accepted_date', head: 'balance.date', kind: 'day' },
-  { name: 'order_uid', head: 'balance.order', kind: 'text' },
-  { name: 'erp_keys', head: 'balance.keys', kind: 'text' },
+  { name: 'order_uid', head: 'balance.order' },
+  { name: 'erp_keys', head: 'balance.keys' },
   ...VALUES,
 ];
 

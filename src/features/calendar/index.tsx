@@ -66,14 +66,12 @@ const COLUMNS: readonly Column<Holiday>[] = [
   {
     name: 'name',
     head: 'calendar.name',
-    kind: 'text',
     value: ({ name, own }, { text }) =>
       name === null ? (own?.name ?? null) : text(`calendar.holidays.${name}`),
   },
   {
     name: 'by',
     head: 'calendar.by',
-    kind: 'text',
     value: ({ own }, { text }) => own?.confirmedBy ?? text('calendar.national'),
     cell: ({ own }, { text }) =>
       own === null ? (

@@ -23,7 +23,6 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'company',
     head: 'balance.company',
-    kind: 'text',
     value: ({ company }, { text }) =>
       company === null ? text('disclosure.all') : company || text('balance.unnamed'),
     isHead: true,
@@ -31,13 +30,11 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'liabilities',
     head: 'disclosure.liabilities',
-    kind: 'text',
     value: ({ liabilities }, { text }) => text(`disclosure.kinds.${liabilities}`),
   },
   {
     name: 'agent',
     head: 'balance.agent',
-    kind: 'text',
     value: ({ liabilities, company, agent }, { text }) => {
       if (liabilities === 'comparable') return null;
       return company === null ? text('filter.all') : agent || text('balance.unnamed');
@@ -48,7 +45,6 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'received',
     head: 'disclosure.received',
-    kind: 'text',
     value: ({ liabilities, number }, { text }) =>
       liabilities === 'anticipated' && number > 0 ? text('disclosure.unknown') : null,
   },

@@ -47,22 +47,20 @@ const readUnknownPaths = async ({ prisma }: Database): Promise<string[]> => {
 
 const COLUMNS: readonly Column<Row>[] = [
   { name: 'version', head: 'fields.version', kind: 'count' },
-  { name: 'name', head: 'fields.name', kind: 'text', isHead: true },
-  { name: 'path', head: 'fields.path', kind: 'text', value: ({ path }) => path.join('.') },
+  { name: 'name', head: 'fields.name', isHead: true },
+  { name: 'path', head: 'fields.path', value: ({ path }) => path.join('.') },
   {
     name: 'role',
     head: 'fields.role',
-    kind: 'text',
     value: ({ role }, { text }) => text(`fields.roles.${(role as FieldRole | null) ?? ENDED}`),
   },
   { name: 'recorded_at', head: 'fields.recordedAt', kind: 'instant' },
   {
     name: 'recorded_by',
     head: 'fields.recordedBy',
-    kind: 'text',
     cell: ({ recordedBy }) => <Author name={recordedBy} />,
   },
-  { name: 'reason', head: 'day.reason', kind: 'text' },
+  { name: 'reason', head: 'day.reason' },
 ];
 
 /** Every promotion, the newest first, and the form for another one. */

@@ -23,36 +23,31 @@ const COLUMNS: readonly Column<Finding>[] = [
   {
     name: 'order_uid',
     head: 'title.fields.order_uid',
-    kind: 'text',
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
     isHead: true,
   },
-  { name: 'provider_external_id', head: 'title.fields.provider_external_id', kind: 'text' },
+  { name: 'provider_external_id', head: 'title.fields.provider_external_id' },
   { name: 'original_value', head: 'amounts.original_value', kind: 'amount' },
   {
     name: 'check',
     head: 'findings.check',
-    kind: 'text',
     value: ({ code }, { text }) => text(`checks.names.${code}`),
   },
   {
     name: 'compared',
     head: 'findings.compared',
-    kind: 'text',
     value: comparedText,
     cell: (finding) => <Compared finding={finding} />,
   },
   {
     name: 'state',
     head: 'findings.state',
-    kind: 'text',
     value: ({ state }, { text }) => text(`findings.states.${state}`),
     cell: (finding) => <FindingStateText finding={finding} />,
   },
   {
     name: 'reason',
     head: 'day.reason',
-    kind: 'text',
     only: 'file',
   },
 ];
@@ -62,7 +57,6 @@ const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
   {
     name: 'check',
     head: 'findings.check',
-    kind: 'text',
     value: ({ code }) => code,
     cell: ({ date, code }, { text }) => (
       <a href={FINDINGS.href({ date, check: code })}>{text(`checks.names.${code}`)}</a>
@@ -71,7 +65,6 @@ const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
   {
     name: 'severity',
     head: 'findings.severity',
-    kind: 'text',
     value: ({ severity }, { text }) => text(`findings.severities.${severity}`),
   },
   { name: 'findings', head: 'findings.count', kind: 'count' },

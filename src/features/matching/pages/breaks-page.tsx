@@ -68,7 +68,7 @@ export const BREAK_ACTIONS = [RESOLVE_BREAKS, REOPEN_BREAKS];
 const column = (
   name: string,
   head: TextKey,
-  kind: Column<ListedBreak>['kind'],
+  kind: NonNullable<Column<ListedBreak>['kind']>,
   value: (found: ListedBreak) => string | Date | null | undefined,
   more: Pick<Column<ListedBreak>, 'only' | 'cell'> = {},
 ): Column<ListedBreak> => ({ name, head, kind, value: (found) => value(found) ?? null, ...more });

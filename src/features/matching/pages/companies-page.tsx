@@ -105,8 +105,8 @@ function CompaniesBody({ data }: { readonly data: Confirmations }) {
         <Confirmed
           label="matching.confirmed"
           columns={[
-            { name: 'company', head: 'matching.company', kind: 'text' },
-            { name: 'buyer', head: 'matching.buyer', kind: 'text' },
+            { name: 'company', head: 'matching.company' },
+            { name: 'buyer', head: 'matching.buyer' },
           ]}
           rows={data.companies}
           end={END_COMPANY}
@@ -117,8 +117,8 @@ function CompaniesBody({ data }: { readonly data: Confirmations }) {
         <Confirmed
           label="matching.agents"
           columns={[
-            { name: 'tax_id', head: 'matching.agent', kind: 'text' },
-            { name: 'same_as', head: 'matching.sameAs', kind: 'text' },
+            { name: 'tax_id', head: 'matching.agent' },
+            { name: 'same_as', head: 'matching.sameAs' },
           ]}
           rows={data.agents}
           end={END_AGENT}
@@ -137,13 +137,12 @@ function CompaniesBody({ data }: { readonly data: Confirmations }) {
 }
 
 const UNMAPPED_COLUMNS: readonly Column<Confirmations['unmapped'][number]>[] = [
-  { name: 'company', head: 'matching.company', kind: 'text', isHead: true },
+  { name: 'company', head: 'matching.company', isHead: true },
   { name: 'payables', head: 'matching.openPayables', kind: 'count' },
   { name: 'value', head: 'matching.openValue', kind: 'amount' },
   {
     name: 'proposals',
     head: 'matching.proposals',
-    kind: 'text',
     value: ({ proposals }) => proposals.map(({ buyer }) => buyer).join(' ') || null,
     // Without a proposal, the cell has the value, which is none.
     cell: ({ company, proposals }, page) =>
@@ -190,11 +189,10 @@ function Confirmed<Row extends Confirmation>(props: {
         </>
       ),
     },
-    { name: 'reason', head: 'matching.reason', kind: 'text', value: ({ reason }) => reason },
+    { name: 'reason', head: 'matching.reason', value: ({ reason }) => reason },
     {
       name: 'end',
       head: 'matching.end',
-      kind: 'text',
       only: 'page',
       cell: ({ id }) => (
         <end.Form values={{ id }} button={text('matching.end')} look="primary" isFolded />

@@ -67,7 +67,6 @@ const COLUMNS: readonly Column<Proposal>[] = [
   {
     name: 'kind',
     head: 'matching.kind',
-    kind: 'text',
     value: kindText,
     cell: (proposal, page) =>
       !MATCH.isOffered(page) ? null : (
@@ -82,27 +81,24 @@ const COLUMNS: readonly Column<Proposal>[] = [
   {
     name: 'order_uid',
     head: 'matching.order',
-    kind: 'text',
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
   },
-  { name: 'supplier', head: 'matching.supplier', kind: 'text' },
+  { name: 'supplier', head: 'matching.supplier' },
   { name: 'value', head: 'matching.value', kind: 'amount' },
   { name: 'due_date', head: 'matching.dueOnPlatform', kind: 'date', only: 'file' },
   { name: 'place', head: 'matching.place', kind: 'count', only: 'file' },
   {
     name: 'erp_key',
     head: 'matching.key',
-    kind: 'text',
     value: ({ erpKeys }) => erpKeys.join(', '),
     cell: ({ erpKeys, documents }) => [erpKeys.join(', '), <br />, documents],
   },
-  { name: 'documents', head: 'matching.document', kind: 'text', only: 'file' },
+  { name: 'documents', head: 'matching.document', only: 'file' },
   { name: 'erp_value', head: 'matching.openValue', kind: 'amount' },
   { name: 'difference', head: 'matching.difference', kind: 'amount' },
   {
     name: 'due_dates',
     head: 'matching.dueDate',
-    kind: 'text',
     value: ({ dueDate, erpDueDate }, page) => duesOf([dueDate, erpDueDate], page),
     only: 'page',
   },

@@ -54,13 +54,11 @@ const COLUMNS: readonly Column<RuleEffect>[] = [
   {
     name: 'effect',
     head: 'matching.effect',
-    kind: 'text',
     value: ({ effect }, { text }) => text(`matching.effects.${effect}`),
   },
   {
     name: 'order_uid',
     head: 'matching.order',
-    kind: 'text',
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
     isHead: true,
   },

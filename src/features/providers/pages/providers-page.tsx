@@ -11,16 +11,14 @@ const COLUMNS: readonly Column<Provider>[] = [
   {
     name: 'external_id',
     head: 'providers.externalId',
-    kind: 'text',
     cell: ({ externalId }) => <a href={providerHref(externalId)}>{externalId}</a>,
     isHead: true,
   },
-  { name: 'name', head: 'providers.name', kind: 'text' },
-  { name: 'tax_id', head: 'providers.taxId', kind: 'text', value: (row) => row.identification },
+  { name: 'name', head: 'providers.name' },
+  { name: 'tax_id', head: 'providers.taxId', value: (row) => row.identification },
   {
     name: 'state',
     head: 'titles.status',
-    kind: 'text',
     value: ({ state }, { text }) => text(`providers.state.${state}`),
     cell: ({ state, faults }, { text }) => (
       <>
@@ -32,7 +30,6 @@ const COLUMNS: readonly Column<Provider>[] = [
   {
     name: 'faults',
     head: 'providers.reason',
-    kind: 'text',
     value: ({ faults }, { text }) => (faults === null ? null : reasonsText(text, faults)),
     only: 'file',
   },
@@ -46,7 +43,6 @@ const COLUMNS: readonly Column<Provider>[] = [
   {
     name: 'last_answer',
     head: 'providers.lastAnswer',
-    kind: 'text',
     value: ({ httpStatus, errorCode }) => [httpStatus ?? '', errorCode ?? ''].join(' ').trim(),
     cell: (row) => <LastAnswer last={row} />,
   },

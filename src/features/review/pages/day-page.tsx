@@ -229,14 +229,12 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'pull',
     head: 'day.pullNumber',
-    kind: 'text',
     value: ({ id }) => String(id),
     isHead: true,
   },
   {
     name: 'origin',
     head: 'day.origin',
-    kind: 'text',
     value: ({ origin }, { text }) => text(`day.origins.${origin}`),
   },
   {
@@ -248,7 +246,6 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'outcome',
     head: 'day.outcome',
-    kind: 'text',
     cell: ({ isReleased, state, errorCode }, { text }) => (
       <>
         {text(`day.outcomes.${isReleased ? 'released' : state}`)}
@@ -260,7 +257,6 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'counts',
     head: 'day.counts',
-    kind: 'text',
     value: ({ state, inserted, changed, withdrawn, restored }, { text, formats }) => {
       if (inserted === null) return null;
       const counts = [inserted, changed, withdrawn, restored]
@@ -272,7 +268,6 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'by',
     head: 'day.by',
-    kind: 'text',
     cell: ({ decidedBy, requestedBy, reason }) => (
       <>
         <Author name={decidedBy ?? requestedBy} />

@@ -64,7 +64,6 @@ export const MONTHS = declareList(Month, {
     {
       name: 'month',
       head: 'months.month',
-      kind: 'text',
       value: ({ month }, { formats }) => formats.month(month),
       cell: ({ month }, { formats }) => (
         <a class="date" href={`/months/${month}`}>
@@ -76,14 +75,12 @@ export const MONTHS = declareList(Month, {
     {
       name: 'state',
       head: 'months.state',
-      kind: 'text',
       value: stateText,
       cell: (month) => <State month={month} />,
     },
     {
       name: 'signed_days',
       head: 'months.signedDays',
-      kind: 'text',
       value: ({ signed, days }, { text, formats }) =>
         text('months.ofDays', { signed: formats.count(signed), days: formats.count(days) }),
     },
@@ -98,7 +95,6 @@ export const MONTHS = declareList(Month, {
     {
       name: 'sealed_by',
       head: 'months.sealedBy',
-      kind: 'text',
       value: ({ seal }, { text }) => (seal === null ? null : authorText(text, seal.sealedBy)),
     },
     {
@@ -341,7 +337,6 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
   {
     name: 'state',
     head: 'days.state',
-    kind: 'text',
     cell: ({ state, isRestated, seal }) => {
       const signedOffAt = seal?.signed_off_at ?? null;
       return (
@@ -388,7 +383,6 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
   {
     name: 'signed',
     head: 'months.daySignedBy',
-    kind: 'text',
     value: ({ seal }, { text, formats }) =>
       seal &&
       `${authorText(text, seal.signed_off_by ?? '')}, ${formats.instant(new Date(seal.signed_off_at ?? 0))}`,
@@ -461,17 +455,15 @@ const AUDIT_COLUMNS: readonly Column<Evidence['audit'][number]>[] = [
   {
     name: 'actor',
     head: 'audit.actor',
-    kind: 'text',
     value: ({ actor }, { text }) => authorText(text, actor ?? ''),
   },
   {
     name: 'action',
     head: 'audit.action',
-    kind: 'text',
     value: ({ action }, { text }) => text.find(`audit.actions.${action}`) ?? action,
   },
   { name: 'date', head: 'audit.date', kind: 'date' },
-  { name: 'reason', head: 'audit.reason', kind: 'text', value: ({ reason }) => reason ?? '' },
+  { name: 'reason', head: 'audit.reason', value: ({ reason }) => reason ?? '' },
 ];
 
 /** What an evidence file holds, as an HTML document for people. */

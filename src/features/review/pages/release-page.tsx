@@ -51,7 +51,7 @@ export const RELEASE = declareAction({
 const FIGURE_COLUMNS: readonly Column<
   Readonly<Record<'figure' | 'now' | 'after' | 'difference', string>>
 >[] = [
-  { name: 'figure', head: 'day.amount', kind: 'text', isHead: true },
+  { name: 'figure', head: 'day.amount', isHead: true },
   { name: 'now', head: 'release.now', kind: 'count' },
   { name: 'after', head: 'release.after', kind: 'count' },
   { name: 'difference', head: 'restated.difference', kind: 'count' },
