@@ -194,10 +194,7 @@ function TargetLink(props: {
   );
 }
 
-/** A numbered page of a list, from 1. */
-export type Paging = ReturnType<typeof pagingOf>;
-
-/** Returns the page that the parameter asks for, or the nearest page of the list. */
+/** Returns the page that the parameter asks for, from 1, or the nearest page of the list. */
 export function pagingOf(query: unknown, total: number, limit: number) {
   const text = textParameter(query, 'page') ?? '1';
   const wanted = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
@@ -209,7 +206,7 @@ export function pagingOf(query: unknown, total: number, limit: number) {
 /** The place of the page in its list, and links to the pages before and after. */
 export function Pager(props: {
   readonly label: string;
-  readonly paging: Paging;
+  readonly paging: ReturnType<typeof pagingOf>;
   readonly hrefOf: (page: number) => Target;
 }) {
   const { paging, hrefOf } = props;

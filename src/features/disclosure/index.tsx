@@ -2,17 +2,15 @@ import { Type } from 'typebox';
 import type { TextKey } from '../../base/texts/texts.ts';
 import {
   addDays,
-  type CivilDate,
   lastClosedDate,
   parseCivilDate,
   toCivilDate,
 } from '../../base/values/business-day.ts';
 import type { Column } from '../../console/list/columns.tsx';
 import { dateField } from '../../console/list/filter.tsx';
-import { declareList, type ListTotal } from '../../console/list/list.tsx';
+import { declareList } from '../../console/list/list.tsx';
 import { type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { maskAgent } from '../../console/shell/masking.ts';
-import { usePage } from '../../console/shell/page-context.ts';
 import { Card } from '../../console/shell/parts.tsx';
 import { joinWholeSets } from '../matching/breaks.sql.ts';
 import { readDoubtfulDates } from '../titles/export-titles.sql.ts';
@@ -58,11 +56,6 @@ const reportingDate = (label: TextKey, description: string) => ({
   schema: Type.Unsafe({ type: 'string', format: 'date', description }),
 });
 
-interface DisclosureTotal extends ListTotal {
-  /** The first date of the ledger. Null: it has none. */
-  readonly from: CivilDate | null;
-}
-
 /** The figures of two reporting dates, and what they do not say. */
 const DISCLOSURE = declareList(DisclosureRow, {
   name: 'disclosure',
@@ -83,8 +76,11 @@ const DISCLOSURE = declareList(DisclosureRow, {
     await joinWholeSets(tx);
     const rows = await readDisclosure(tx, dates);
     const first = await tx.day.findFirst({ orderBy: { date: 'asc' }, select: { date: true } });
-    const total: DisclosureTotal = { rows: rows.length, from: first?.date ?? null };
-    return { total, rows: rows.slice(offset, offset + limit) };
+    return {
+      /** from: the first date of the ledger. Null: it has none. */
+      total: { rows: rows.length, from: first?.date ?? null },
+      rows: rows.slice(offset, offset + limit),
+    };
   },
   mask: maskAgent,
   api: {
@@ -96,12 +92,21 @@ const DISCLOSURE = declareList(DisclosureRow, {
     const { database, timeZone } = parts;
     const until = lastClosedDate(timeZone, parts.now?.() ?? new Date());
     const doubtful = await readDoubtfulDates(database, { from: null, to: end }, until);
-    return ({ head, filter, table, total: { from } }) => (
+    return ({ page: { text, formats }, head, filter, table, total: { from } }) => (
       <>
         {head}
         {filter}
         {table}
-        <Limits from={from} doubtful={doubtful} />
+        <Card title={text('disclosure.meaning')}>
+          <ul>
+            {from !== null && (
+              <li>{text('disclosure.known', { date: formats.date(from), dates: doubtful })}</li>
+            )}
+            {LIMITS.map((limit) => (
+              <li key={limit}>{text(`disclosure.limits.${limit}`)}</li>
+            ))}
+          </ul>
+        </Card>
       </>
     );
   },
@@ -117,27 +122,5 @@ const LIMITS = [
   'term',
   'elsewhere',
 ] as const;
-
-function Limits({
-  from,
-  doubtful,
-}: {
-  readonly from: CivilDate | null;
-  readonly doubtful: number;
-}) {
-  const { text, formats } = usePage();
-  return (
-    <Card title={text('disclosure.meaning')}>
-      <ul>
-        {from !== null && (
-          <li>{text('disclosure.known', { date: formats.date(from), dates: doubtful })}</li>
-        )}
-        {LIMITS.map((limit) => (
-          <li key={limit}>{text(`disclosure.limits.${limit}`)}</li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
 
 export const disclosure: Feature = { name: 'disclosure', lists: [DISCLOSURE] };

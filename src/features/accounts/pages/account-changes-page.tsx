@@ -218,31 +218,25 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
   },
   layout:
     async (_, { state }) =>
-    (page) => (
+    ({ page: { text }, head, filter, table, total: { rows } }) => (
       <>
-        {page.head}
-        {page.filter}
-        {page.total.rows > 0 && <DecisionForm decisions={DECISIONS_OF_LIST[state]} />}
-        {page.table}
+        {head}
+        {filter}
+        {rows > 0 && DECISIONS_OF_LIST[state].length > 0 && (
+          <DECIDE_CHANGES.Form
+            id={FORM}
+            values={{}}
+            reason={text('providers.finding')}
+            button={
+              <DecisionButtons
+                name="decision"
+                values={DECISIONS_OF_LIST[state]}
+                text={(decision) => text(`providers.decide.${decision}`)}
+              />
+            }
+          />
+        )}
+        {table}
       </>
     ),
 });
-
-/** The form of the boxes in the table. */
-function DecisionForm({ decisions }: { readonly decisions: readonly AccountDecision[] }) {
-  const { text } = usePage();
-  return decisions.length === 0 ? null : (
-    <DECIDE_CHANGES.Form
-      id={FORM}
-      values={{}}
-      reason={text('providers.finding')}
-      button={
-        <DecisionButtons
-          name="decision"
-          values={decisions}
-          text={(decision) => text(`providers.decide.${decision}`)}
-        />
-      }
-    />
-  );
-}

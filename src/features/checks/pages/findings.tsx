@@ -83,51 +83,34 @@ export const FINDINGS = declareList(Finding, {
   layout: async ({ database }, filter) => {
     const groups = await readOpenFindingGroups(database, filter);
     const chosen = groups.find(({ date, code }) => date === filter.date && code === filter.check);
-    return ({ head, filter: form, table }) => (
+    return ({ page: { text, formats }, head, filter: form, table }) => (
       <>
         {head}
-        <OpenGroups groups={groups} />
-        {filter.check !== null && <Check check={filter.check} group={chosen} />}
+        <Card title={text('findings.states.open')}>
+          {groups.length === 0 ? (
+            <p class="quiet">{text('findings.nothingOpen')}</p>
+          ) : (
+            <ListTable label={text('findings.states.open')} columns={GROUP_COLUMNS} rows={groups} />
+          )}
+        </Card>
+        {/* What a check compares, and the form that resolves its open findings on one date. */}
+        {filter.check !== null && (
+          <Card title={text(`checks.names.${filter.check}`)}>
+            <p>{text(`checks.texts.${filter.check}`)}</p>
+            {chosen !== undefined && (
+              <ResolveForm
+                group={chosen}
+                label={text('findings.resolveAll', { count: formats.count(chosen.findings) })}
+              />
+            )}
+          </Card>
+        )}
         {form}
         {table}
       </>
     );
   },
 });
-
-function OpenGroups({ groups }: { readonly groups: readonly FindingGroup[] }) {
-  const { text } = usePage();
-  const label = text('findings.states.open');
-  return (
-    <Card title={label}>
-      {groups.length === 0 ? (
-        <p class="quiet">{text('findings.nothingOpen')}</p>
-      ) : (
-        <ListTable label={label} columns={GROUP_COLUMNS} rows={groups} />
-      )}
-    </Card>
-  );
-}
-
-/** What a check compares, and the form that resolves its open findings on one date. */
-function Check(props: {
-  readonly check: FindingGroup['code'];
-  readonly group: FindingGroup | undefined;
-}) {
-  const { check, group } = props;
-  const { text, formats } = usePage();
-  return (
-    <Card title={text(`checks.names.${check}`)}>
-      <p>{text(`checks.texts.${check}`)}</p>
-      {group !== undefined && (
-        <ResolveForm
-          group={group}
-          label={text('findings.resolveAll', { count: formats.count(group.findings) })}
-        />
-      )}
-    </Card>
-  );
-}
 
 /** Resolves the findings of a check on a date, or of one title, up to the newest one that the page shows. */
 export const RESOLVE_FINDINGS = declareAction({
