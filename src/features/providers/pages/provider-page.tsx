@@ -30,7 +30,36 @@ export const PROVIDER = declarePage({
   input: { id: externalId },
   read: (parts, { id }) => readPage(parts, id),
   title: (_, { provider }, { id }) => provider?.name ?? id,
-  body: (data, _, isRevealed) => <ProviderBody data={data} isRevealed={isRevealed} />,
+  body: (data, { text, principal }, { isRevealed }) => {
+    const { provider, externalId } = data;
+    return (
+      <>
+        <nav class="crumbs" aria-label={text('nav.providers')}>
+          <a href="/providers">← {text('lists.suppliers.title')}</a>
+        </nav>
+        <div class="day-head">
+          <h1 class="anywhere">{provider?.name ?? externalId}</h1>
+          {provider !== null && <ProviderState state={provider.state} />}
+        </div>
+        {provider === null && <p>{text('providers.notInErp')}</p>}
+        <RevealForm
+          action={providerHref(externalId)}
+          isRevealed={isRevealed}
+          mayReveal={STAFF.includes(principal?.role ?? 'viewer')}
+        />
+        <div class="columns">
+          {provider !== null && <Sending provider={provider} isRevealed={isRevealed} />}
+          <Master data={data} isRevealed={isRevealed} />
+        </div>
+        <Card title={text('lists.account_changes.title')}>
+          <Changes data={data} />
+        </Card>
+        <Card title={text('lists.titles.title')}>
+          <Titles data={data} />
+        </Card>
+      </>
+    );
+  },
   reveal: {
     who: STAFF,
     entry: ({ fingerprint }) => ({
@@ -39,38 +68,6 @@ export const PROVIDER = declarePage({
     }),
   },
 });
-
-function ProviderBody({ data, isRevealed }: PageProps) {
-  const { text, principal } = usePage();
-  const { provider, externalId } = data;
-  return (
-    <>
-      <nav class="crumbs" aria-label={text('nav.providers')}>
-        <a href="/providers">← {text('lists.suppliers.title')}</a>
-      </nav>
-      <div class="day-head">
-        <h1 class="anywhere">{provider?.name ?? externalId}</h1>
-        {provider !== null && <ProviderState state={provider.state} />}
-      </div>
-      {provider === null && <p>{text('providers.notInErp')}</p>}
-      <RevealForm
-        action={providerHref(externalId)}
-        isRevealed={isRevealed}
-        mayReveal={STAFF.includes(principal?.role ?? 'viewer')}
-      />
-      <div class="columns">
-        {provider !== null && <Sending provider={provider} isRevealed={isRevealed} />}
-        <Master data={data} isRevealed={isRevealed} />
-      </div>
-      <Card title={text('lists.account_changes.title')}>
-        <Changes data={data} />
-      </Card>
-      <Card title={text('lists.titles.title')}>
-        <Titles data={data} />
-      </Card>
-    </>
-  );
-}
 
 function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed: boolean }) {
   const { provider, isRevealed } = props;

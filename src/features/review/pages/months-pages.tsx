@@ -127,7 +127,33 @@ export const MONTH = declarePage({
   input: { month },
   read: (parts, { month }) => readMonthPage(parts, month),
   title: ({ formats }, { month }) => formats.month(month.month),
-  body: (data) => <MonthBody data={data} />,
+  body: (data, { text, formats }) => {
+    const { month } = data;
+    return (
+      <>
+        <div class="day-head">
+          <h1>{formats.month(month.month)}</h1>
+          <State month={month} />
+        </div>
+        {month.broken.length > 0 && (
+          <Banner look="restated" title={text('months.broken')}>
+            <ul class="small">
+              {month.broken.map(({ date, cause }) => (
+                <li key={date}>
+                  <DayLink date={date} />: {text(`months.causes.${cause}`)}
+                </li>
+              ))}
+            </ul>
+            <p>{text('months.brokenHelp')}</p>
+          </Banner>
+        )}
+        <SealCard data={data} />
+        <Card title={text('months.days')}>
+          <DaysTable days={data.days} stages={data.stages} sealed={null} />
+        </Card>
+      </>
+    );
+  },
 });
 
 export const SEAL_MONTH = declareAction({
@@ -188,37 +214,6 @@ async function readMonthPage(parts: ConsoleParts, name: CivilMonth) {
 }
 
 type MonthPageData = NonNullable<Awaited<ReturnType<typeof readMonthPage>>>;
-
-/** One month with its days, its seals and the form to seal it. */
-function MonthBody({ data }: { readonly data: MonthPageData }) {
-  const context = usePage();
-  const { text, formats } = context;
-  const { month } = data;
-  return (
-    <>
-      <div class="day-head">
-        <h1>{formats.month(month.month)}</h1>
-        <State month={month} />
-      </div>
-      {month.broken.length > 0 && (
-        <Banner look="restated" title={text('months.broken')}>
-          <ul class="small">
-            {month.broken.map(({ date, cause }) => (
-              <li key={date}>
-                <DayLink date={date} />: {text(`months.causes.${cause}`)}
-              </li>
-            ))}
-          </ul>
-          <p>{text('months.brokenHelp')}</p>
-        </Banner>
-      )}
-      <SealCard data={data} />
-      <Card title={text('months.days')}>
-        <DaysTable days={data.days} stages={data.stages} sealed={null} />
-      </Card>
-    </>
-  );
-}
 
 function SealCard({ data }: { data: MonthPageData }) {
   const context = usePage();
