@@ -9,7 +9,7 @@ import { STAFF } from '../../../console/shell/route-access.ts';
 import { ACCOUNT_CHANGES, accountText } from '../../accounts/pages/account-changes-page.tsx';
 import { accountPartyKey, externalId, providerHref } from '../provider.ts';
 import { type ProviderDetail, readSupplier } from './provider-list.sql.ts';
-import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
+import { LastAnswer, ProviderState } from './providers-page.tsx';
 
 /** @returns with a fingerprint, which names the provider in the audit log: no key of a person gets there */
 async function readPage(parts: ConsoleParts, id: string) {
@@ -30,8 +30,9 @@ export const PROVIDER = declarePage({
   input: { id: externalId },
   read: (parts, { id }) => readPage(parts, id),
   title: (_, { provider }, { id }) => provider?.name ?? id,
-  body: (data, { text, principal }, { isRevealed }) => {
+  body: (data, { text, formats, principal }, { isRevealed }) => {
     const { provider, externalId } = data;
+    const { titles, originalValueSum } = data.titleCount;
     return (
       <>
         <nav class="crumbs" aria-label={text('nav.providers')}>
@@ -51,11 +52,26 @@ export const PROVIDER = declarePage({
           {provider !== null && <Sending provider={provider} isRevealed={isRevealed} />}
           <Master data={data} isRevealed={isRevealed} />
         </div>
-        <Card title={text('lists.account_changes.title')}>
-          <Changes data={data} />
-        </Card>
         <Card title={text('lists.titles.title')}>
-          <Titles data={data} />
+          <p>
+            <a
+              href={ACCOUNT_CHANGES.href({
+                state: 'all',
+                providerKey: accountPartyKey(externalId),
+              })}
+            >
+              {text('lists.account_changes.title')}
+            </a>
+            : {formats.count(data.changeCount)}
+          </p>
+          <p>
+            <a href={`/titles?${new URLSearchParams({ providerId: externalId })}`}>
+              {text('schedule.titlesAndValue', {
+                titles: text('schedule.titleCount', { count: titles }),
+                value: formats.amount(originalValueSum),
+              })}
+            </a>
+          </p>
         </Card>
       </>
     );
@@ -77,7 +93,7 @@ function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed
     <Card title={text('providers.sending')}>
       <Fields
         rows={[
-          [text('providers.lastSent'), <LastSent last={provider} />],
+          [text('providers.lastSent'), <Instant at={provider.sentAt} />],
           [text('providers.lastAnswer'), <LastAnswer last={provider} />],
           [text('providers.taken'), <Instant at={provider.syncedAt} />],
           [text('providers.changedInErp'), <Instant at={provider.changedAt} />],
@@ -157,35 +173,6 @@ function ErpAccounts(props: {
         <li key={index}>{accountText(isRevealed ? account : maskBankAccount(account), page)}</li>
       ))}
     </ul>
-  );
-}
-
-/** The number of changed accounts, with a link to their list. */
-function Changes({ data }: Pick<PageProps, 'data'>) {
-  const { text, formats } = usePage();
-  const { changeCount, externalId } = data;
-  if (changeCount === 0) return <p class="quiet">{text('providers.changesNoneHere')}</p>;
-  const href = ACCOUNT_CHANGES.href({ state: 'all', providerKey: accountPartyKey(externalId) });
-  return (
-    <p>
-      <a href={href}>{text('lists.account_changes.title')}</a>: {formats.count(changeCount)}
-    </p>
-  );
-}
-
-function Titles({ data }: Pick<PageProps, 'data'>) {
-  const { text, formats } = usePage();
-  const { titles, originalValueSum } = data.titleCount;
-  if (titles === 0) return <p class="quiet">{text('providers.titlesNone')}</p>;
-  return (
-    <p>
-      <a href={`/titles?${new URLSearchParams({ providerId: data.externalId })}`}>
-        {text('schedule.titlesAndValue', {
-          titles: text('schedule.titleCount', { count: titles }),
-          value: formats.amount(originalValueSum),
-        })}
-      </a>
-    </p>
   );
 }
 

@@ -3,7 +3,6 @@ import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Instant } from '../../../console/shell/parts.tsx';
 import { providerHref } from '../provider.ts';
 import { countProviders, PROVIDER_FILTER, Provider, readProviders } from './provider-list.sql.ts';
 
@@ -33,13 +32,7 @@ const COLUMNS: readonly Column<Provider>[] = [
     value: ({ faults }, { text }) => (faults === null ? null : reasonsText(text, faults)),
     only: 'file',
   },
-  {
-    name: 'last_sent',
-    head: 'providers.lastSent',
-    kind: 'instant',
-    value: ({ sentAt }) => sentAt,
-    cell: (row) => <LastSent last={row} />,
-  },
+  { name: 'last_sent', head: 'providers.lastSent', kind: 'instant', value: (row) => row.sentAt },
   {
     name: 'last_answer',
     head: 'providers.lastAnswer',
@@ -68,15 +61,6 @@ export const SUPPLIERS = declareList(Provider, {
     summary: 'Suppliers with their states and newest requests',
   },
 });
-
-export function LastSent({ last }: { readonly last: Provider }) {
-  const { text } = usePage();
-  return last.sentAt === null ? (
-    <span class="quiet">{text('providers.neverSent')}</span>
-  ) : (
-    <Instant at={last.sentAt} />
-  );
-}
 
 /** The answer to the last request: the status, and why the request decided nothing. */
 export function LastAnswer({ last }: { readonly last: Provider }) {
