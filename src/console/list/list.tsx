@@ -247,8 +247,6 @@ export function declareList<
         const { text, principal } = page;
         const title = text(`lists.${name}.title`);
         const intro = text.find(`lists.${name}.intro`);
-        const none =
-          list.none === undefined ? (`lists.${name}.none` as const) : list.none(filter, total);
         return {
           title,
           active: list.active,
@@ -284,7 +282,9 @@ export function declareList<
             ),
             table:
               rows.length === 0 ? (
-                <p class="quiet">{text(none)}</p>
+                <p class="quiet">
+                  {text(list.none === undefined ? `lists.${name}.none` : list.none(filter, total))}
+                </p>
               ) : (
                 <section class="card stack">
                   {list.reveal !== undefined && (
