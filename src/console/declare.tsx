@@ -129,12 +129,15 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
     isRevealed: boolean,
   ) => Promise<Data | null>;
   readonly title: (context: PageContext, data: Data, input: InputOf<Input>) => string;
-  /** @param result of the action that the page answers; null: there is none */
   readonly body: (
     data: Data,
-    input: InputOf<Input>,
-    isRevealed: boolean,
-    result: Result | null,
+    page: PageContext,
+    shown: {
+      readonly input: InputOf<Input>;
+      readonly isRevealed: boolean;
+      /** Of the action that the page answers; null: there is none. */
+      readonly result: Result | null;
+    },
   ) => VNode;
   /** The address to which the page leads in place of being shown; null: it is shown. */
   readonly elsewhere?: (data: Data) => string | null;
@@ -183,7 +186,7 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
       status,
       ...page.answer?.(data),
       ...(fault !== undefined && { fault: faultSentence(context, fault) }),
-      body: page.body(data, input, isRevealed, result),
+      body: page.body(data, context, { input, isRevealed, result }),
     }));
   };
   const add: AddRoutes = (server, parts) => {

@@ -38,7 +38,44 @@ export const LOGIN = declarePage({
   }),
   elsewhere: ({ isSignedIn }) => (isSignedIn ? '/' : null),
   title: ({ text }) => text('login.title'),
-  body: (data) => <LoginPage {...data} />,
+  body: ({ next, name, hasOidc }, { text }) => (
+    <div class="narrow">
+      <SIGN_IN.Form
+        values={{ next }}
+        class="card stack"
+        button={text('login.submit')}
+        {...(!hasOidc && { look: 'primary' })}
+        help={text('login.help')}
+      >
+        <h1>{text('login.title')}</h1>
+        {hasOidc && (
+          <>
+            <a class="button primary" href={`/login/oidc?${new URLSearchParams({ next })}`}>
+              {text('login.oidc')}
+            </a>
+            <p class="or">{text('login.orPassword')}</p>
+          </>
+        )}
+        <Input
+          label={text('login.name')}
+          name="name"
+          required
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          value={name}
+        />
+        <Input
+          label={text('login.password')}
+          name="password"
+          type="password"
+          required
+          autocomplete="current-password"
+        />
+        <CodeField isRequired={false} />
+      </SIGN_IN.Form>
+    </div>
+  ),
 });
 
 const optional = Type.Optional(text);
@@ -79,7 +116,33 @@ export const LINK = declarePage({
   read: async ({ database }, { token }) => ({ link: await readLink(database, token) }),
   answer: ({ link }) => (link === null ? { status: 404 } : {}),
   title: ({ text }, { link }) => text(linkTitle(link)),
-  body: ({ link }, { token }) => <LinkPage link={link} token={token} />,
+  body: ({ link }, { text }, { input: { token } }) => {
+    if (link === null) {
+      return (
+        <OnlyCard title={text(linkTitle(link))}>
+          <p>{text('link.gone')}</p>
+          <p>
+            <a href="/login">{text('login.title')}</a>
+          </p>
+        </OnlyCard>
+      );
+    }
+    return (
+      <div class="narrow">
+        <USE_LINK.Form
+          values={{ token }}
+          class="card stack"
+          button={text('link.save')}
+          look="primary"
+        >
+          <h1>{text(linkTitle(link))}</h1>
+          <p>{text('link.choose', { name: link.name })}</p>
+          <input type="hidden" name="username" autocomplete="username" value={link.name} />
+          <NewPasswordFields name="password" />
+        </USE_LINK.Form>
+      </div>
+    );
+  },
 });
 
 const linkTitle = (link: Link | null) => (link === null ? 'link.goneTitle' : 'link.passwordTitle');
@@ -148,55 +211,6 @@ function nextOf(request: FastifyRequest): string {
 /** Browsers resolve `//host` and `/\host` to other hosts. */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x7e]*$/;
 
-function LoginPage(props: {
-  readonly next: string;
-  readonly name: string;
-  readonly hasOidc: boolean;
-}) {
-  const { text } = usePage();
-  return (
-    <div class="narrow">
-      <SIGN_IN.Form
-        values={{ next: props.next }}
-        class="card stack"
-        button={text('login.submit')}
-        {...(!props.hasOidc && { look: 'primary' })}
-        help={text('login.help')}
-      >
-        <h1>{text('login.title')}</h1>
-        {props.hasOidc && (
-          <>
-            <a
-              class="button primary"
-              href={`/login/oidc?${new URLSearchParams({ next: props.next })}`}
-            >
-              {text('login.oidc')}
-            </a>
-            <p class="or">{text('login.orPassword')}</p>
-          </>
-        )}
-        <Input
-          label={text('login.name')}
-          name="name"
-          required
-          autocomplete="username"
-          autocapitalize="none"
-          spellcheck={false}
-          value={props.name}
-        />
-        <Input
-          label={text('login.password')}
-          name="password"
-          type="password"
-          required
-          autocomplete="current-password"
-        />
-        <CodeField isRequired={false} />
-      </SIGN_IN.Form>
-    </div>
-  );
-}
-
 /** A code of the second factor, of an app or a recovery code. */
 export function CodeField(props: { readonly isRequired: boolean }) {
   const { text } = usePage();
@@ -211,36 +225,6 @@ export function CodeField(props: { readonly isRequired: boolean }) {
       autocapitalize="characters"
       spellcheck={false}
     />
-  );
-}
-
-function LinkPage(props: { readonly link: Link | null; readonly token: string }) {
-  const { link, token } = props;
-  const { text } = usePage();
-  if (link === null) {
-    return (
-      <OnlyCard title={text(linkTitle(link))}>
-        <p>{text('link.gone')}</p>
-        <p>
-          <a href="/login">{text('login.title')}</a>
-        </p>
-      </OnlyCard>
-    );
-  }
-  return (
-    <div class="narrow">
-      <USE_LINK.Form
-        values={{ token }}
-        class="card stack"
-        button={text('link.save')}
-        look="primary"
-      >
-        <h1>{text(linkTitle(link))}</h1>
-        <p>{text('link.choose', { name: link.name })}</p>
-        <input type="hidden" name="username" autocomplete="username" value={link.name} />
-        <NewPasswordFields name="password" />
-      </USE_LINK.Form>
-    </div>
   );
 }
 

@@ -34,23 +34,48 @@ interface NewSecret {
   readonly text: string;
 }
 
-interface UsersPageData {
-  readonly users: readonly ConsoleUser[];
-  readonly keys: readonly ApiKey[];
-}
-
 /** The users of the console and the keys of scripts. */
 export const USERS = declarePage({
   path: '/users',
   who: ADMINISTER,
   active: '/users',
   input: {},
-  read: async ({ database }): Promise<UsersPageData> => {
+  read: async ({ database }) => {
     const [users, keys] = await Promise.all([readUsers(database), readApiKeys(database)]);
     return { users, keys };
   },
   title: (context) => context.text('users.title'),
-  body: (data, _, __, secret: NewSecret | null) => <UsersPage data={data} secret={secret} />,
+  body: (data, { text }, { result: secret }: { readonly result: NewSecret | null }) => (
+    <>
+      <h1>{text('users.title')}</h1>
+      {secret !== null && <Secret secret={secret} />}
+      <Card title={text('users.people')}>
+        <ul class="timeline">
+          {data.users.map((user) => (
+            <User key={user.name} user={user} />
+          ))}
+        </ul>
+        <Disclosure label={text('users.addUser')} class="primary">
+          <ADD_USER.Form button={text('users.add')} look="primary">
+            <Input
+              label={text('users.name')}
+              name="name"
+              required
+              maxLength={64}
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+            />
+            <p class="quiet small">{text('users.nameHelp')}</p>
+            <RoleField label={text('users.role')} values={CONSOLE_ROLES} chosen="viewer" />
+            <EmailField />
+            <p class="quiet small">{text('users.emailHelp')}</p>
+          </ADD_USER.Form>
+        </Disclosure>
+      </Card>
+      <KeysCard keys={data.keys} />
+    </>
+  ),
 });
 
 const written = Type.Optional(text);
@@ -160,42 +185,6 @@ export const USER_ACTIONS = [
   ...[ADD_USER, NEW_LINK, CHANGE_ROLE, CHANGE_EMAIL, DISABLE, ENABLE, RESET_FACTOR],
   ...[ADD_KEY, REVOKE_KEY],
 ];
-
-function UsersPage(props: { readonly data: UsersPageData; readonly secret: NewSecret | null }) {
-  const { data, secret } = props;
-  const { text } = usePage();
-  return (
-    <>
-      <h1>{text('users.title')}</h1>
-      {secret !== null && <Secret secret={secret} />}
-      <Card title={text('users.people')}>
-        <ul class="timeline">
-          {data.users.map((user) => (
-            <User key={user.name} user={user} />
-          ))}
-        </ul>
-        <Disclosure label={text('users.addUser')} class="primary">
-          <ADD_USER.Form button={text('users.add')} look="primary">
-            <Input
-              label={text('users.name')}
-              name="name"
-              required
-              maxLength={64}
-              autocomplete="off"
-              autocapitalize="none"
-              spellcheck={false}
-            />
-            <p class="quiet small">{text('users.nameHelp')}</p>
-            <RoleField label={text('users.role')} values={CONSOLE_ROLES} chosen="viewer" />
-            <EmailField />
-            <p class="quiet small">{text('users.emailHelp')}</p>
-          </ADD_USER.Form>
-        </Disclosure>
-      </Card>
-      <KeysCard keys={data.keys} />
-    </>
-  );
-}
 
 function Secret({ secret }: { secret: NewSecret }) {
   const { text, formats } = usePage();

@@ -39,7 +39,35 @@ export const ACCOUNT = declarePage({
     return user && { user, requiresSecondFactor };
   },
   title: (context) => context.text('account.title'),
-  body: (data) => <AccountBody data={data} />,
+  body: (data, { text }) => {
+    const { user } = data;
+    return (
+      <>
+        <h1>{text('account.title')}</h1>
+        {user.passwordHash === null ? (
+          <p>{text('account.noPassword')}</p>
+        ) : (
+          <>
+            <Card title={text('account.passwordTitle')}>
+              <CHANGE_PASSWORD.Form
+                button={text('account.change')}
+                look="primary"
+                help={text('account.changeHelp')}
+                isFolded
+              >
+                <ProofFields needsCode={user.factor !== null} />
+                <NewPasswordFields name="newPassword" />
+              </CHANGE_PASSWORD.Form>
+            </Card>
+            <FactorCard data={data} />
+          </>
+        )}
+        <Card title={text('account.sessionsTitle')}>
+          <END_SESSIONS.Form button={text('account.endOthers')} />
+        </Card>
+      </>
+    );
+  },
 });
 
 export const ENROLMENT = declarePage({
@@ -58,7 +86,57 @@ export const ENROLMENT = declarePage({
   },
   elsewhere: ({ hasFactor }) => (hasFactor ? '/account' : null),
   title: (context) => context.text('account.enrolTitle'),
-  body: ({ secret }) => <EnrolBody secret={secret} />,
+  body: ({ secret }, { text, principal }) => {
+    if (secret === null) {
+      return (
+        <OnlyCard title={text('account.enrolTitle')}>
+          <p>{text('account.noPassword')}</p>
+        </OnlyCard>
+      );
+    }
+    const uri = addressOfSecret(secret, principal?.name ?? '');
+    // Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004.
+    const picture = encodeURIComponent(renderSVG(uri, { border: 4 }));
+    return (
+      <OnlyCard title={text('account.enrolTitle')}>
+        {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
+        <p>{text('account.scan')}</p>
+        <img
+          class="qr"
+          src={`data:image/svg+xml,${picture}`}
+          alt={text('account.picture')}
+          width="220"
+          height="220"
+        />
+        <p>
+          <span class="quiet small">{text('account.secret')}</span>
+          <br />
+          <span class="mono">{inGroups(secret)}</span>
+        </p>
+        <p>
+          <a href={uri}>{text('account.open')}</a>
+        </p>
+        <ENROL.Form
+          values={{ secret }}
+          class="stack"
+          button={text('account.confirm')}
+          look="primary"
+          help={text('account.confirmHelp')}
+        >
+          <Input
+            label={text('account.code')}
+            name="code"
+            class="mono"
+            required
+            inputMode="numeric"
+            maxLength={10}
+            autocomplete="one-time-code"
+          />
+          <ProofFields needsCode={false} />
+        </ENROL.Form>
+      </OnlyCard>
+    );
+  },
 });
 
 const written = Type.Optional(Type.String());
@@ -155,37 +233,6 @@ const END_SESSIONS = declareAction({
 
 export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, END_SESSIONS];
 
-function AccountBody({ data }: { readonly data: AccountPageData }) {
-  const { text } = usePage();
-  const { user } = data;
-  return (
-    <>
-      <h1>{text('account.title')}</h1>
-      {user.passwordHash === null ? (
-        <p>{text('account.noPassword')}</p>
-      ) : (
-        <>
-          <Card title={text('account.passwordTitle')}>
-            <CHANGE_PASSWORD.Form
-              button={text('account.change')}
-              look="primary"
-              help={text('account.changeHelp')}
-              isFolded
-            >
-              <ProofFields needsCode={user.factor !== null} />
-              <NewPasswordFields name="newPassword" />
-            </CHANGE_PASSWORD.Form>
-          </Card>
-          <FactorCard data={data} />
-        </>
-      )}
-      <Card title={text('account.sessionsTitle')}>
-        <END_SESSIONS.Form button={text('account.endOthers')} />
-      </Card>
-    </>
-  );
-}
-
 /** The present password, and a code if one is needed, as when signing in. */
 function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
   const context = usePage();
@@ -248,64 +295,6 @@ function FactorCard({ data }: { readonly data: AccountPageData }) {
         </>
       )}
     </Card>
-  );
-}
-
-/** The secret of a second factor, with the form that confirms it. */
-function EnrolBody(props: {
-  /** In base32; null: the user has no password. */
-  readonly secret: string | null;
-}) {
-  const { text, principal } = usePage();
-  const { secret } = props;
-  if (secret === null) {
-    return (
-      <OnlyCard title={text('account.enrolTitle')}>
-        <p>{text('account.noPassword')}</p>
-      </OnlyCard>
-    );
-  }
-  const uri = addressOfSecret(secret, principal?.name ?? '');
-  // Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004.
-  const picture = encodeURIComponent(renderSVG(uri, { border: 4 }));
-  return (
-    <OnlyCard title={text('account.enrolTitle')}>
-      {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
-      <p>{text('account.scan')}</p>
-      <img
-        class="qr"
-        src={`data:image/svg+xml,${picture}`}
-        alt={text('account.picture')}
-        width="220"
-        height="220"
-      />
-      <p>
-        <span class="quiet small">{text('account.secret')}</span>
-        <br />
-        <span class="mono">{inGroups(secret)}</span>
-      </p>
-      <p>
-        <a href={uri}>{text('account.open')}</a>
-      </p>
-      <ENROL.Form
-        values={{ secret }}
-        class="stack"
-        button={text('account.confirm')}
-        look="primary"
-        help={text('account.confirmHelp')}
-      >
-        <Input
-          label={text('account.code')}
-          name="code"
-          class="mono"
-          required
-          inputMode="numeric"
-          maxLength={10}
-          autocomplete="one-time-code"
-        />
-        <ProofFields needsCode={false} />
-      </ENROL.Form>
-    </OnlyCard>
   );
 }
 

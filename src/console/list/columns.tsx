@@ -29,8 +29,8 @@ export type Column<Row> = Look<Row> &
 interface Look<Row> {
   /** The heading on pages and in Portuguese files. Null: the name. */
   readonly head: TextKey | null;
-  /** Of the value. Amounts are exact decimals as text. day: an accepted date, which links to its day. */
-  readonly kind: ColumnKind | 'count' | 'instant' | 'day';
+  /** Of the value; absent: text. Amounts are exact decimals as text. day: an accepted date, which links to its day. */
+  readonly kind?: ColumnKind | 'count' | 'instant' | 'day';
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
   /** Whether the column names the row. */
   readonly isHead?: true;
@@ -161,7 +161,8 @@ function shown(
   if (kind === 'amount') return formats.amount(value);
   const date = kind === 'date' || kind === 'day' ? parseCivilDate(value) : null;
   if (date === null) return value;
-  return kind === 'day' ? <DayLink date={date} /> : formats.date(date);
+  if (kind === 'day') return <DayLink date={date} />;
+  return <span class="tight">{formats.date(date)}</span>;
 }
 
 /** An address, or a form for parameters that must not get into one. */
@@ -194,10 +195,7 @@ function TargetLink(props: {
   );
 }
 
-/** A numbered page of a list, from 1. */
-export type Paging = ReturnType<typeof pagingOf>;
-
-/** Returns the page that the parameter asks for, or the nearest page of the list. */
+/** Returns the page that the parameter asks for, from 1, or the nearest page of the list. */
 export function pagingOf(query: unknown, total: number, limit: number) {
   const text = textParameter(query, 'page') ?? '1';
   const wanted = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
@@ -209,7 +207,7 @@ export function pagingOf(query: unknown, total: number, limit: number) {
 /** The place of the page in its list, and links to the pages before and after. */
 export function Pager(props: {
   readonly label: string;
-  readonly paging: Paging;
+  readonly paging: ReturnType<typeof pagingOf>;
   readonly hrefOf: (page: number) => Target;
 }) {
   const { paging, hrefOf } = props;

@@ -72,7 +72,7 @@ function tableOf<Row>(all: readonly Column<Row>[], { language, text, formats }: 
   const page = { language, text, formats };
   const isForPeople = language !== 'en';
   const written = all.filter(({ only }) => only !== 'page');
-  const kindOf = ({ kind }: Column<Row>): ColumnKind => {
+  const kindOf = ({ kind = 'text' }: Column<Row>): ColumnKind => {
     if (kind === 'count') return 'integer';
     if (kind === 'day') return 'date';
     return kind === 'instant' || (kind === 'boolean' && isForPeople) ? 'text' : kind;

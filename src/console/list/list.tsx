@@ -20,15 +20,7 @@ import { EVERYBODY, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.tsx';
-import {
-  type Column,
-  ListTable,
-  Pager,
-  type Paging,
-  pagingOf,
-  type Sums,
-  type Target,
-} from './columns.tsx';
+import { type Column, ListTable, Pager, pagingOf, type Sums, type Target } from './columns.tsx';
 import { encodeList, FILE_FORMATS, FileButtons, type FileFormat, fileFormatOf } from './file.tsx';
 import {
   type FilterFields,
@@ -66,6 +58,7 @@ interface ListReader {
 
 /** What a page is made of. */
 interface ListParts<Total extends ListTotal> {
+  readonly page: PageContext;
   /** The heading and the introduction. */
   readonly head: VNode;
   readonly filter: VNode;
@@ -177,6 +170,7 @@ export function declareList<
   type Row = Readonly<Static<Schema>>;
   const { path, name } = list;
   const who = list.who ?? EVERYBODY;
+  const fields = Object.values(list.filter);
   const masked = (rows: Row[], { principal }: FastifyRequest) =>
     list.mask === undefined ? rows : rows.map((row) => list.mask?.(row, principal) ?? row);
   const columnsOf = (filter: FilterOf<Fields>) =>
@@ -223,84 +217,6 @@ export function declareList<
     return { action: path, parameters: [...parameters, ['page', String(page)]] };
   };
 
-  const headOf = ({ text }: PageContext) => {
-    const intro = text.find(`lists.${name}.intro`);
-    return (
-      <div>
-        <h1>{text(`lists.${name}.title`)}</h1>
-        {intro !== null && <p class="quiet">{intro}</p>}
-      </div>
-    );
-  };
-  const filterOf = (
-    { text }: PageContext,
-    filter: FilterOf<Fields>,
-    faults: readonly TextKey[],
-    { counts }: ListTotal,
-  ) => (
-    <>
-      {Object.values(list.filter).some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
-        <Card title={text('filter.title')}>
-          <FilterForm fields={list.filter} filter={filter} path={path} />
-        </Card>
-      )}
-      {faults.length > 0 && (
-        <p class="error">
-          {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
-        </p>
-      )}
-      <FilterTabs
-        fields={list.filter}
-        filter={filter}
-        hrefOf={(change) => href({ ...filter, ...change })}
-        counts={counts}
-      />
-    </>
-  );
-  const tableOf = (
-    { text, principal }: PageContext,
-    shown: {
-      readonly filter: FilterOf<Fields>;
-      readonly rows: readonly Row[];
-      readonly sums: Sums | undefined;
-      readonly paging: Paging;
-      readonly isRevealed: boolean;
-    },
-  ) => {
-    const { filter, rows, sums, paging, isRevealed } = shown;
-    const label = text(`lists.${name}.title`);
-    const here = targetOf(filter, paging.page);
-    const order = list.order && {
-      by: list.order(filter),
-      linkTo: (sort: string) => targetOf({ ...filter, sort }),
-    };
-    return (
-      <section class="card stack">
-        {list.reveal !== undefined && (
-          <RevealForm
-            action={typeof here === 'string' ? here : here.action}
-            isRevealed={isRevealed}
-            mayReveal={list.reveal.who.includes(principal?.role ?? 'viewer')}
-          />
-        )}
-        <ListTable
-          label={label}
-          columns={columnsOf(filter)}
-          rows={rows}
-          sums={sums}
-          rowClass={list.rowClass}
-          order={order}
-        />
-        <Pager label={label} paging={paging} hrefOf={(page) => targetOf(filter, page)} />
-        <FileButtons
-          path={path}
-          parameters={parametersOf(list.filter, filter)}
-          formats={list.file?.formats}
-        />
-      </section>
-    );
-  };
-
   const addPage: AddRoutes = (server, parts) => {
     const { prisma } = parts.database;
     const show = async (
@@ -326,33 +242,89 @@ export function declareList<
       if (isRevealed && list.reveal !== undefined) {
         await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows, filter) });
       }
-      return sendPage(request, reply, parts, (context) => ({
-        title: context.text(`lists.${name}.title`),
-        active: list.active,
-        ...(list.isUnderWay?.(rows) && { refreshSeconds: REFRESH_SECONDS }),
-        body: layout({
-          total,
-          head: headOf(context),
-          filter: filterOf(context, filter, faults, total),
-          table:
-            rows.length === 0 ? (
-              <p class="quiet">
-                {context.text(
-                  list.none === undefined ? `lists.${name}.none` : list.none(filter, total),
-                )}
-              </p>
-            ) : (
-              tableOf(context, { filter, rows, paging, sums: total.sums, isRevealed })
+      const here = targetOf(filter, paging.page);
+      return sendPage(request, reply, parts, (page) => {
+        const { text, principal } = page;
+        const title = text(`lists.${name}.title`);
+        const intro = text.find(`lists.${name}.intro`);
+        return {
+          title,
+          active: list.active,
+          ...(list.isUnderWay?.(rows) && { refreshSeconds: REFRESH_SECONDS }),
+          body: layout({
+            page,
+            total,
+            head: (
+              <div>
+                <h1>{title}</h1>
+                {intro !== null && <p class="quiet">{intro}</p>}
+              </div>
             ),
-        }),
-      }));
+            filter: (
+              <>
+                {fields.some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
+                  <Card title={text('filter.title')}>
+                    <FilterForm fields={list.filter} filter={filter} path={path} />
+                  </Card>
+                )}
+                {faults.length > 0 && (
+                  <p class="error">
+                    {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
+                  </p>
+                )}
+                <FilterTabs
+                  fields={list.filter}
+                  filter={filter}
+                  hrefOf={(change) => href({ ...filter, ...change })}
+                  counts={total.counts}
+                />
+              </>
+            ),
+            table:
+              rows.length === 0 ? (
+                <p class="quiet">
+                  {text(list.none === undefined ? `lists.${name}.none` : list.none(filter, total))}
+                </p>
+              ) : (
+                <section class="card stack">
+                  {list.reveal !== undefined && (
+                    <RevealForm
+                      action={typeof here === 'string' ? here : here.action}
+                      isRevealed={isRevealed}
+                      mayReveal={list.reveal.who.includes(principal?.role ?? 'viewer')}
+                    />
+                  )}
+                  <ListTable
+                    label={title}
+                    columns={columnsOf(filter)}
+                    rows={rows}
+                    sums={total.sums}
+                    rowClass={list.rowClass}
+                    order={
+                      list.order && {
+                        by: list.order(filter),
+                        linkTo: (sort: string) => targetOf({ ...filter, sort }),
+                      }
+                    }
+                  />
+                  <Pager label={title} paging={paging} hrefOf={(to) => targetOf(filter, to)} />
+                  <FileButtons
+                    path={path}
+                    parameters={parametersOf(list.filter, filter)}
+                    formats={list.file?.formats}
+                  />
+                </section>
+              ),
+          }),
+        };
+      });
     };
     server.get(path, forPeople(who), (request, reply) => show(request, reply, request.query));
     if (list.reveal !== undefined) {
       server.post(path, forPeople(list.reveal.who), (request, reply) =>
         show(request, reply, request.query, true),
       );
-    } else if (Object.values(list.filter).some(({ look }) => look === 'search')) {
+    } else if (fields.some(({ look }) => look === 'search')) {
       server.post(path, forPeople(who), (request, reply) => {
         const { written, isPrivate } = postedParameters(list.filter, request.body);
         return isPrivate

@@ -39,7 +39,6 @@ const BACKFILLS = declareList(Backfill, {
     {
       name: 'state',
       head: 'backfills.state',
-      kind: 'text',
       value: ({ state }, { text }) => text(`backfills.states.${state}`),
       cell: ({ id, state }, { text }) => (
         <>
@@ -58,7 +57,6 @@ const BACKFILLS = declareList(Backfill, {
     {
       name: 'progress',
       head: 'backfills.progress',
-      kind: 'text',
       value: (backfill, { text, formats }) =>
         text('backfills.progressOf', {
           done: formats.count(backfill.done + backfill.failed + backfill.held),
@@ -70,7 +68,6 @@ const BACKFILLS = declareList(Backfill, {
     {
       name: 'requested_by',
       head: 'backfills.by',
-      kind: 'text',
       value: ({ requestedBy }, { text }) => authorText(text, requestedBy),
     },
     { name: 'created_at', head: 'backfills.at', kind: 'instant' },

@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import type { CivilDate } from '../../base/values/business-day.ts';
 import { declareOperation } from '../../console/api/api-request.ts';
 import { count, dateOrNull } from '../../console/api/schema-parts.ts';
 import { type Column, ListTable } from '../../console/list/columns.tsx';
@@ -8,7 +7,6 @@ import { declareList } from '../../console/list/list.tsx';
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { actorOf } from '../../console/shell/guard.ts';
 import { maskAgent } from '../../console/shell/masking.ts';
-import { usePage } from '../../console/shell/page-context.ts';
 import { Card } from '../../console/shell/parts.tsx';
 import { OPERATE } from '../../console/shell/route-access.ts';
 import {
@@ -27,14 +25,12 @@ const PARTIES: readonly Column<Pick<Row, 'company' | 'agent'>>[] = [
   {
     name: 'company',
     head: 'balance.company',
-    kind: 'text',
     value: ({ company }, { text }) => company || text('balance.unnamed'),
     isHead: true,
   },
   {
     name: 'agent',
     head: 'balance.agent',
-    kind: 'text',
     value: ({ agent }, { text }) => agent || text('balance.unnamed'),
   },
 ];
@@ -50,19 +46,17 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'reason',
     head: 'balance.reason',
-    kind: 'text',
     value: ({ reason }, { text }) => text(`balance.reasons.${reason}`),
   },
   {
     name: 'title',
     head: 'balance.title',
-    kind: 'text',
     value: ({ titleId }) => titleId && String(titleId),
     cell: ({ titleId }) => titleId && <a href={`/titles/${titleId}`}>{titleId}</a>,
   },
   { name: 'accepted_date', head: 'balance.date', kind: 'day' },
-  { name: 'order_uid', head: 'balance.order', kind: 'text' },
-  { name: 'erp_keys', head: 'balance.keys', kind: 'text' },
+  { name: 'order_uid', head: 'balance.order' },
+  { name: 'erp_keys', head: 'balance.keys' },
   ...VALUES,
 ];
 
@@ -100,42 +94,30 @@ const BALANCE = declareList(BalanceRow, {
     summary: 'The differences between what titles say is owed to financial agents and the ERP',
   },
   layout:
-    async (_, __, { principal }) =>
-    ({ head, filter, table, total: { groups, from } }) => (
-      <>
-        {head}
-        <Groups groups={groups.map((group) => maskAgent(group, principal))} from={from} />
-        {filter}
-        {table}
-      </>
-    ),
+    async () =>
+    ({ page: { text, formats, principal }, head, filter, table, total: { groups, from } }) => {
+      const shown = groups.map((group) => maskAgent(group, principal));
+      const unstated = shown.filter(({ balance }) => balance === null);
+      const agents = new Set(unstated.map(({ agent }) => agent || text('balance.unnamed')));
+      return (
+        <>
+          {head}
+          {from === null && <p class="quiet">{text('balance.noPayables')}</p>}
+          {from !== null && groups.length > 0 && (
+            <Card title={text('balance.groups')} class="stack">
+              <p class="quiet">{text('balance.from', { date: formats.date(from) })}</p>
+              <ListTable label={text('balance.groups')} columns={GROUP_COLUMNS} rows={shown} />
+              {agents.size > 0 && (
+                <p>{text('balance.noAccount', { agents: [...agents].join(', ') })}</p>
+              )}
+            </Card>
+          )}
+          {filter}
+          {table}
+        </>
+      );
+    },
 });
-
-function Groups(props: {
-  readonly groups: readonly BalanceGroup[];
-  readonly from: CivilDate | null;
-}) {
-  const { groups, from } = props;
-  const { text, formats } = usePage();
-  if (from === null) return <p class="quiet">{text('balance.noPayables')}</p>;
-  if (groups.length === 0) return null;
-  const withoutBalance = groups.filter(({ balance }) => balance === null);
-  return (
-    <Card title={text('balance.groups')} class="stack">
-      <p class="quiet">{text('balance.from', { date: formats.date(from) })}</p>
-      <ListTable label={text('balance.groups')} columns={GROUP_COLUMNS} rows={groups} />
-      {withoutBalance.length > 0 && (
-        <p>
-          {text('balance.noAccount', {
-            agents: [
-              ...new Set(withoutBalance.map(({ agent }) => agent || text('balance.unnamed'))),
-            ].join(', '),
-          })}
-        </p>
-      )}
-    </Card>
-  );
-}
 
 const MAX_BALANCES = 1_000;
 

@@ -5,7 +5,6 @@ import { declareAction, declarePage, reason } from '../../console/declare.tsx';
 import { type Column, ListTable } from '../../console/list/columns.tsx';
 import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { Input } from '../../console/shell/layout.tsx';
-import { usePage } from '../../console/shell/page-context.ts';
 import { Author, Card } from '../../console/shell/parts.tsx';
 import { DECIDE } from '../../console/shell/route-access.ts';
 import {
@@ -66,14 +65,12 @@ const COLUMNS: readonly Column<Holiday>[] = [
   {
     name: 'name',
     head: 'calendar.name',
-    kind: 'text',
     value: ({ name, own }, { text }) =>
       name === null ? (own?.name ?? null) : text(`calendar.holidays.${name}`),
   },
   {
     name: 'by',
     head: 'calendar.by',
-    kind: 'text',
     value: ({ own }, { text }) => own?.confirmedBy ?? text('calendar.national'),
     cell: ({ own }, { text }) =>
       own === null ? (
@@ -109,39 +106,36 @@ const HOLIDAYS = declarePage({
     return { year, rule: ruleOf(parts), holidays };
   },
   title: (context) => context.text('calendar.title'),
-  body: (data) => <HolidaysPage {...data} />,
-});
-
-function HolidaysPage({ year, rule, holidays }: PageProps) {
-  const page = usePage();
-  const { text } = page;
-  return (
-    <>
-      <div>
-        <h1>{text('calendar.title')}</h1>
-        <p class="quiet">
-          {text('calendar.intro')} {text(`calendar.rules.${rule}`)}
-        </p>
-      </div>
-      <Card title={String(year)}>
-        <nav class="pager" aria-label={text('calendar.years')}>
-          {year > FIRST_YEAR && <a href={`/holidays?year=${year - 1}`}>← {year - 1}</a>}{' '}
-          {year < LAST_YEAR && <a href={`/holidays?year=${year + 1}`}>{year + 1} →</a>}
-        </nav>
-        <ListTable label={text('calendar.title')} columns={COLUMNS} rows={holidays} />
-      </Card>
-      {ADD_HOLIDAY.isOffered(page) && (
-        <Card title={text('calendar.add')}>
-          <p class="quiet">{text('calendar.addHelp')}</p>
-          <ADD_HOLIDAY.Form button={text('calendar.add')} look="primary" class="filters">
-            <Input label={text('calendar.date')} type="date" name="date" required />
-            <Input label={text('calendar.name')} name="name" required maxLength={MAX_NAME} />
-          </ADD_HOLIDAY.Form>
+  body: ({ year, rule, holidays }, page) => {
+    const { text } = page;
+    return (
+      <>
+        <div>
+          <h1>{text('calendar.title')}</h1>
+          <p class="quiet">
+            {text('calendar.intro')} {text(`calendar.rules.${rule}`)}
+          </p>
+        </div>
+        <Card title={String(year)}>
+          <nav class="pager" aria-label={text('calendar.years')}>
+            {year > FIRST_YEAR && <a href={`/holidays?year=${year - 1}`}>← {year - 1}</a>}{' '}
+            {year < LAST_YEAR && <a href={`/holidays?year=${year + 1}`}>{year + 1} →</a>}
+          </nav>
+          <ListTable label={text('calendar.title')} columns={COLUMNS} rows={holidays} />
         </Card>
-      )}
-    </>
-  );
-}
+        {ADD_HOLIDAY.isOffered(page) && (
+          <Card title={text('calendar.add')}>
+            <p class="quiet">{text('calendar.addHelp')}</p>
+            <ADD_HOLIDAY.Form button={text('calendar.add')} look="primary" class="filters">
+              <Input label={text('calendar.date')} type="date" name="date" required />
+              <Input label={text('calendar.name')} name="name" required maxLength={MAX_NAME} />
+            </ADD_HOLIDAY.Form>
+          </Card>
+        )}
+      </>
+    );
+  },
+});
 
 export const calendar: Feature = {
   name: 'calendar',

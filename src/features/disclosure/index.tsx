@@ -2,17 +2,15 @@ import { Type } from 'typebox';
 import type { TextKey } from '../../base/texts/texts.ts';
 import {
   addDays,
-  type CivilDate,
   lastClosedDate,
   parseCivilDate,
   toCivilDate,
 } from '../../base/values/business-day.ts';
 import type { Column } from '../../console/list/columns.tsx';
 import { dateField } from '../../console/list/filter.tsx';
-import { declareList, type ListTotal } from '../../console/list/list.tsx';
+import { declareList } from '../../console/list/list.tsx';
 import { type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { maskAgent } from '../../console/shell/masking.ts';
-import { usePage } from '../../console/shell/page-context.ts';
 import { Card } from '../../console/shell/parts.tsx';
 import { joinWholeSets } from '../matching/breaks.sql.ts';
 import { readDoubtfulDates } from '../titles/export-titles.sql.ts';
@@ -23,7 +21,6 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'company',
     head: 'balance.company',
-    kind: 'text',
     value: ({ company }, { text }) =>
       company === null ? text('disclosure.all') : company || text('balance.unnamed'),
     isHead: true,
@@ -31,13 +28,11 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'liabilities',
     head: 'disclosure.liabilities',
-    kind: 'text',
     value: ({ liabilities }, { text }) => text(`disclosure.kinds.${liabilities}`),
   },
   {
     name: 'agent',
     head: 'balance.agent',
-    kind: 'text',
     value: ({ liabilities, company, agent }, { text }) => {
       if (liabilities === 'comparable') return null;
       return company === null ? text('list.sum') : agent || text('balance.unnamed');
@@ -48,7 +43,6 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'received',
     head: 'disclosure.received',
-    kind: 'text',
     value: ({ liabilities, number }, { text }) =>
       liabilities === 'anticipated' && number > 0 ? text('disclosure.unknown') : null,
   },
@@ -61,11 +55,6 @@ const reportingDate = (label: TextKey, description: string) => ({
   ...dateField(label),
   schema: Type.Unsafe({ type: 'string', format: 'date', description }),
 });
-
-interface DisclosureTotal extends ListTotal {
-  /** The first date of the ledger. Null: it has none. */
-  readonly from: CivilDate | null;
-}
 
 /** The figures of two reporting dates, and what they do not say. */
 const DISCLOSURE = declareList(DisclosureRow, {
@@ -87,8 +76,11 @@ const DISCLOSURE = declareList(DisclosureRow, {
     await joinWholeSets(tx);
     const rows = await readDisclosure(tx, dates);
     const first = await tx.day.findFirst({ orderBy: { date: 'asc' }, select: { date: true } });
-    const total: DisclosureTotal = { rows: rows.length, from: first?.date ?? null };
-    return { total, rows: rows.slice(offset, offset + limit) };
+    return {
+      /** from: the first date of the ledger. Null: it has none. */
+      total: { rows: rows.length, from: first?.date ?? null },
+      rows: rows.slice(offset, offset + limit),
+    };
   },
   mask: maskAgent,
   api: {
@@ -100,12 +92,21 @@ const DISCLOSURE = declareList(DisclosureRow, {
     const { database, timeZone } = parts;
     const until = lastClosedDate(timeZone, parts.now?.() ?? new Date());
     const doubtful = await readDoubtfulDates(database, { from: null, to: end }, until);
-    return ({ head, filter, table, total: { from } }) => (
+    return ({ page: { text, formats }, head, filter, table, total: { from } }) => (
       <>
         {head}
         {filter}
         {table}
-        <Limits from={from} doubtful={doubtful} />
+        <Card title={text('disclosure.meaning')}>
+          <ul>
+            {from !== null && (
+              <li>{text('disclosure.known', { date: formats.date(from), dates: doubtful })}</li>
+            )}
+            {LIMITS.map((limit) => (
+              <li key={limit}>{text(`disclosure.limits.${limit}`)}</li>
+            ))}
+          </ul>
+        </Card>
       </>
     );
   },
@@ -121,27 +122,5 @@ const LIMITS = [
   'term',
   'elsewhere',
 ] as const;
-
-function Limits({
-  from,
-  doubtful,
-}: {
-  readonly from: CivilDate | null;
-  readonly doubtful: number;
-}) {
-  const { text, formats } = usePage();
-  return (
-    <Card title={text('disclosure.meaning')}>
-      <ul>
-        {from !== null && (
-          <li>{text('disclosure.known', { date: formats.date(from), dates: doubtful })}</li>
-        )}
-        {LIMITS.map((limit) => (
-          <li key={limit}>{text(`disclosure.limits.${limit}`)}</li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
 
 export const disclosure: Feature = { name: 'disclosure', lists: [DISCLOSURE] };

@@ -5,7 +5,6 @@ import { declareAction, declarePage, reason } from '../../console/declare.tsx';
 import { type Column, ListTable } from '../../console/list/columns.tsx';
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { Input, Select } from '../../console/shell/layout.tsx';
-import { usePage } from '../../console/shell/page-context.ts';
 import { Author, Card } from '../../console/shell/parts.tsx';
 import { ADMINISTER } from '../../console/shell/route-access.ts';
 import { FIELD_ROLES, type FieldRole } from '../../core/title/promoted-fields.ts';
@@ -47,22 +46,20 @@ const readUnknownPaths = async ({ prisma }: Database): Promise<string[]> => {
 
 const COLUMNS: readonly Column<Row>[] = [
   { name: 'version', head: 'fields.version', kind: 'count' },
-  { name: 'name', head: 'fields.name', kind: 'text', isHead: true },
-  { name: 'path', head: 'fields.path', kind: 'text', value: ({ path }) => path.join('.') },
+  { name: 'name', head: 'fields.name', isHead: true },
+  { name: 'path', head: 'fields.path', value: ({ path }) => path.join('.') },
   {
     name: 'role',
     head: 'fields.role',
-    kind: 'text',
     value: ({ role }, { text }) => text(`fields.roles.${(role as FieldRole | null) ?? ENDED}`),
   },
   { name: 'recorded_at', head: 'fields.recordedAt', kind: 'instant' },
   {
     name: 'recorded_by',
     head: 'fields.recordedBy',
-    kind: 'text',
     cell: ({ recordedBy }) => <Author name={recordedBy} />,
   },
-  { name: 'reason', head: 'day.reason', kind: 'text' },
+  { name: 'reason', head: 'day.reason' },
 ];
 
 /** Every promotion, the newest first, and the form for another one. */
@@ -75,53 +72,50 @@ const FIELDS = declarePage({
     paths: await readUnknownPaths(database),
   }),
   title: ({ text }) => text('fields.title'),
-  body: (data) => <FieldsBody {...data} />,
+  body: ({ rows, paths }, page) => {
+    const { text } = page;
+    return (
+      <>
+        <div>
+          <h1>{text('fields.title')}</h1>
+          <p class="quiet">{text('fields.intro')}</p>
+        </div>
+        {rows.length > 0 && (
+          <Card title={text('fields.title')}>
+            <ListTable label={text('fields.title')} columns={COLUMNS} rows={rows} />
+          </Card>
+        )}
+        {PROMOTE.isOffered(page) && (
+          <Card title={text('fields.promote')}>
+            <p class="quiet">{text('fields.help')}</p>
+            <PROMOTE.Form button={text('fields.promote')} look="primary" class="filters">
+              <Input
+                label={text('fields.name')}
+                name="name"
+                required
+                pattern="[a-z][a-z0-9_]*"
+                maxLength={40}
+              />
+              <Input label={text('fields.path')} name="path" required list="unknown-paths" />
+              <datalist id="unknown-paths">
+                {paths.map((path) => (
+                  <option key={path} value={path} />
+                ))}
+              </datalist>
+              <Select
+                label={text('fields.role')}
+                name="role"
+                values={ROLES}
+                chosen={null}
+                text={(role) => text(`fields.roles.${role}`)}
+              />
+            </PROMOTE.Form>
+          </Card>
+        )}
+      </>
+    );
+  },
 });
-
-function FieldsBody(props: { readonly rows: readonly Row[]; readonly paths: readonly string[] }) {
-  const page = usePage();
-  const { text } = page;
-  return (
-    <>
-      <div>
-        <h1>{text('fields.title')}</h1>
-        <p class="quiet">{text('fields.intro')}</p>
-      </div>
-      {props.rows.length > 0 && (
-        <Card title={text('fields.title')}>
-          <ListTable label={text('fields.title')} columns={COLUMNS} rows={props.rows} />
-        </Card>
-      )}
-      {PROMOTE.isOffered(page) && (
-        <Card title={text('fields.promote')}>
-          <p class="quiet">{text('fields.help')}</p>
-          <PROMOTE.Form button={text('fields.promote')} look="primary" class="filters">
-            <Input
-              label={text('fields.name')}
-              name="name"
-              required
-              pattern="[a-z][a-z0-9_]*"
-              maxLength={40}
-            />
-            <Input label={text('fields.path')} name="path" required list="unknown-paths" />
-            <datalist id="unknown-paths">
-              {props.paths.map((path) => (
-                <option key={path} value={path} />
-              ))}
-            </datalist>
-            <Select
-              label={text('fields.role')}
-              name="role"
-              values={ROLES}
-              chosen={null}
-              text={(role) => text(`fields.roles.${role}`)}
-            />
-          </PROMOTE.Form>
-        </Card>
-      )}
-    </>
-  );
-}
 
 export const fields: Feature = {
   name: 'fields',

@@ -86,7 +86,7 @@ const ofPayee = (
   head: Column<DueLine>['head'],
   value: (payee: Payee) => string | null,
 ): Column<DueLine> => ({
-  ...{ name, head, kind: 'text', value: ({ payee }) => value(payee), only: 'file' },
+  ...{ name, head, value: ({ payee }) => value(payee), only: 'file' },
 });
 
 /** Of the parties, of which the files have each value by itself. */
@@ -96,13 +96,11 @@ const COLUMNS: readonly Column<DueLine>[] = [
   {
     name: 'kind',
     head: 'schedule.kind',
-    kind: 'text',
     value: ({ payee: { kind } }, { text }) => kind && text(`schedule.kinds.${kind}`),
   },
   {
     name: 'party',
     head: 'schedule.party',
-    kind: 'text',
     value: ({ payee }) => payee.name,
     cell: ({ payee }) => <PayeeName payee={payee} />,
     isHead: true,
@@ -118,14 +116,12 @@ const COLUMNS: readonly Column<DueLine>[] = [
   {
     name: 'account_text',
     head: 'schedule.account',
-    kind: 'text',
     cell: ({ payee }) => <PayeeAccount payee={payee} />,
     only: 'page',
   },
   {
     name: 'changed',
     head: 'schedule.changed',
-    kind: 'text',
     value: ({ payee }, { text }) => text(payee.isChanged ? 'title.yes' : 'title.no'),
     cell: ({ payee }, { text }) =>
       payee.isChanged && (

@@ -137,14 +137,12 @@ const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
   {
     name: 'kind',
     head: 'providers.partyKind',
-    kind: 'text',
     value: ({ kind }, { text }) => text(`providers.kinds.${kind}`),
     only: 'file',
   },
   {
     name: 'party',
     head: 'providers.party',
-    kind: 'text',
     value: ({ partyKey }) => partyKey,
     cell: (change, page) => (
       <Party
@@ -154,25 +152,22 @@ const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
     ),
     isHead: true,
   },
-  { name: 'party_name', head: 'providers.partyName', kind: 'text', only: 'file' },
+  { name: 'party_name', head: 'providers.partyName', only: 'file' },
   {
     name: 'before',
     head: 'providers.before',
-    kind: 'text',
     value: ({ before }, page) => accountText(before, page),
     only: 'file',
   },
   {
     name: 'after',
     head: 'providers.after',
-    kind: 'text',
     value: ({ after }, page) => accountText(after, page),
     cell: (change) => <Accounts change={change} />,
   },
   {
     name: 'order_uid',
     head: 'providers.title_',
-    kind: 'text',
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid ?? titleId}</a>,
   },
   { name: 'detected_at', head: 'providers.detected', kind: 'instant' },
@@ -181,19 +176,17 @@ const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
   {
     name: 'state',
     head: 'providers.changeState',
-    kind: 'text',
     value: stateText,
     cell: (change) => <Decided change={change} />,
   },
   {
     name: 'decided_by',
     head: 'providers.decidedBy',
-    kind: 'text',
     value: ({ decidedBy }, { text }) => decidedBy && authorText(text, decidedBy),
     only: 'file',
   },
   { name: 'decided_at', head: 'providers.decidedAt', kind: 'instant', only: 'file' },
-  { name: 'reason', head: 'day.reason', kind: 'text', only: 'file' },
+  { name: 'reason', head: 'day.reason', only: 'file' },
 ];
 
 /** The changes of bank accounts of all parties, and the form that decides about them. */
@@ -225,31 +218,25 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
   },
   layout:
     async (_, { state }) =>
-    (page) => (
+    ({ page: { text }, head, filter, table, total: { rows } }) => (
       <>
-        {page.head}
-        {page.filter}
-        {page.total.rows > 0 && <DecisionForm decisions={DECISIONS_OF_LIST[state]} />}
-        {page.table}
+        {head}
+        {filter}
+        {rows > 0 && DECISIONS_OF_LIST[state].length > 0 && (
+          <DECIDE_CHANGES.Form
+            id={FORM}
+            values={{}}
+            reason={text('providers.finding')}
+            button={
+              <DecisionButtons
+                name="decision"
+                values={DECISIONS_OF_LIST[state]}
+                text={(decision) => text(`providers.decide.${decision}`)}
+              />
+            }
+          />
+        )}
+        {table}
       </>
     ),
 });
-
-/** The form of the boxes in the table. */
-function DecisionForm({ decisions }: { readonly decisions: readonly AccountDecision[] }) {
-  const { text } = usePage();
-  return decisions.length === 0 ? null : (
-    <DECIDE_CHANGES.Form
-      id={FORM}
-      values={{}}
-      reason={text('providers.finding')}
-      button={
-        <DecisionButtons
-          name="decision"
-          values={decisions}
-          text={(decision) => text(`providers.decide.${decision}`)}
-        />
-      }
-    />
-  );
-}

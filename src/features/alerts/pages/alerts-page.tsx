@@ -28,7 +28,6 @@ const COLUMNS: readonly Column<AlertRow>[] = [
   {
     name: 'kind',
     head: 'alerts.kind',
-    kind: 'text',
     // A later version may have raised it.
     value: ({ kind }, { text }) => text.find(`alerts.kinds.${kind}`) ?? kind,
     isHead: true,
@@ -36,7 +35,6 @@ const COLUMNS: readonly Column<AlertRow>[] = [
   {
     name: 'message',
     head: 'alerts.message',
-    kind: 'text',
     value: sentenceOf,
     cell: (alert, page) => {
       const { text } = page;
@@ -116,19 +114,17 @@ const DRIFT_COLUMNS: readonly Column<Drift>[] = [
   {
     name: 'path',
     head: 'drift.path',
-    kind: 'text',
     cell: ({ path }) => <span class="mono">{path}</span>,
     isHead: true,
   },
   {
     name: 'kind',
     head: 'alerts.kind',
-    kind: 'text',
     value: ({ kind, names }, { text, formats }) =>
       text(`drift.kinds.${kind}`) + (names > 1 ? ` × ${formats.count(names)}` : ''),
   },
   { name: 'first_seen_at', head: 'drift.firstSeen', kind: 'instant' },
-  { name: 'pull', head: 'audit.pull', kind: 'text', value: ({ pullId }) => String(pullId) },
+  { name: 'pull', head: 'audit.pull', value: ({ pullId }) => String(pullId) },
 ];
 
 /** Shows no values, because one may be personal data. They are in the table `drift`. */

@@ -41,7 +41,6 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   {
     name: 'actor',
     head: 'audit.actor',
-    kind: 'text',
     value: ({ actor }, { text }) => authorText(text, actor),
     cell: ({ actor }) => <Author name={actor} />,
     isHead: true,
@@ -49,7 +48,6 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   {
     name: 'action',
     head: 'audit.action',
-    kind: 'text',
     value: ({ action }, { text }) => text.find(`audit.actions.${action}`) ?? action,
     cell: (entry, page) => {
       const details = detailsText(entry, page);
@@ -61,15 +59,14 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
       );
     },
   },
-  { name: 'details', head: 'audit.values', kind: 'text', value: detailsText, only: 'file' },
+  { name: 'details', head: 'audit.values', value: detailsText, only: 'file' },
   { name: 'date', head: 'audit.date', kind: 'day' },
   {
     name: 'pull',
     head: 'audit.pull',
-    kind: 'text',
     value: ({ pullId }) => (pullId === null ? '' : String(pullId)),
   },
-  { name: 'reason', head: 'audit.reason', kind: 'text', value: ({ reason }) => reason ?? '' },
+  { name: 'reason', head: 'audit.reason', value: ({ reason }) => reason ?? '' },
 ];
 
 /** The audit log, newest first. */

@@ -95,11 +95,10 @@ const DATES_SHOWN = 20;
 
 export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
   { name: 'date', head: 'bookings.date', kind: 'day' },
-  { name: 'order_uid', head: 'bookings.order', kind: 'text' },
+  { name: 'order_uid', head: 'bookings.order' },
   {
     name: 'key',
     head: 'bookings.version',
-    kind: 'text',
     cell: ({ id, key }) => (
       <a href={LINES.href({ line: id })} title={key}>
         {key.slice(key.lastIndexOf(':') + 1)}
@@ -110,7 +109,6 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
   {
     name: 'kind',
     head: 'bookings.kind',
-    kind: 'text',
     value: ({ kind }, { text }) => text(`bookings.kinds.${kind}`),
   },
   {
@@ -132,7 +130,6 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
   {
     name: 'state',
     head: 'bookings.state',
-    kind: 'text',
     value: ({ state }, { text }) => text(`bookings.states.${state}`),
     cell: ({ state, isOverdue }, { text }) => (
       <>
@@ -146,7 +143,6 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
   {
     name: 'answer',
     head: 'bookings.answer',
-    kind: 'text',
     value: ({ document, failure }) => document ?? failure,
     cell: ({ document, failure, failureKind }, { text }) => (
       <>
@@ -169,16 +165,15 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     ),
   },
   { name: 'released_at', head: 'bookings.releasedAt', kind: 'instant' },
-  { name: 'consumer', head: 'bookings.consumer', kind: 'text' },
+  { name: 'consumer', head: 'bookings.consumer' },
   {
     name: 'provider_external_id',
     head: 'title.fields.provider_external_id',
-    kind: 'text',
     value: ({ supplier }) => supplier,
     only: 'file',
   },
   { name: 'due_date', head: 'title.fields.anticipated_due_date', kind: 'date', only: 'file' },
-  { name: 'erp_key', head: 'matching.key', kind: 'text', only: 'file' },
+  { name: 'erp_key', head: 'matching.key', only: 'file' },
 ];
 
 /** The released lines, and what waits or has to be decided before lines are released. */
@@ -257,7 +252,6 @@ const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
   {
     name: 'reason',
     head: 'bookings.waitingReason',
-    kind: 'text',
     value: ({ fault }, { text }) => text(`bookings.waitingReasons.${fault ?? 'none'}`),
     isHead: true,
   },
@@ -271,7 +265,6 @@ const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
   {
     name: 'dates',
     head: 'bookings.waitingDates',
-    kind: 'text',
     value: ({ dates }) => dates.join(' '),
     cell: ({ fault, days, dates }, { text, formats }) => (
       <>
@@ -301,13 +294,11 @@ const differenceColumns = (own: readonly OwnSealProps[]): readonly Column<Unbook
   {
     name: 'signed_off_by',
     head: 'bookings.signedOffBy',
-    kind: 'text',
     value: ({ signedOffBy }, { text }) => authorText(text, signedOffBy),
   },
   {
     name: 'forms',
     head: 'bookings.difference',
-    kind: 'text',
     cell: ({ date, signOffId }, { text }) => (
       <>
         <EXPORT_DIFFERENCE.Form values={{ date }} button={text('bookings.download')} />
@@ -388,33 +379,30 @@ function Kept(props: {
 
 const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
   { name: 'date', head: 'bookings.date', kind: 'day' },
-  { name: 'key', head: 'bookings.key', kind: 'text' },
+  { name: 'key', head: 'bookings.key' },
   {
     name: 'state',
     head: 'bookings.state',
-    kind: 'text',
     value: ({ isFinal, status }, { text }) =>
       text(`bookings.states.${isFinal ? 'refused' : status}`),
   },
   {
     name: 'answer',
     head: 'bookings.answer',
-    kind: 'text',
     value: ({ document, reason }) => document ?? reason,
   },
   {
     name: 'outcome',
     head: 'bookings.outcome',
-    kind: 'text',
     value: ({ outcome }, { text }) => text(`bookings.outcomes.${outcome}`),
   },
   { name: 'received_at', head: 'bookings.receivedAt', kind: 'instant' },
-  { name: 'consumer', head: 'bookings.consumer', kind: 'text' },
+  { name: 'consumer', head: 'bookings.consumer' },
 ];
 
 const CONSUMER_COLUMNS: readonly Column<ConsumerLag>[] = [
-  { name: 'name', head: 'bookings.consumer', kind: 'text', isHead: true },
-  { name: 'last_seq', head: 'bookings.position', kind: 'text' },
+  { name: 'name', head: 'bookings.consumer', isHead: true },
+  { name: 'last_seq', head: 'bookings.position' },
   { name: 'behind', head: 'bookings.behind', kind: 'count' },
   { name: 'behind_since', head: 'bookings.behindSince', kind: 'instant' },
   { name: 'acknowledged_at', head: 'bookings.acknowledgedAt', kind: 'instant' },

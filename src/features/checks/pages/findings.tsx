@@ -23,36 +23,31 @@ const COLUMNS: readonly Column<Finding>[] = [
   {
     name: 'order_uid',
     head: 'title.fields.order_uid',
-    kind: 'text',
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
     isHead: true,
   },
-  { name: 'provider_external_id', head: 'title.fields.provider_external_id', kind: 'text' },
+  { name: 'provider_external_id', head: 'title.fields.provider_external_id' },
   { name: 'original_value', head: 'amounts.original_value', kind: 'amount' },
   {
     name: 'check',
     head: 'findings.check',
-    kind: 'text',
     value: ({ code }, { text }) => text(`checks.names.${code}`),
   },
   {
     name: 'compared',
     head: 'findings.compared',
-    kind: 'text',
     value: comparedText,
     cell: (finding) => <Compared finding={finding} />,
   },
   {
     name: 'state',
     head: 'findings.state',
-    kind: 'text',
     value: ({ state }, { text }) => text(`findings.states.${state}`),
     cell: (finding) => <FindingStateText finding={finding} />,
   },
   {
     name: 'reason',
     head: 'day.reason',
-    kind: 'text',
     only: 'file',
   },
 ];
@@ -62,7 +57,6 @@ const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
   {
     name: 'check',
     head: 'findings.check',
-    kind: 'text',
     value: ({ code }) => code,
     cell: ({ date, code }, { text }) => (
       <a href={FINDINGS.href({ date, check: code })}>{text(`checks.names.${code}`)}</a>
@@ -71,7 +65,6 @@ const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
   {
     name: 'severity',
     head: 'findings.severity',
-    kind: 'text',
     value: ({ severity }, { text }) => text(`findings.severities.${severity}`),
   },
   { name: 'findings', head: 'findings.count', kind: 'count' },
@@ -90,51 +83,34 @@ export const FINDINGS = declareList(Finding, {
   layout: async ({ database }, filter) => {
     const groups = await readOpenFindingGroups(database, filter);
     const chosen = groups.find(({ date, code }) => date === filter.date && code === filter.check);
-    return ({ head, filter: form, table }) => (
+    return ({ page: { text, formats }, head, filter: form, table }) => (
       <>
         {head}
-        <OpenGroups groups={groups} />
-        {filter.check !== null && <Check check={filter.check} group={chosen} />}
+        <Card title={text('findings.states.open')}>
+          {groups.length === 0 ? (
+            <p class="quiet">{text('findings.nothingOpen')}</p>
+          ) : (
+            <ListTable label={text('findings.states.open')} columns={GROUP_COLUMNS} rows={groups} />
+          )}
+        </Card>
+        {/* What a check compares, and the form that resolves its open findings on one date. */}
+        {filter.check !== null && (
+          <Card title={text(`checks.names.${filter.check}`)}>
+            <p>{text(`checks.texts.${filter.check}`)}</p>
+            {chosen !== undefined && (
+              <ResolveForm
+                group={chosen}
+                label={text('findings.resolveAll', { count: formats.count(chosen.findings) })}
+              />
+            )}
+          </Card>
+        )}
         {form}
         {table}
       </>
     );
   },
 });
-
-function OpenGroups({ groups }: { readonly groups: readonly FindingGroup[] }) {
-  const { text } = usePage();
-  const label = text('findings.states.open');
-  return (
-    <Card title={label}>
-      {groups.length === 0 ? (
-        <p class="quiet">{text('findings.nothingOpen')}</p>
-      ) : (
-        <ListTable label={label} columns={GROUP_COLUMNS} rows={groups} />
-      )}
-    </Card>
-  );
-}
-
-/** What a check compares, and the form that resolves its open findings on one date. */
-function Check(props: {
-  readonly check: FindingGroup['code'];
-  readonly group: FindingGroup | undefined;
-}) {
-  const { check, group } = props;
-  const { text, formats } = usePage();
-  return (
-    <Card title={text(`checks.names.${check}`)}>
-      <p>{text(`checks.texts.${check}`)}</p>
-      {group !== undefined && (
-        <ResolveForm
-          group={group}
-          label={text('findings.resolveAll', { count: formats.count(group.findings) })}
-        />
-      )}
-    </Card>
-  );
-}
 
 /** Resolves the findings of a check on a date, or of one title, up to the newest one that the page shows. */
 export const RESOLVE_FINDINGS = declareAction({

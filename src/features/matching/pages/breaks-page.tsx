@@ -68,7 +68,7 @@ export const BREAK_ACTIONS = [RESOLVE_BREAKS, REOPEN_BREAKS];
 const column = (
   name: string,
   head: TextKey,
-  kind: Column<ListedBreak>['kind'],
+  kind: NonNullable<Column<ListedBreak>['kind']>,
   value: (found: ListedBreak) => string | Date | null | undefined,
   more: Pick<Column<ListedBreak>, 'only' | 'cell'> = {},
 ): Column<ListedBreak> => ({ name, head, kind, value: (found) => value(found) ?? null, ...more });
@@ -87,7 +87,6 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
   {
     name: 'kind',
     head: 'matching.kind',
-    kind: 'text',
     value: ({ kind }, { text }) => text(`matching.kinds.${kind}`),
     cell: (found, { text }) => (
       <>
@@ -115,7 +114,6 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
   {
     name: 'due_dates',
     head: 'matching.dueDate',
-    kind: 'text',
     value: ({ title, payable }, page) => duesOf([title?.dueDate, payable?.dueDate], page),
     only: 'page',
   },
@@ -129,18 +127,16 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
       </>
     ),
   }),
-  { name: 'supplier_name', head: 'matching.supplierName', kind: 'text', only: 'file' },
+  { name: 'supplier_name', head: 'matching.supplierName', only: 'file' },
   {
     name: 'status',
     head: 'matching.status',
-    kind: 'text',
     value: ({ payable }, { text }) =>
       payable && (text.find(`matching.statuses.${payable.status}`) ?? payable.status),
   },
   {
     name: 'payee',
     head: 'matching.payee',
-    kind: 'text',
     value: ({ payable }, { text }) =>
       payable?.payee == null ? null : text(`matching.payees.${payable.payee}`),
   },
@@ -157,7 +153,6 @@ const DECISION_COLUMNS: readonly Column<ListedBreak>[] = [
   {
     name: 'reason',
     head: 'matching.reason',
-    kind: 'text',
     value: ({ code, reason }, { text }) => code && `${text(`matching.codes.${code}`)}: ${reason}`,
   },
 ];
@@ -166,7 +161,6 @@ const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
   {
     name: 'kind',
     head: 'matching.kind',
-    kind: 'text',
     cell: ({ kind }, { text }) => (
       <a href={BREAKS.href({ ...filter, kind })}>{text(`matching.kinds.${kind}`)}</a>
     ),

@@ -65,85 +65,80 @@ export const COMPANIES = declarePage({
   input: {},
   read: ({ database }) => readConfirmations(database),
   title: (context) => context.text('matching.companies'),
-  body: (data) => <CompaniesBody data={data} />,
+  body: (data, page) => {
+    const { text } = page;
+    const label = text('matching.unmapped');
+    const unmapped =
+      data.unmapped.length === 0 ? (
+        <p class="quiet">{text('matching.unmappedNone')}</p>
+      ) : (
+        <ListTable label={label} columns={UNMAPPED_COLUMNS} rows={data.unmapped} />
+      );
+    const form = { values: {}, button: text('matching.confirm'), look: 'primary' } as const;
+    return (
+      <>
+        <div>
+          <h1>{text('matching.companies')}</h1>
+          <p class="quiet">{text('matching.companiesHelp')}</p>
+        </div>
+        <Card title={label}>
+          {!CONFIRM_COMPANIES.isOffered(page) && unmapped}
+          <CONFIRM_COMPANIES.Form {...form} class="stack">
+            {unmapped}
+            <p class="quiet">{text('matching.otherPair')}</p>
+            <div class="filters">
+              <Field label={text('matching.company')}>
+                <input name="company" maxLength={255} />
+              </Field>
+              <Field label={text('matching.buyer')}>
+                <input name="buyer" maxLength={20} />
+              </Field>
+            </div>
+          </CONFIRM_COMPANIES.Form>
+        </Card>
+        <Card title={text('matching.confirmed')}>
+          <Confirmed
+            label="matching.confirmed"
+            columns={[
+              { name: 'company', head: 'matching.company' },
+              { name: 'buyer', head: 'matching.buyer' },
+            ]}
+            rows={data.companies}
+            end={END_COMPANY}
+          />
+        </Card>
+        <Card title={text('matching.agents')}>
+          <p class="quiet">{text('matching.agentsHelp')}</p>
+          <Confirmed
+            label="matching.agents"
+            columns={[
+              { name: 'tax_id', head: 'matching.agent' },
+              { name: 'same_as', head: 'matching.sameAs' },
+            ]}
+            rows={data.agents}
+            end={END_AGENT}
+          />
+          <CONFIRM_AGENT.Form {...form} class="filters">
+            <Field label={text('matching.agent')}>
+              <input name="taxId" required maxLength={20} />
+            </Field>
+            <Field label={text('matching.sameAs')}>
+              <input name="sameAs" required maxLength={20} />
+            </Field>
+          </CONFIRM_AGENT.Form>
+        </Card>
+      </>
+    );
+  },
 });
 
-/** The buyers of the ERP's companies and the tax identifiers of financial agents, and what a person can confirm. */
-function CompaniesBody({ data }: { readonly data: Confirmations }) {
-  const page = usePage();
-  const { text } = page;
-  const label = text('matching.unmapped');
-  const unmapped =
-    data.unmapped.length === 0 ? (
-      <p class="quiet">{text('matching.unmappedNone')}</p>
-    ) : (
-      <ListTable label={label} columns={UNMAPPED_COLUMNS} rows={data.unmapped} />
-    );
-  const form = { values: {}, button: text('matching.confirm'), look: 'primary' } as const;
-  return (
-    <>
-      <div>
-        <h1>{text('matching.companies')}</h1>
-        <p class="quiet">{text('matching.companiesHelp')}</p>
-      </div>
-      <Card title={label}>
-        {!CONFIRM_COMPANIES.isOffered(page) && unmapped}
-        <CONFIRM_COMPANIES.Form {...form} class="stack">
-          {unmapped}
-          <p class="quiet">{text('matching.otherPair')}</p>
-          <div class="filters">
-            <Field label={text('matching.company')}>
-              <input name="company" maxLength={255} />
-            </Field>
-            <Field label={text('matching.buyer')}>
-              <input name="buyer" maxLength={20} />
-            </Field>
-          </div>
-        </CONFIRM_COMPANIES.Form>
-      </Card>
-      <Card title={text('matching.confirmed')}>
-        <Confirmed
-          label="matching.confirmed"
-          columns={[
-            { name: 'company', head: 'matching.company', kind: 'text' },
-            { name: 'buyer', head: 'matching.buyer', kind: 'text' },
-          ]}
-          rows={data.companies}
-          end={END_COMPANY}
-        />
-      </Card>
-      <Card title={text('matching.agents')}>
-        <p class="quiet">{text('matching.agentsHelp')}</p>
-        <Confirmed
-          label="matching.agents"
-          columns={[
-            { name: 'tax_id', head: 'matching.agent', kind: 'text' },
-            { name: 'same_as', head: 'matching.sameAs', kind: 'text' },
-          ]}
-          rows={data.agents}
-          end={END_AGENT}
-        />
-        <CONFIRM_AGENT.Form {...form} class="filters">
-          <Field label={text('matching.agent')}>
-            <input name="taxId" required maxLength={20} />
-          </Field>
-          <Field label={text('matching.sameAs')}>
-            <input name="sameAs" required maxLength={20} />
-          </Field>
-        </CONFIRM_AGENT.Form>
-      </Card>
-    </>
-  );
-}
-
 const UNMAPPED_COLUMNS: readonly Column<Confirmations['unmapped'][number]>[] = [
-  { name: 'company', head: 'matching.company', kind: 'text', isHead: true },
+  { name: 'company', head: 'matching.company', isHead: true },
   { name: 'payables', head: 'matching.openPayables', kind: 'count' },
   { name: 'value', head: 'matching.openValue', kind: 'amount' },
   {
     name: 'proposals',
     head: 'matching.proposals',
-    kind: 'text',
     value: ({ proposals }) => proposals.map(({ buyer }) => buyer).join(' ') || null,
     // Without a proposal, the cell has the value, which is none.
     cell: ({ company, proposals }, page) =>
@@ -190,11 +185,10 @@ function Confirmed<Row extends Confirmation>(props: {
         </>
       ),
     },
-    { name: 'reason', head: 'matching.reason', kind: 'text', value: ({ reason }) => reason },
+    { name: 'reason', head: 'matching.reason', value: ({ reason }) => reason },
     {
       name: 'end',
       head: 'matching.end',
-      kind: 'text',
       only: 'page',
       cell: ({ id }) => (
         <end.Form values={{ id }} button={text('matching.end')} look="primary" isFolded />

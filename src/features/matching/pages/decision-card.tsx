@@ -3,9 +3,9 @@ import type { TProperties } from 'typebox';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { words } from '../../../console/api/schema-parts.ts';
 import { type Action, reason } from '../../../console/declare.tsx';
-import { Field } from '../../../console/shell/layout.tsx';
+import { Select } from '../../../console/shell/layout.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
-import { Card, Options } from '../../../console/shell/parts.tsx';
+import { Card } from '../../../console/shell/parts.tsx';
 import { BREAK_CODES } from '../break-list.sql.ts';
 
 /** What a person states with a decision about breaks and matches. */
@@ -30,29 +30,21 @@ export function DecisionCard<Input extends TProperties>(props: {
   readonly children?: ComponentChildren;
 }) {
   const { title, help, action, children, ...form } = props;
-  return !action.isOffered(usePage()) ? null : (
+  const page = usePage();
+  const { text } = page;
+  return !action.isOffered(page) ? null : (
     <Card title={title}>
       <p class="quiet">{help}</p>
       <action.Form {...form} look="primary">
-        <CodeField />
-        {children}
-      </action.Form>
-    </Card>
-  );
-}
-
-/** The code of a decision about breaks. */
-function CodeField() {
-  const { text } = usePage();
-  return (
-    <Field label={text('matching.code')}>
-      <select name="code">
-        <Options
+        <Select
+          label={text('matching.code')}
+          name="code"
           values={BREAK_CODES}
           chosen="corrected"
           text={(code) => text(`matching.codes.${code}`)}
         />
-      </select>
-    </Field>
+        {children}
+      </action.Form>
+    </Card>
   );
 }

@@ -3,16 +3,10 @@ import { declareAction } from '../../../console/declare.tsx';
 import type { Column } from '../../../console/list/columns.tsx';
 import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import type { PageContext } from '../../../console/shell/page-context.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
-import {
-  PROPOSAL_FILTER,
-  Proposal,
-  type ProposalFilter,
-  type ProposalList,
-  readProposals,
-} from '../proposals.sql.ts';
+import { PROPOSAL_FILTER, Proposal, readProposals } from '../proposals.sql.ts';
 import { SUM_ITEMS } from '../sums.sql.ts';
 import { DECISION, DecisionCard, duesOf } from './decision-card.tsx';
 
@@ -67,7 +61,6 @@ const COLUMNS: readonly Column<Proposal>[] = [
   {
     name: 'kind',
     head: 'matching.kind',
-    kind: 'text',
     value: kindText,
     cell: (proposal, page) =>
       !MATCH.isOffered(page) ? null : (
@@ -82,27 +75,24 @@ const COLUMNS: readonly Column<Proposal>[] = [
   {
     name: 'order_uid',
     head: 'matching.order',
-    kind: 'text',
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
   },
-  { name: 'supplier', head: 'matching.supplier', kind: 'text' },
+  { name: 'supplier', head: 'matching.supplier' },
   { name: 'value', head: 'matching.value', kind: 'amount' },
   { name: 'due_date', head: 'matching.dueOnPlatform', kind: 'date', only: 'file' },
   { name: 'place', head: 'matching.place', kind: 'count', only: 'file' },
   {
     name: 'erp_key',
     head: 'matching.key',
-    kind: 'text',
     value: ({ erpKeys }) => erpKeys.join(', '),
     cell: ({ erpKeys, documents }) => [erpKeys.join(', '), <br />, documents],
   },
-  { name: 'documents', head: 'matching.document', kind: 'text', only: 'file' },
+  { name: 'documents', head: 'matching.document', only: 'file' },
   { name: 'erp_value', head: 'matching.openValue', kind: 'amount' },
   { name: 'difference', head: 'matching.difference', kind: 'amount' },
   {
     name: 'due_dates',
     head: 'matching.dueDate',
-    kind: 'text',
     value: ({ dueDate, erpDueDate }, page) => duesOf([dueDate, erpDueDate], page),
     only: 'page',
   },
@@ -127,52 +117,40 @@ export const PROPOSALS = declareList(Proposal, {
   },
   layout:
     async (_, filter) =>
-    ({ head, filter: form, table, total: { rows, list } }) => (
-      <>
-        {head}
-        {form}
-        {table}
-        {rows > 0 && <MatchOne />}
-        <ConfirmAll filter={filter} list={list} />
-      </>
-    ),
+    ({ page: { text, formats }, head, filter: form, table, total: { rows, list } }) => {
+      const { clear, clearValue, left, digest } = list;
+      return (
+        <>
+          {head}
+          {form}
+          {table}
+          {rows > 0 && (
+            <DecisionCard
+              id={FORM}
+              title={text('matching.matchHere')}
+              help={text('matching.matchHelp')}
+              action={MATCH}
+              values={{}}
+              button={text('matching.matchHere')}
+            />
+          )}
+          {/* The clear proposals of a kind that the filter selects, as the person sees them. */}
+          {filter.kind !== null &&
+            filter.title === 0 &&
+            clear > 0 &&
+            clear <= MAX_BREAKS_TO_RESOLVE && (
+              <DecisionCard
+                title={text('matching.confirmAll', {
+                  count: formats.count(clear),
+                  value: formats.amount(clearValue),
+                })}
+                help={text('matching.confirmAllHelp', { left })}
+                action={CONFIRM_PROPOSALS}
+                values={{ ...filter, digest }}
+                button={text('matching.confirm')}
+              />
+            )}
+        </>
+      );
+    },
 });
-
-/** Matches the proposal that is chosen in the list. */
-function MatchOne() {
-  const { text } = usePage();
-  return (
-    <DecisionCard
-      id={FORM}
-      title={text('matching.matchHere')}
-      help={text('matching.matchHelp')}
-      action={MATCH}
-      values={{}}
-      button={text('matching.matchHere')}
-    />
-  );
-}
-
-/** Confirms the clear proposals of a kind that the filter selects, as the person sees them. */
-function ConfirmAll(props: {
-  readonly filter: ProposalFilter;
-  readonly list: Pick<ProposalList, 'clear' | 'clearValue' | 'left' | 'digest'>;
-}) {
-  const { text, formats } = usePage();
-  const { title, kind } = props.filter;
-  const { clear, clearValue, left, digest } = props.list;
-  const isPossible = title === 0 && clear > 0 && clear <= MAX_BREAKS_TO_RESOLVE;
-  if (kind === null || !isPossible) return null;
-  return (
-    <DecisionCard
-      title={text('matching.confirmAll', {
-        count: formats.count(clear),
-        value: formats.amount(clearValue),
-      })}
-      help={text('matching.confirmAllHelp', { left })}
-      action={CONFIRM_PROPOSALS}
-      values={{ ...props.filter, digest }}
-      button={text('matching.confirm')}
-    />
-  );
-}

@@ -3,7 +3,6 @@ import { declareAction, declarePage, reason } from '../../../console/declare.tsx
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, Submit } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { MAX_MOVE_DAYS } from '../../calendar/business-days.sql.ts';
@@ -47,20 +46,58 @@ export const MATCHING_RULES = declarePage({
     return { rules, effects: isTried ? await tryRules(database, rules, { by, timeZone }) : null };
   },
   title: ({ text }) => text('matching.rulesTitle'),
-  body: (data) => <RulesBody {...data} />,
+  body: ({ rules, effects }, { text }) => {
+    const countOf = (name: RuleEffect['effect']) =>
+      effects?.filter(({ effect }) => effect === name).length ?? 0;
+    const label = text('matching.dryRun');
+    return (
+      <>
+        <div>
+          <h1>{text('matching.rulesTitle')}</h1>
+          <p class="quiet">{text('matching.rulesHelp')}</p>
+        </div>
+        <Card title={text('matching.rulesTitle')}>
+          <form method="get" action={PATH} class="filters">
+            <Field label={text('matching.ruleNames.dueDays')}>
+              <input type="number" name="dueDays" value={rules.dueDays} max={MAX_MOVE_DAYS} />
+            </Field>
+            <Field label={text('matching.ruleNames.valueTolerance')}>
+              <input type="number" name="valueTolerance" value={rules.valueTolerance} step="0.01" />
+            </Field>
+            <div class="buttons">
+              <Submit>{label}</Submit>
+            </div>
+          </form>
+        </Card>
+        {effects !== null && (
+          <Card title={label}>
+            <p>
+              {text('matching.dryRunResult', {
+                closes: countOf('closes'),
+                proposed: countOf('proposed'),
+                ambiguous: countOf('ambiguous'),
+              })}
+            </p>
+            {effects.length > 0 && (
+              <ListTable label={label} columns={COLUMNS} rows={effects.slice(0, SHOWN)} />
+            )}
+            <SET_RULES.Form values={rules} button={text('matching.setRules')} look="primary" />
+          </Card>
+        )}
+      </>
+    );
+  },
 });
 
 const COLUMNS: readonly Column<RuleEffect>[] = [
   {
     name: 'effect',
     head: 'matching.effect',
-    kind: 'text',
     value: ({ effect }, { text }) => text(`matching.effects.${effect}`),
   },
   {
     name: 'order_uid',
     head: 'matching.order',
-    kind: 'text',
     cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
     isHead: true,
   },
@@ -69,51 +106,3 @@ const COLUMNS: readonly Column<RuleEffect>[] = [
 ];
 
 const SHOWN = 200;
-
-function RulesBody(props: {
-  readonly rules: MatchingRules;
-  /** Null: nothing is tried. */
-  readonly effects: readonly RuleEffect[] | null;
-}) {
-  const { rules, effects } = props;
-  const { text } = usePage();
-  const countOf = (name: RuleEffect['effect']) =>
-    effects?.filter(({ effect }) => effect === name).length ?? 0;
-  const label = text('matching.dryRun');
-  return (
-    <>
-      <div>
-        <h1>{text('matching.rulesTitle')}</h1>
-        <p class="quiet">{text('matching.rulesHelp')}</p>
-      </div>
-      <Card title={text('matching.rulesTitle')}>
-        <form method="get" action={PATH} class="filters">
-          <Field label={text('matching.ruleNames.dueDays')}>
-            <input type="number" name="dueDays" value={rules.dueDays} max={MAX_MOVE_DAYS} />
-          </Field>
-          <Field label={text('matching.ruleNames.valueTolerance')}>
-            <input type="number" name="valueTolerance" value={rules.valueTolerance} step="0.01" />
-          </Field>
-          <div class="buttons">
-            <Submit>{label}</Submit>
-          </div>
-        </form>
-      </Card>
-      {effects !== null && (
-        <Card title={label}>
-          <p>
-            {text('matching.dryRunResult', {
-              closes: countOf('closes'),
-              proposed: countOf('proposed'),
-              ambiguous: countOf('ambiguous'),
-            })}
-          </p>
-          {effects.length > 0 && (
-            <ListTable label={label} columns={COLUMNS} rows={effects.slice(0, SHOWN)} />
-          )}
-          <SET_RULES.Form values={rules} button={text('matching.setRules')} look="primary" />
-        </Card>
-      )}
-    </>
-  );
-}

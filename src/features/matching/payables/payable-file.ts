@@ -3,6 +3,7 @@ import { parseCivilDate } from '../../../base/values/business-day.ts';
 import type { FieldFault } from '../../../base/values/field-fault.ts';
 import {
   AMOUNT_FIELDS,
+  type CheckedPayable,
   checkPayable,
   DATE_FIELDS,
   PAYABLE_FIELDS,
@@ -42,11 +43,7 @@ const STATUS_WORDS = new Map<string, string>([
 ]);
 
 /** One payable of a file or a request, or its faults. */
-export interface StatedPayable extends Pick<FileRecord<Field>, 'at' | 'raw'> {
-  /** Null if there are faults. */
-  readonly payable: Payable | null;
-  readonly faults: readonly FieldFault[];
-}
+export type StatedPayable = CheckedPayable & Pick<FileRecord<Field>, 'at' | 'raw'>;
 
 /**
  * Reads the payables of a file and checks each of them.
@@ -56,22 +53,15 @@ export function readPayableFile(reading: FileReading): AsyncGenerator<StatedPaya
   return readFile(reading, SHAPE, ({ at, raw, value, cells, fault }) => {
     const faults: FieldFault[] = fault === null ? [] : [fault];
     const stated = cells === null ? value : plainPayable(cells, faults);
-    return faults.length > 0 ? { at, payable: null, faults, raw } : checked(at, stated, raw);
+    return { at, raw, ...(faults.length > 0 ? { payable: null, faults } : checkPayable(stated)) };
   });
 }
 
 /** Checks the payables of a JSON list. */
 export function* checkPayables(list: readonly unknown[]): Generator<StatedPayable> {
   for (const [index, value] of list.entries()) {
-    yield checked(index + 1, value, JSON.stringify(value));
+    yield { at: index + 1, raw: JSON.stringify(value), ...checkPayable(value) };
   }
-}
-
-function checked(at: number, value: unknown, raw: string): StatedPayable {
-  const check = checkPayable(value);
-  return check.ok
-    ? { at, payable: check.payable, faults: [], raw }
-    : { at, payable: null, faults: check.faults, raw };
 }
 
 /** Returns the cells with amounts, dates and states as JSON has them. Adds the faults of the others. */

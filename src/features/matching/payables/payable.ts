@@ -98,9 +98,12 @@ export const PAYABLE_HELP = PAYABLE_FIELDS.map((field) => `${field}: ${FIELDS[fi
   '\n',
 );
 
-export type PayableCheck =
-  | { readonly ok: true; readonly payable: Payable }
-  | { readonly ok: false; readonly faults: readonly FieldFault[] };
+/** A payable, or its faults. */
+export interface CheckedPayable {
+  /** Null if there are faults. */
+  readonly payable: Payable | null;
+  readonly faults: readonly FieldFault[];
+}
 
 const MAX_VALUE_CHARACTERS = 60;
 
@@ -108,9 +111,9 @@ const MAX_VALUE_CHARACTERS = 60;
  * Checks a payable and collects all faults. Null, blank text and absent are equal. A payable names its supplier
  * by the ERP's code, by the tax identifier, or by both. An absent status is `open`.
  */
-export function checkPayable(value: unknown): PayableCheck {
+export function checkPayable(value: unknown): CheckedPayable {
   if (!isObject(value))
-    return { ok: false, faults: [{ field: '(payable)', expected: 'expected an object' }] };
+    return { payable: null, faults: [{ field: '(payable)', expected: 'expected an object' }] };
   const faults: FieldFault[] = [];
   const refuse = (field: string, expected: string) => {
     faults.push({ field, expected });
@@ -139,5 +142,5 @@ export function checkPayable(value: unknown): PayableCheck {
   for (const [name, stated] of Object.entries(value)) {
     if (!Object.hasOwn(FIELDS, name) && !isBlank(stated)) faults.push(unknownField(name));
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, payable };
+  return { payable: faults.length > 0 ? null : payable, faults };
 }

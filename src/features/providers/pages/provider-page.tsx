@@ -9,7 +9,7 @@ import { STAFF } from '../../../console/shell/route-access.ts';
 import { ACCOUNT_CHANGES, accountText } from '../../accounts/pages/account-changes-page.tsx';
 import { accountPartyKey, externalId, providerHref } from '../provider.ts';
 import { type ProviderDetail, readSupplier } from './provider-list.sql.ts';
-import { LastAnswer, LastSent, ProviderState } from './providers-page.tsx';
+import { LastAnswer, ProviderState } from './providers-page.tsx';
 
 /** @returns with a fingerprint, which names the provider in the audit log: no key of a person gets there */
 async function readPage(parts: ConsoleParts, id: string) {
@@ -30,7 +30,52 @@ export const PROVIDER = declarePage({
   input: { id: externalId },
   read: (parts, { id }) => readPage(parts, id),
   title: (_, { provider }, { id }) => provider?.name ?? id,
-  body: (data, _, isRevealed) => <ProviderBody data={data} isRevealed={isRevealed} />,
+  body: (data, { text, formats, principal }, { isRevealed }) => {
+    const { provider, externalId } = data;
+    const { titles, originalValueSum } = data.titleCount;
+    return (
+      <>
+        <nav class="crumbs" aria-label={text('nav.providers')}>
+          <a href="/providers">← {text('lists.suppliers.title')}</a>
+        </nav>
+        <div class="day-head">
+          <h1 class="anywhere">{provider?.name ?? externalId}</h1>
+          {provider !== null && <ProviderState state={provider.state} />}
+        </div>
+        {provider === null && <p>{text('providers.notInErp')}</p>}
+        <RevealForm
+          action={providerHref(externalId)}
+          isRevealed={isRevealed}
+          mayReveal={STAFF.includes(principal?.role ?? 'viewer')}
+        />
+        <div class="columns">
+          {provider !== null && <Sending provider={provider} isRevealed={isRevealed} />}
+          <Master data={data} isRevealed={isRevealed} />
+        </div>
+        <Card title={text('lists.titles.title')}>
+          <p>
+            <a
+              href={ACCOUNT_CHANGES.href({
+                state: 'all',
+                providerKey: accountPartyKey(externalId),
+              })}
+            >
+              {text('lists.account_changes.title')}
+            </a>
+            : {formats.count(data.changeCount)}
+          </p>
+          <p>
+            <a href={`/titles?${new URLSearchParams({ providerId: externalId })}`}>
+              {text('schedule.titlesAndValue', {
+                titles: text('schedule.titleCount', { count: titles }),
+                value: formats.amount(originalValueSum),
+              })}
+            </a>
+          </p>
+        </Card>
+      </>
+    );
+  },
   reveal: {
     who: STAFF,
     entry: ({ fingerprint }) => ({
@@ -40,38 +85,6 @@ export const PROVIDER = declarePage({
   },
 });
 
-function ProviderBody({ data, isRevealed }: PageProps) {
-  const { text, principal } = usePage();
-  const { provider, externalId } = data;
-  return (
-    <>
-      <nav class="crumbs" aria-label={text('nav.providers')}>
-        <a href="/providers">← {text('lists.suppliers.title')}</a>
-      </nav>
-      <div class="day-head">
-        <h1 class="anywhere">{provider?.name ?? externalId}</h1>
-        {provider !== null && <ProviderState state={provider.state} />}
-      </div>
-      {provider === null && <p>{text('providers.notInErp')}</p>}
-      <RevealForm
-        action={providerHref(externalId)}
-        isRevealed={isRevealed}
-        mayReveal={STAFF.includes(principal?.role ?? 'viewer')}
-      />
-      <div class="columns">
-        {provider !== null && <Sending provider={provider} isRevealed={isRevealed} />}
-        <Master data={data} isRevealed={isRevealed} />
-      </div>
-      <Card title={text('lists.account_changes.title')}>
-        <Changes data={data} />
-      </Card>
-      <Card title={text('lists.titles.title')}>
-        <Titles data={data} />
-      </Card>
-    </>
-  );
-}
-
 function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed: boolean }) {
   const { provider, isRevealed } = props;
   const { text } = usePage();
@@ -80,7 +93,7 @@ function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed
     <Card title={text('providers.sending')}>
       <Fields
         rows={[
-          [text('providers.lastSent'), <LastSent last={provider} />],
+          [text('providers.lastSent'), <Instant at={provider.sentAt} />],
           [text('providers.lastAnswer'), <LastAnswer last={provider} />],
           [text('providers.taken'), <Instant at={provider.syncedAt} />],
           [text('providers.changedInErp'), <Instant at={provider.changedAt} />],
@@ -160,35 +173,6 @@ function ErpAccounts(props: {
         <li key={index}>{accountText(isRevealed ? account : maskBankAccount(account), page)}</li>
       ))}
     </ul>
-  );
-}
-
-/** The number of changed accounts, with a link to their list. */
-function Changes({ data }: Pick<PageProps, 'data'>) {
-  const { text, formats } = usePage();
-  const { changeCount, externalId } = data;
-  if (changeCount === 0) return <p class="quiet">{text('providers.changesNoneHere')}</p>;
-  const href = ACCOUNT_CHANGES.href({ state: 'all', providerKey: accountPartyKey(externalId) });
-  return (
-    <p>
-      <a href={href}>{text('lists.account_changes.title')}</a>: {formats.count(changeCount)}
-    </p>
-  );
-}
-
-function Titles({ data }: Pick<PageProps, 'data'>) {
-  const { text, formats } = usePage();
-  const { titles, originalValueSum } = data.titleCount;
-  if (titles === 0) return <p class="quiet">{text('providers.titlesNone')}</p>;
-  return (
-    <p>
-      <a href={`/titles?${new URLSearchParams({ providerId: data.externalId })}`}>
-        {text('schedule.titlesAndValue', {
-          titles: text('schedule.titleCount', { count: titles }),
-          value: formats.amount(originalValueSum),
-        })}
-      </a>
-    </p>
   );
 }
 

@@ -3,7 +3,6 @@ import type { Column } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Instant } from '../../../console/shell/parts.tsx';
 import { providerHref } from '../provider.ts';
 import { countProviders, PROVIDER_FILTER, Provider, readProviders } from './provider-list.sql.ts';
 
@@ -11,16 +10,14 @@ const COLUMNS: readonly Column<Provider>[] = [
   {
     name: 'external_id',
     head: 'providers.externalId',
-    kind: 'text',
     cell: ({ externalId }) => <a href={providerHref(externalId)}>{externalId}</a>,
     isHead: true,
   },
-  { name: 'name', head: 'providers.name', kind: 'text' },
-  { name: 'tax_id', head: 'providers.taxId', kind: 'text', value: (row) => row.identification },
+  { name: 'name', head: 'providers.name' },
+  { name: 'tax_id', head: 'providers.taxId', value: (row) => row.identification },
   {
     name: 'state',
     head: 'titles.status',
-    kind: 'text',
     value: ({ state }, { text }) => text(`providers.state.${state}`),
     cell: ({ state, faults }, { text }) => (
       <>
@@ -32,21 +29,13 @@ const COLUMNS: readonly Column<Provider>[] = [
   {
     name: 'faults',
     head: 'providers.reason',
-    kind: 'text',
     value: ({ faults }, { text }) => (faults === null ? null : reasonsText(text, faults)),
     only: 'file',
   },
-  {
-    name: 'last_sent',
-    head: 'providers.lastSent',
-    kind: 'instant',
-    value: ({ sentAt }) => sentAt,
-    cell: (row) => <LastSent last={row} />,
-  },
+  { name: 'last_sent', head: 'providers.lastSent', kind: 'instant', value: (row) => row.sentAt },
   {
     name: 'last_answer',
     head: 'providers.lastAnswer',
-    kind: 'text',
     value: ({ httpStatus, errorCode }) => [httpStatus ?? '', errorCode ?? ''].join(' ').trim(),
     cell: (row) => <LastAnswer last={row} />,
   },
@@ -72,15 +61,6 @@ export const SUPPLIERS = declareList(Provider, {
     summary: 'Suppliers with their states and newest requests',
   },
 });
-
-export function LastSent({ last }: { readonly last: Provider }) {
-  const { text } = usePage();
-  return last.sentAt === null ? (
-    <span class="quiet">{text('providers.neverSent')}</span>
-  ) : (
-    <Instant at={last.sentAt} />
-  );
-}
 
 /** The answer to the last request: the status, and why the request decided nothing. */
 export function LastAnswer({ last }: { readonly last: Provider }) {

@@ -54,24 +54,22 @@ const changedValue =
 const LINE_COLUMNS: readonly Column<ChangedLine>[] = [
   { name: 'date', head: 'headings.date', kind: 'date' },
   { name: 'title_id', head: 'headings.title_id', kind: 'count' },
-  { name: 'order_uid', head: 'headings.order_uid', kind: 'text' },
+  { name: 'order_uid', head: 'headings.order_uid' },
   { name: 'occurrence', head: 'headings.occurrence', kind: 'count' },
   {
     name: 'change',
     head: 'headings.change',
-    kind: 'text',
     value: ({ kind }, { text }) => text(`restated.kinds.${kind}`),
   },
   { name: 'original_value', head: 'headings.original_value', kind: 'amount' },
   {
     name: 'field',
     head: 'headings.field',
-    kind: 'text',
     value: ({ field }, { text }) =>
       field && (text.find(`headings.${field.column}`) ?? field.column),
   },
-  { name: 'before', head: 'headings.before', kind: 'text', value: changedValue('before', false) },
-  { name: 'after', head: 'headings.after', kind: 'text', value: changedValue('after', false) },
+  { name: 'before', head: 'headings.before', value: changedValue('before', false) },
+  { name: 'after', head: 'headings.after', value: changedValue('after', false) },
   {
     name: 'before_amount',
     head: 'headings.before_amount',

@@ -67,7 +67,6 @@ const CHANGE_COLUMNS: readonly Column<TitleChange>[] = [
   {
     name: 'order',
     head: 'titles.order',
-    kind: 'text',
     cell: ({ titleId, orderUid }) =>
       titleId === null ? orderUid : <a href={`/titles/${titleId}`}>{orderUid}</a>,
     isHead: true,
@@ -76,14 +75,12 @@ const CHANGE_COLUMNS: readonly Column<TitleChange>[] = [
   {
     name: 'change',
     head: 'day.change',
-    kind: 'text',
     cell: ({ kind }, { text }) => <span class={`tag is-${kind}`}>{text(`day.kinds.${kind}`)}</span>,
     only: 'page',
   },
   {
     name: 'changes',
     head: 'day.beforeAfter',
-    kind: 'text',
     cell: ({ fields }) => <FieldChanges fields={fields} isRevealed={false} />,
     only: 'page',
   },
@@ -93,7 +90,6 @@ const CHANGE_COLUMNS: readonly Column<TitleChange>[] = [
 const PULL_COLUMN: Column<TitleChange> = {
   name: 'pull',
   head: 'day.pullNumber',
-  kind: 'text',
   value: ({ pullId }) => String(pullId),
 };
 

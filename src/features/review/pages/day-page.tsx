@@ -55,7 +55,23 @@ export const DAY = declarePage({
     pulls.some(({ state }) => state === 'queued' || state === 'running')
       ? { refreshSeconds: 2 }
       : {},
-  body: (data) => <DayPage {...data} />,
+  body: (data, { text }) => {
+    const { day, date } = data;
+    return (
+      <>
+        <DayHead date={date} day={day} />
+        {day === null ? (
+          <section class="card stack">
+            <p>{text('day.notInLedger')}</p>
+            <p class="quiet">{text('day.notInLedgerHelp')}</p>
+            <DayActions date={date} day={day} />
+          </section>
+        ) : (
+          <DayBody data={data} day={day} />
+        )}
+      </>
+    );
+  },
   /** Shows the rejected titles as the platform sent them. */
   reveal: { who: STAFF, entry: ({ date }) => ({ action: 'rejects.reveal', date }) },
 });
@@ -72,8 +88,8 @@ async function readDayPage(
   const hasBookings = (parts.bookingsFrom ?? null) !== null;
   const [known, rejects, pulls, changes, hasErp, isStale, bookings, stages] = await Promise.all([
     readLedgerDay(database, date, todayOf(parts)),
-    readDayRejects(database, date, { withRaw, limit: REJECTS_SHOWN }),
-    readDayPulls(database, date, PULLS_SHOWN),
+    readDayRejects(database, date, withRaw),
+    readDayPulls(database, date),
     readDayChanges(database, date, MOVED_SHOWN),
     hasPayables(prisma),
     arePayablesStale(prisma, payablesMaxAge(parts)),
@@ -89,25 +105,6 @@ async function readDayPage(
 }
 
 type DayPageData = Awaited<ReturnType<typeof readDayPage>>;
-
-function DayPage(data: DayPageData) {
-  const { day, date } = data;
-  const { text } = usePage();
-  return (
-    <>
-      <DayHead date={date} day={day} />
-      {day === null ? (
-        <section class="card stack">
-          <p>{text('day.notInLedger')}</p>
-          <p class="quiet">{text('day.notInLedgerHelp')}</p>
-          <DayActions date={date} day={day} />
-        </section>
-      ) : (
-        <DayBody data={data} day={day} />
-      )}
-    </>
-  );
-}
 
 function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
   const { text } = usePage();
@@ -127,7 +124,17 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
   );
   return (
     <>
-      <Banners day={day} />
+      {day.isRestated && (
+        <Banner look="restated" title={text('day.restatedTitle')}>
+          <p>{text('day.restatedHelp')}</p>
+        </Banner>
+      )}
+      {day.hold !== null && <HeldBanner day={day} hold={day.hold} />}
+      {day.state === 'failed' && (
+        <Banner look="failed" title={text('day.failedTitle')}>
+          <p>{text('day.failedHelp')}</p>
+        </Banner>
+      )}
       <DayActions date={data.date} day={day} />
       <Card
         title={text('day.erp')}
@@ -161,25 +168,6 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
           {text('day.digest')}: <span class="mono">{day.contentDigest}</span>.{' '}
           {text('day.digestHelp')}
         </p>
-      )}
-    </>
-  );
-}
-
-function Banners({ day }: { day: JudgedDay }) {
-  const { text } = usePage();
-  return (
-    <>
-      {day.isRestated && (
-        <Banner look="restated" title={text('day.restatedTitle')}>
-          <p>{text('day.restatedHelp')}</p>
-        </Banner>
-      )}
-      {day.hold !== null && <HeldBanner day={day} hold={day.hold} />}
-      {day.state === 'failed' && (
-        <Banner look="failed" title={text('day.failedTitle')}>
-          <p>{text('day.failedHelp')}</p>
-        </Banner>
       )}
     </>
   );
@@ -229,14 +217,12 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'pull',
     head: 'day.pullNumber',
-    kind: 'text',
     value: ({ id }) => String(id),
     isHead: true,
   },
   {
     name: 'origin',
     head: 'day.origin',
-    kind: 'text',
     value: ({ origin }, { text }) => text(`day.origins.${origin}`),
   },
   {
@@ -248,7 +234,6 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'outcome',
     head: 'day.outcome',
-    kind: 'text',
     cell: ({ isReleased, state, errorCode }, { text }) => (
       <>
         {text(`day.outcomes.${isReleased ? 'released' : state}`)}
@@ -262,7 +247,6 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'counts',
     head: 'day.counts',
-    kind: 'text',
     value: ({ state, inserted, changed, withdrawn, restored }, { text, formats }) => {
       if (inserted === null) return null;
       const counts = [inserted, changed, withdrawn, restored]
@@ -274,7 +258,6 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'by',
     head: 'day.by',
-    kind: 'text',
     cell: ({ decidedBy, requestedBy, reason }) => (
       <>
         <Author name={decidedBy ?? requestedBy} />
@@ -401,11 +384,11 @@ function DayHead(props: { readonly date: CivilDate; readonly day: LedgerDay | nu
   );
 }
 
-async function readDayPulls(database: Database, date: CivilDate, limit: number) {
+async function readDayPulls(database: Database, date: CivilDate) {
   const pulls = await database.prisma.pull.findMany({
     where: { date },
     orderBy: { id: 'desc' },
-    take: limit,
+    take: PULLS_SHOWN,
   });
   return pulls.map((pull) => ({
     ...pull,
@@ -420,16 +403,12 @@ async function readDayPulls(database: Database, date: CivilDate, limit: number) 
 type DayPull = Awaited<ReturnType<typeof readDayPulls>>[number];
 
 /** Returns the rejects of a date, open ones first. `raw` is personal data, and absent unless requested. */
-async function readDayRejects(
-  database: Database,
-  date: CivilDate,
-  options: { readonly withRaw: boolean; readonly limit: number },
-) {
+async function readDayRejects(database: Database, date: CivilDate, withRaw: boolean) {
   const rejects = await database.prisma.rejectedTitle.findMany({
     where: { date, status: { not: 'resolved' } },
-    omit: { raw: !options.withRaw },
+    omit: { raw: !withRaw },
     orderBy: [{ status: 'desc' }, { ordinal: 'asc' }],
-    take: options.limit,
+    take: REJECTS_SHOWN,
   });
   return rejects.map((reject) => ({
     ...reject,

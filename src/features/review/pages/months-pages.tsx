@@ -64,7 +64,6 @@ export const MONTHS = declareList(Month, {
     {
       name: 'month',
       head: 'months.month',
-      kind: 'text',
       value: ({ month }, { formats }) => formats.month(month),
       cell: ({ month }, { formats }) => (
         <a class="date" href={`/months/${month}`}>
@@ -76,14 +75,12 @@ export const MONTHS = declareList(Month, {
     {
       name: 'state',
       head: 'months.state',
-      kind: 'text',
       value: stateText,
       cell: (month) => <State month={month} />,
     },
     {
       name: 'signed_days',
       head: 'months.signedDays',
-      kind: 'text',
       value: ({ signed, days }, { text, formats }) =>
         text('months.ofDays', { signed: formats.count(signed), days: formats.count(days) }),
     },
@@ -98,7 +95,6 @@ export const MONTHS = declareList(Month, {
     {
       name: 'sealed_by',
       head: 'months.sealedBy',
-      kind: 'text',
       value: ({ seal }, { text }) => (seal === null ? null : authorText(text, seal.sealedBy)),
     },
     {
@@ -131,7 +127,33 @@ export const MONTH = declarePage({
   input: { month },
   read: (parts, { month }) => readMonthPage(parts, month),
   title: ({ formats }, { month }) => formats.month(month.month),
-  body: (data) => <MonthBody data={data} />,
+  body: (data, { text, formats }) => {
+    const { month } = data;
+    return (
+      <>
+        <div class="day-head">
+          <h1>{formats.month(month.month)}</h1>
+          <State month={month} />
+        </div>
+        {month.broken.length > 0 && (
+          <Banner look="restated" title={text('months.broken')}>
+            <ul class="small">
+              {month.broken.map(({ date, cause }) => (
+                <li key={date}>
+                  <DayLink date={date} />: {text(`months.causes.${cause}`)}
+                </li>
+              ))}
+            </ul>
+            <p>{text('months.brokenHelp')}</p>
+          </Banner>
+        )}
+        <SealCard data={data} />
+        <Card title={text('months.days')}>
+          <DaysTable days={data.days} stages={data.stages} sealed={null} />
+        </Card>
+      </>
+    );
+  },
 });
 
 export const SEAL_MONTH = declareAction({
@@ -192,37 +214,6 @@ async function readMonthPage(parts: ConsoleParts, name: CivilMonth) {
 }
 
 type MonthPageData = NonNullable<Awaited<ReturnType<typeof readMonthPage>>>;
-
-/** One month with its days, its seals and the form to seal it. */
-function MonthBody({ data }: { readonly data: MonthPageData }) {
-  const context = usePage();
-  const { text, formats } = context;
-  const { month } = data;
-  return (
-    <>
-      <div class="day-head">
-        <h1>{formats.month(month.month)}</h1>
-        <State month={month} />
-      </div>
-      {month.broken.length > 0 && (
-        <Banner look="restated" title={text('months.broken')}>
-          <ul class="small">
-            {month.broken.map(({ date, cause }) => (
-              <li key={date}>
-                <DayLink date={date} />: {text(`months.causes.${cause}`)}
-              </li>
-            ))}
-          </ul>
-          <p>{text('months.brokenHelp')}</p>
-        </Banner>
-      )}
-      <SealCard data={data} />
-      <Card title={text('months.days')}>
-        <DaysTable days={data.days} stages={data.stages} sealed={null} />
-      </Card>
-    </>
-  );
-}
 
 function SealCard({ data }: { data: MonthPageData }) {
   const context = usePage();
@@ -341,7 +332,6 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
   {
     name: 'state',
     head: 'days.state',
-    kind: 'text',
     cell: ({ state, isRestated, seal }) => {
       const signedOffAt = seal?.signed_off_at ?? null;
       return (
@@ -388,7 +378,6 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
   {
     name: 'signed',
     head: 'months.daySignedBy',
-    kind: 'text',
     value: ({ seal }, { text, formats }) =>
       seal &&
       `${authorText(text, seal.signed_off_by ?? '')}, ${formats.instant(new Date(seal.signed_off_at ?? 0))}`,
@@ -461,17 +450,15 @@ const AUDIT_COLUMNS: readonly Column<Evidence['audit'][number]>[] = [
   {
     name: 'actor',
     head: 'audit.actor',
-    kind: 'text',
     value: ({ actor }, { text }) => authorText(text, actor ?? ''),
   },
   {
     name: 'action',
     head: 'audit.action',
-    kind: 'text',
     value: ({ action }, { text }) => text.find(`audit.actions.${action}`) ?? action,
   },
   { name: 'date', head: 'audit.date', kind: 'date' },
-  { name: 'reason', head: 'audit.reason', kind: 'text', value: ({ reason }) => reason ?? '' },
+  { name: 'reason', head: 'audit.reason', value: ({ reason }) => reason ?? '' },
 ];
 
 /** What an evidence file holds, as an HTML document for people. */

@@ -4,14 +4,14 @@ import { id, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
-import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import type { PageContext } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { DECIDE } from '../../../console/shell/route-access.ts';
 import { readHeldRun, releaseRun } from '../../../core/merge/decide-runs.sql.ts';
 import { releasePull } from '../../../core/merge/decisions.sql.ts';
 import { implausibleText, isImplausible } from '../day-alerts.sql.ts';
 import type { Hold } from '../ledger-days.sql.ts';
-import { previewRelease, type ReleasePreview } from '../release-preview.sql.ts';
+import { previewRelease } from '../release-preview.sql.ts';
 import { ChangesTable } from './changed-titles.tsx';
 import { PULL_DAY } from './day-actions.tsx';
 
@@ -28,10 +28,91 @@ export const RELEASE_PAGE = declarePage({
     const preview = await previewRelease(parts, BigInt(id), MOVED_SHOWN);
     if (preview === null) return null;
     const heldRun = await readHeldRun(parts.database, BigInt(id));
+    /** others: the held pulls of the run that one decision can release as well. */
     return { pullId: id, preview, others: Math.max(0, heldRun.length - 1) };
   },
   title: ({ text }, { pullId }) => text('release.title', { pull: String(pullId) }),
-  body: (data) => <ReleaseBody {...data} />,
+  body: ({ pullId, preview, others }, page) => {
+    const { text, formats } = page;
+    return (
+      <>
+        <nav class="crumbs" aria-label={text('nav.days')}>
+          <a href={`/days/${preview.date}`}>← {formats.date(preview.date)}</a>
+        </nav>
+        <div>
+          <h1>{text('release.title', { pull: String(pullId) })}</h1>
+          <p class="quiet">{text('release.intro')}</p>
+        </div>
+        <Card title={text('release.change')} class="stack">
+          <p>
+            {holdText(page, preview.hold, preview.currentTitles)}
+            {preview.isSignedOff && <strong> {text('release.signedOff')}</strong>}
+          </p>
+          {preview.accountTitles > 0 && (
+            <p class="error">
+              {text('release.accounts', {
+                titles: preview.accountTitles,
+                accounts: preview.accounts,
+              })}
+            </p>
+          )}
+          <ListTable
+            label={text('release.change')}
+            columns={FIGURE_COLUMNS}
+            rows={[
+              {
+                figure: text('days.titles'),
+                now: formats.count(preview.currentTitles),
+                after: formats.count(preview.titlesAfter),
+                difference: formats
+                  .amount(String(preview.titlesAfter - preview.currentTitles))
+                  .slice(0, -3),
+              },
+              {
+                figure: text('amounts.original_value'),
+                now: formats.amount(preview.currentSum),
+                after: formats.amount(preview.sumAfter),
+                difference: formats.amount(preview.sumDifference),
+              },
+            ]}
+          />
+          {preview.rejected > 0 && (
+            <p class="small">
+              {text('days.rejected')}: {formats.count(preview.rejected)}.{' '}
+              {preview.withheld > 0 && text('release.withheld', { count: preview.withheld })}
+            </p>
+          )}
+          <ChangesTable label={text('release.change')} moved={preview.moved} />
+        </Card>
+        <div class="columns">
+          <Card title={text('release.release')}>
+            <RELEASE.Form
+              values={{ id: pullId }}
+              reason={text('release.confirm')}
+              button={text('release.release')}
+              look="danger"
+              help={text('release.releaseHelp')}
+            >
+              {others > 0 && (
+                <label>
+                  <input type="checkbox" name="run" value="on" />{' '}
+                  {text('release.wholeRun', { count: others })}
+                </label>
+              )}
+            </RELEASE.Form>
+          </Card>
+          <Card title={text('release.refuse')} class="stack">
+            <p>{text('release.refuseHelp', { titles: formats.count(preview.currentTitles) })}</p>
+            <PULL_DAY.Form
+              values={{ date: preview.date }}
+              button={text('release.refuseAndPull')}
+              otherwise={text('release.operatorPulls')}
+            />
+          </Card>
+        </div>
+      </>
+    );
+  },
 });
 
 export const RELEASE = declareAction({
@@ -51,101 +132,11 @@ export const RELEASE = declareAction({
 const FIGURE_COLUMNS: readonly Column<
   Readonly<Record<'figure' | 'now' | 'after' | 'difference', string>>
 >[] = [
-  { name: 'figure', head: 'day.amount', kind: 'text', isHead: true },
+  { name: 'figure', head: 'day.amount', isHead: true },
   { name: 'now', head: 'release.now', kind: 'count' },
   { name: 'after', head: 'release.after', kind: 'count' },
   { name: 'difference', head: 'restated.difference', kind: 'count' },
 ];
-
-function ReleaseBody(props: {
-  readonly pullId: number;
-  readonly preview: ReleasePreview;
-  /** Other held pulls of the run that one decision can release. */
-  readonly others: number;
-}) {
-  const context = usePage();
-  const { preview } = props;
-  const { text, formats } = context;
-  const { moved } = preview;
-  return (
-    <>
-      <nav class="crumbs" aria-label={text('nav.days')}>
-        <a href={`/days/${preview.date}`}>← {formats.date(preview.date)}</a>
-      </nav>
-      <div>
-        <h1>{text('release.title', { pull: String(props.pullId) })}</h1>
-        <p class="quiet">{text('release.intro')}</p>
-      </div>
-      <Card title={text('release.change')} class="stack">
-        <p>
-          {holdText(context, preview.hold, preview.currentTitles)}
-          {preview.isSignedOff && <strong> {text('release.signedOff')}</strong>}
-        </p>
-        {preview.accountTitles > 0 && (
-          <p class="error">
-            {text('release.accounts', {
-              titles: preview.accountTitles,
-              accounts: preview.accounts,
-            })}
-          </p>
-        )}
-        <ListTable
-          label={text('release.change')}
-          columns={FIGURE_COLUMNS}
-          rows={[
-            {
-              figure: text('days.titles'),
-              now: formats.count(preview.currentTitles),
-              after: formats.count(preview.titlesAfter),
-              difference: formats
-                .amount(String(preview.titlesAfter - preview.currentTitles))
-                .slice(0, -3),
-            },
-            {
-              figure: text('amounts.original_value'),
-              now: formats.amount(preview.currentSum),
-              after: formats.amount(preview.sumAfter),
-              difference: formats.amount(preview.sumDifference),
-            },
-          ]}
-        />
-        {preview.rejected > 0 && (
-          <p class="small">
-            {text('days.rejected')}: {formats.count(preview.rejected)}.{' '}
-            {preview.withheld > 0 && text('release.withheld', { count: preview.withheld })}
-          </p>
-        )}
-        <ChangesTable label={text('release.change')} moved={moved} />
-      </Card>
-      <div class="columns">
-        <Card title={text('release.release')}>
-          <RELEASE.Form
-            values={{ id: props.pullId }}
-            reason={text('release.confirm')}
-            button={text('release.release')}
-            look="danger"
-            help={text('release.releaseHelp')}
-          >
-            {props.others > 0 && (
-              <label>
-                <input type="checkbox" name="run" value="on" />{' '}
-                {text('release.wholeRun', { count: props.others })}
-              </label>
-            )}
-          </RELEASE.Form>
-        </Card>
-        <Card title={text('release.refuse')} class="stack">
-          <p>{text('release.refuseHelp', { titles: formats.count(preview.currentTitles) })}</p>
-          <PULL_DAY.Form
-            values={{ date: preview.date }}
-            button={text('release.refuseAndPull')}
-            otherwise={text('release.operatorPulls')}
-          />
-        </Card>
-      </div>
-    </>
-  );
-}
 
 const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
   changed_share: 'changed',

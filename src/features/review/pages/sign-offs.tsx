@@ -80,7 +80,6 @@ export const SIGN_OFFS = declareList(JudgedDay, {
     {
       name: 'reservations',
       head: 'signOffs.remarks',
-      kind: 'text',
       value: ({ obstacles }, words) =>
         obstacles.map((obstacle) => obstacleText(obstacle, words)).join('; '),
       cell: (day) => <Remarks day={day} />,
@@ -190,7 +189,6 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
     {
       name: 'released',
       head: 'bookings.dayTitle',
-      kind: 'text',
       cell: ({ date }) => <Released date={date} bookings={bookings?.get(date)} />,
       only: 'page',
     },
@@ -232,7 +230,6 @@ const REFUSED_COLUMNS: readonly Column<SignOffOutcome>[] = [
   {
     name: 'reason',
     head: 'signOffs.reason',
-    kind: 'text',
     value: ({ refusal }, { text }) => refusal && text(`signOffs.refusals.${refusal}`),
   },
 ];

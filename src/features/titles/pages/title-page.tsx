@@ -48,7 +48,7 @@ export const TITLE = declarePage({
   input: { id },
   read: readTitlePage,
   title: ({ text }, { title }) => text('title.title', { order: title.fields.order_uid ?? '' }),
-  body: (data, _, isRevealed) => <TitlePageBody {...data} isRevealed={isRevealed} />,
+  body: (data, _, { isRevealed }) => <TitlePageBody {...data} isRevealed={isRevealed} />,
   reveal: {
     who: STAFF,
     entry: ({ title }) => ({

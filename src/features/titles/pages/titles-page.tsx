@@ -42,7 +42,6 @@ const COLUMNS: readonly Column<TitleRow>[] = [
   {
     name: 'order_uid',
     head: 'titles.order',
-    kind: 'text',
     sort: 'order',
     cell: ({ id, orderUid, occurrence, promoted }, { text, formats }) => (
       <>
@@ -79,13 +78,11 @@ const COLUMNS: readonly Column<TitleRow>[] = [
   {
     name: 'provider',
     head: 'titles.provider',
-    kind: 'text',
     sort: 'provider',
   },
   {
     name: 'agent',
     head: 'title.groups.agent',
-    kind: 'text',
     sort: 'agent',
   },
   {
@@ -97,7 +94,6 @@ const COLUMNS: readonly Column<TitleRow>[] = [
   {
     name: 'status',
     head: 'titles.status',
-    kind: 'text',
     value: ({ status }, { text }) => text(`title.status.${status}`),
     cell: ({ status }, { text }) =>
       status === 'withdrawn' && (
