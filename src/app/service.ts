@@ -7,9 +7,8 @@ import { hostname } from 'node:os';
 import { recordSettings } from '../base/audit/audit.ts';
 import { auditedSettings, type Config, packageVersion } from '../base/config/config.ts';
 import { findClockFault } from '../base/database/database.ts';
-import { pendingMigrations } from '../base/database/migrate.ts';
 import { reachFaultPoint } from '../base/runtime/fault-points.ts';
-import { describeError, type Logger } from '../base/runtime/logger.ts';
+import type { Logger } from '../base/runtime/logger.ts';
 import { loop } from '../base/runtime/timing.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
@@ -19,7 +18,6 @@ import { startTicker } from '../core/planner/planner.sql.ts';
 import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
 import {
   databaseCheck,
-  migrationsCheck,
   queueCheck,
   schedulerCheck,
   startFaultReports,
@@ -66,7 +64,6 @@ export interface Service {
 /** The parts that the roles of one process share. */
 interface Shared extends Engine {
   readonly overrides: ServiceOverrides;
-  readonly databaseUrl: string;
   readonly metrics: Metrics;
 }
 
@@ -120,7 +117,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
       pushes: await queues.push.counts(),
     }),
   });
-  return { ...engine, overrides, databaseUrl: staging.databaseUrl, metrics };
+  return { ...engine, overrides, metrics };
 }
 
 /** An outage of the database that is over within this time is no fault of the process. */
@@ -177,10 +174,9 @@ async function startConsole(
   roles: ReadonlySet<Role>,
   stops: Stop[],
 ): Promise<string> {
-  const { config, logger, database, databaseUrl, queues, metrics } = shared;
+  const { config, logger, database, queues, metrics } = shared;
   const checks = [
     databaseCheck(database),
-    migrationsCheck(async () => (await pendingMigrations(databaseUrl)).pending),
     queueCheck(() => queues.pull.isReachable()),
     { name: 'clock', run: () => findClockFault(database) },
     ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),
@@ -222,7 +218,7 @@ async function stopAll(stops: readonly Stop[], graceMs: number, logger: Logger):
   reachFaultPoint('shutdown');
   for (const stop of stops.toReversed()) {
     await stop(graceMs).catch((error: unknown) => {
-      logger.error({ err: describeError(error) }, 'a part could not be stopped');
+      logger.error({ err: error }, 'a part could not be stopped');
     });
   }
   logger.info('service stopped');

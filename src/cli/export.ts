@@ -43,7 +43,6 @@ const exportTitles = command({
       oneOf(LANGUAGES),
     ),
     includeWithdrawn: flag('withdrawn titles too; sums never count them'),
-    force: flag('replace the file if it exists'),
   },
   help: `Writes the titles as they were at one instant, by accepted date, order and occurrence, with the column
 names of the data dictionary. The file appears when it is complete. Every export is kept in the audit log.
@@ -62,13 +61,12 @@ Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file canno
 
 Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --out march.xlsx`,
   needs: { platform: false },
-  async run(run, { from, to, format, out, locale, includeWithdrawn, force }) {
+  async run(run, { from, to, format, out, locale, includeWithdrawn }) {
     if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
     if (locale !== undefined && format !== 'csv') {
       throw new InputError(`--locale ${locale}: requires --format csv`);
     }
-    const file = { path: out, force };
-    await checkOutFile(file);
+    await checkOutFile(out);
 
     const selection = { from, to, includeWithdrawn };
     return withStaging(run, ({ database }) =>
@@ -82,7 +80,7 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const content = { ...read, ledger };
         const page = wordsOf('en', 'UTC');
         const encoded = encodeTitles(content, format, page, locale ?? 'pt-BR');
-        const bytes = await writeOutFile(file, encoded.bytes, run.signal);
+        const bytes = await writeOutFile(out, encoded.bytes, run.signal);
         const doubtful = doubtfulDates({ from, to }, ledger);
         const text = [
           `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
@@ -105,29 +103,18 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
   },
 });
 
-interface OutFile {
-  readonly path: string;
-  /** Whether an existing file may be replaced. */
-  readonly force: boolean;
-}
-
 /** Titles hold tax identifiers and bank accounts. */
 const OWNER_ONLY = 0o600;
 
-/** @throws InputError when the file exists and may not be replaced, or cannot be created */
-async function checkOutFile(out: OutFile): Promise<void> {
-  const existing = await lstat(out.path).catch((error: unknown) => {
+/** @throws InputError when the file exists or cannot be created */
+async function checkOutFile(path: string): Promise<void> {
+  const existing = await lstat(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
-    throw cannotWrite(`--out ${out.path}`, error);
+    throw cannotWrite(path, error);
   });
-  if (existing !== null && !existing.isFile()) {
-    throw new InputError(`--out ${out.path}: is not a regular file`);
-  }
-  if (existing !== null && !out.force) {
-    throw new InputError(`--out ${out.path}: exists already; --force replaces it`);
-  }
-  await access(dirname(out.path), constants.W_OK).catch((error: unknown) => {
-    throw cannotWrite(`--out ${out.path}`, error);
+  if (existing !== null) throw new InputError(`--out ${path}: exists already`);
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+    throw cannotWrite(path, error);
   });
 }
 
@@ -138,12 +125,12 @@ async function checkOutFile(out: OutFile): Promise<void> {
  * @throws InputError when the file cannot be written, ShutdownError when `signal` is aborted, and what `bytes` throws
  */
 export async function writeOutFile(
-  out: OutFile,
+  path: string,
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<number> {
   const partial = join(
-    dirname(out.path),
+    dirname(path),
     `.conciliation-export-${randomBytes(6).toString('hex')}.partial`,
   );
   try {
@@ -155,19 +142,19 @@ export async function writeOutFile(
     };
     const size = await write().finally(() => file.close());
     // Checked a second time, because another program may have created the file meanwhile.
-    await checkOutFile(out);
-    await rename(partial, out.path);
+    await checkOutFile(path);
+    await rename(partial, path);
     return size;
   } catch (error) {
     await rm(partial, { force: true });
     if (signal.aborted) throw new ShutdownError('the export was interrupted', { cause: error });
     // Errors of the source have no code of the operating system.
-    throw errorCode(error) === null ? error : cannotWrite(`--out ${out.path}`, error);
+    throw errorCode(error) === null ? error : cannotWrite(path, error);
   }
 }
 
-function cannotWrite(name: string, error: unknown): InputError {
-  return new InputError(`${name}: cannot be written (${errorCode(error)})`, { cause: error });
+function cannotWrite(path: string, error: unknown): InputError {
+  return new InputError(`--out ${path}: cannot be written (${errorCode(error)})`, { cause: error });
 }
 
 /** Returns the operating system's name of the error, such as ENOSPC; null for other errors. */
@@ -220,7 +207,6 @@ const exportLines = command({
     out: required('<file>', 'the file'),
     consumer: preset('<name>', 'the consumer of the lines', 'erp', String),
     locale: preset('<locale>', 'of csv: separators and decimal sign', 'en', oneOf(LANGUAGES)),
-    force: flag('replace the file if it exists'),
   },
   help: `This command is for an ERP that imports files. The file has the lines after the position in the order of the feed,
 and is visible only when it is complete. The output has the number of lines, the SHA-256 of the file and the position for the next file. The
@@ -232,16 +218,15 @@ Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file canno
 Example: conciliation bookings export --after 0 --format csv --out bookings-1.csv`,
   needs: { platform: false },
   async run(run, options) {
-    const { after, consumer, force, format, locale, out } = options;
+    const { after, consumer, format, locale, out } = options;
     if (run.config.bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
-    const file = { path: out, force };
-    await checkOutFile(file);
+    await checkOutFile(out);
     return withStaging(run, async ({ database }) => {
       const feed = await openFeedFile(database, { consumer, after, format, locale });
       // Before the first byte, so that no line leaves the database without an entry in the audit log.
       const details = { consumer, after: after.toString(), format };
       await recordAudit(database.prisma, { actor: run.by, action: 'bookings.export', details });
-      const bytes = await writeOutFile(file, feed.bytes, run.signal);
+      const bytes = await writeOutFile(out, feed.bytes, run.signal);
       const totals = feed.totals();
       return {
         document: { file: out, ...details, ...totals, bytes },

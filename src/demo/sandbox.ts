@@ -219,10 +219,6 @@ export function createPlatform(parts: PlatformParts): FastifyInstance {
   return app;
 }
 
-export interface SyntheticErp {
-  stop(): Promise<void>;
-}
-
 /** A line of `GET /api/bookings`, as far as the ERP reads it. */
 interface Line {
   readonly seq: string;
@@ -245,10 +241,9 @@ const LINES_AT_ONCE = 500;
  * @param options.url the address of the console
  * @param options.key the API key of the consumer
  */
-export function startSyntheticErp(options: {
-  readonly url: string;
-  readonly key: string;
-}): SyntheticErp {
+export function startSyntheticErp(options: { readonly url: string; readonly key: string }): {
+  readonly stop: () => Promise<void>;
+} {
   const stopping = new AbortController();
   const { signal } = stopping;
   const ask = async (path: string, body?: object): Promise<unknown> => {

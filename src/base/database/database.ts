@@ -53,21 +53,17 @@ const JSON_NAMES: ReadonlySet<string> = new Set(JSON_FIELDS);
  * Returns the arguments of a model's call with civil-date text replaced by the `Date` that Prisma
  * expects. Other text is left unchanged, and Prisma refuses it.
  */
-function withPrismaDates<Args>(args: Args): Args {
-  return convert(args, false) as Args;
-}
-
-function convert(value: unknown, isDate: boolean): unknown {
+function withPrismaDates(value: unknown, isDate = false): unknown {
   if (typeof value === 'string') {
     return isDate && parseCivilDate(value) !== null ? new Date(value) : value;
   }
-  if (Array.isArray(value)) return value.map((each) => convert(each, isDate));
+  if (Array.isArray(value)) return value.map((each) => withPrismaDates(each, isDate));
   // Instants, decimals, buffers and Prisma's own values are not plain objects.
   if (value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(
     Object.entries(value as object).map(([key, each]) => [
       key,
-      JSON_NAMES.has(key) ? each : convert(each, isDate || DATE_NAMES.has(key)),
+      JSON_NAMES.has(key) ? each : withPrismaDates(each, isDate || DATE_NAMES.has(key)),
     ]),
   );
 }
@@ -77,8 +73,6 @@ export interface Database {
   readonly prisma: DatabaseClient;
   /** For COPY and cursors. Dates arrive as `YYYY-MM-DD` text, int8 and numeric as text. */
   readonly pool: pg.Pool;
-  /** Takes a connection from the pool. The caller releases it. */
-  connect(): Promise<pg.PoolClient>;
   /** Waits until all connections are returned. May be called more than once. */
   close(): Promise<void>;
 }
@@ -146,7 +140,6 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     prisma,
     pool,
-    connect: () => mapErrors(pool.connect()),
     close: () => {
       closing ??= prisma.$disconnect().then(() => pool.end());
       return closing;
@@ -159,7 +152,7 @@ function extendClient(client: PrismaClient) {
   return client.$extends({
     query: {
       $allModels: {
-        $allOperations: ({ args, query }) => query(withPrismaDates(args)),
+        $allOperations: ({ args, query }) => query(withPrismaDates(args) as typeof args),
       },
       $allOperations: ({ args, query }) => mapErrors(query(args)),
     },

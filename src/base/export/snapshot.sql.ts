@@ -27,7 +27,7 @@ export async function withSnapshot<T>(
   signal: AbortSignal,
   use: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
-  const client = await database.connect();
+  const client = await mapErrors(database.pool.connect());
   let isReleased = false;
   // The connection is closed and not reused, because an open cursor would remain on it. That also ends a running query.
   const release = () => {

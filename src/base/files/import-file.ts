@@ -142,12 +142,10 @@ export interface FileRecord<Column extends string> {
   readonly raw: string;
 }
 
-export type FileFormat = 'csv' | 'json';
-
 /** A file is read into memory. As JSON, this is about half a million records. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-export function formatOf(path: string): FileFormat {
+export function formatOf(path: string): 'csv' | 'json' {
   const extension = extname(path).toLowerCase();
   if (extension === '.csv') return 'csv';
   if (extension === '.json') return 'json';

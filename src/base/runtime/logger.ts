@@ -7,7 +7,10 @@ export interface LogOptions {
   readonly logLevel: LevelWithSilent;
 }
 
-/** Returns a logger to standard error. Standard output is reserved for the results of commands. */
+/**
+ * Returns a logger to standard error. Standard output is reserved for the results of commands. An error is logged as
+ * `err`, which becomes its description.
+ */
 export function createLogger(config: LogOptions, destination?: DestinationStream): Logger {
   const stream = destination ?? pino.destination({ dest: 2, sync: true });
   return pino(
@@ -21,22 +24,12 @@ export function createLogger(config: LogOptions, destination?: DestinationStream
   );
 }
 
-const descriptions = new WeakSet<object>();
-
 /**
  * Returns the part of an error that may be logged. The messages of this program's classes are
  * written for the log, and so is that of a `DescribedError`. The message of any other error (of a driver, a parser) may
- * quote a row or a response, so only its type, its code and its stack frames are kept. A description describes
- * itself, because the logger also calls this function for errors that were described before.
+ * quote a row or a response, so only its type, its code and its stack frames are kept.
  */
 export function describeError(error: unknown): object {
-  if (typeof error === 'object' && error !== null && descriptions.has(error)) return error;
-  const description = describe(error);
-  descriptions.add(description);
-  return description;
-}
-
-function describe(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
   const cause = error.cause instanceof Error ? { cause: describeError(error.cause) } : {};

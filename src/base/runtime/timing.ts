@@ -1,5 +1,5 @@
 import { StagingUnavailableError } from './errors.ts';
-import { describeError, type Logger } from './logger.ts';
+import type { Logger } from './logger.ts';
 
 export class OverdueError extends Error {
   override readonly name = 'OverdueError';
@@ -93,7 +93,7 @@ export function loop({
       if (failure === undefined) throw error;
       if (signal.aborted) return;
       const level = error instanceof StagingUnavailableError ? 'warn' : 'error';
-      failure.logger[level]({ err: describeError(error) }, failure.message);
+      failure.logger[level]({ err: error }, failure.message);
     }
   };
   const work = async () => {

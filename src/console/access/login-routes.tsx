@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { InputError } from '../../base/runtime/errors.ts';
-import { describeError } from '../../base/runtime/logger.ts';
 import { LANGUAGES, refusal } from '../../base/texts/texts.ts';
 import { parseUserName } from '../../base/values/role.ts';
 import { text } from '../api/schema-parts.ts';
@@ -282,8 +281,8 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       } catch (fault) {
         if (!(fault instanceof InputError)) throw fault;
         if (fault instanceof OidcError) {
-          const err = describeError(fault.cause);
-          logger.warn({ ...fault.context, err }, 'the sign-in at the identity provider failed');
+          const fields = { ...fault.context, err: fault.cause };
+          logger.warn(fields, 'the sign-in at the identity provider failed');
         }
         return LOGIN.after(request, reply, parts, { fault, status: statusOf(fault) });
       }

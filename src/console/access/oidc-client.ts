@@ -24,7 +24,7 @@ interface OidcRequest {
  * rule, or the provider does not confirm it. unavailable: it does not answer as an OpenID Connect provider at the begin.
  */
 export class OidcError extends InputError {
-  /** @param cause to be logged only through `describeError` */
+  /** @param cause to be logged as `err` only, see `createLogger` */
   constructor(fault: 'denied' | 'refused' | 'unavailable', cause: unknown) {
     const errorCode = errorCodeOf(cause);
     super(`the sign-in is ${fault}`, { cause, context: { fault: `oidc_${fault}`, errorCode } });

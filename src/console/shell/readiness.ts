@@ -1,7 +1,7 @@
 /** Whether this process can do its work: the checks of `/readyz`. */
 import { Gauge, type Registry } from 'prom-client';
 import { ConciliationError } from '../../base/runtime/errors.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { boundedRun, OverdueError } from '../../base/runtime/timing.ts';
 
 /** A condition for the work of this process. */
@@ -31,7 +31,7 @@ export function createReadiness(
     return async () => {
       const { reason, ...fault } = await ask().then(
         (reason) => ({ reason }),
-        (error: unknown) => ({ reason: reasonOf(error, timeoutMs), err: describeError(error) }),
+        (error: unknown) => ({ reason: reasonOf(error, timeoutMs), err: error }),
       );
       if (reason === null) {
         if (failing.delete(name)) logger.info({ check: name }, 'ready again');

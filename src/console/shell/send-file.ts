@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 
 interface StreamedFile {
   readonly name: string;
@@ -34,7 +34,7 @@ export async function sendFile(
     if (!reply.sent) throw error;
     // An aborted transfer has no regular end, and the browser reports it.
     raw.destroy();
-    if (!gone.signal.aborted) logger.warn({ err: describeError(error) }, 'an export was cut short');
+    if (!gone.signal.aborted) logger.warn({ err: error }, 'an export was cut short');
   }
   return reply;
 }

@@ -19,7 +19,6 @@ import fastify, {
 import type { Registry } from 'prom-client';
 import { isLoopback } from '../../base/config/address-faults.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
-import { describeError } from '../../base/runtime/logger.ts';
 import { toDisplayText } from '../../base/values/field-fault.ts';
 import { addOidcRoutes, LINK, LOGIN, LOGIN_ACTIONS } from '../access/login-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
@@ -179,8 +178,7 @@ function addErrors(server: FastifyInstance, parts: ConsoleParts): void {
     } else if (answer.status >= 500 && !(error instanceof InputError)) {
       const { method, routeOptions } = request;
       const level = error instanceof StagingUnavailableError ? 'warn' : 'error';
-      const err = describeError(error);
-      logger[level]({ method, route: routeOptions.url ?? null, err }, 'request failed');
+      logger[level]({ method, route: routeOptions.url ?? null, err: error }, 'request failed');
     }
     return sendError(request, reply, parts, answer);
   });

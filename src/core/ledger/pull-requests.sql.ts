@@ -18,10 +18,9 @@ export async function readCheckpoint({ prisma }: Database) {
 export type Checkpoint = NonNullable<Awaited<ReturnType<typeof readCheckpoint>>>;
 
 /** The first call stores the start of the ledger; later calls only read it. */
-export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
+export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate) {
   await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });
-  const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });
-  return checkpoint.startDate;
+  return tx.checkpoint.findFirstOrThrow({ select: { startDate: true, lastReconciledDate: true } });
 }
 
 /** Records a request to pull a date. The row, not the job, decides that the work is due. */
@@ -31,12 +30,10 @@ export async function createPull(
     readonly origin: PullOrigin;
     readonly date: CivilDate;
     readonly requestedBy: string;
-    readonly backfillId?: bigint;
   },
 ): Promise<bigint> {
-  const { origin, date, requestedBy, backfillId = null } = pull;
   const { id } = await prisma.pull.create({
-    data: { origin, date, requestedBy, backfillId },
+    data: pull,
     select: { id: true },
   });
   return id;

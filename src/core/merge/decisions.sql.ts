@@ -133,17 +133,8 @@ export function releasePull(
  * day. The state of a held or failed date stays.
  */
 export async function settleDay(tx: Transaction, date: CivilDate): Promise<void> {
-  const [day] = await tx.$queryRaw<
-    [
-      {
-        state: DayState;
-        pullId: bigint;
-        wasClosed: boolean;
-        openRejects: number;
-        hasOpenFindings: boolean;
-      }?,
-    ]
-  >`
+  type Row = Parameters<typeof stateAfterMerge>[0] & { state: DayState; pullId: bigint };
+  const [day] = await tx.$queryRaw<[Row?]>`
     SELECT day.state, merged.id AS "pullId", coalesce(merged.date_was_closed, false) AS "wasClosed",
            (SELECT count(*) FROM conciliation.rejected_title AS reject
             WHERE reject.date = day.date AND reject.status = 'open')::int AS "openRejects",

@@ -47,7 +47,6 @@ export async function planChanges(
   day: LockedDay,
   { fence, isRepair }: Pick<MergingPull, 'fence' | 'isRepair'>,
 ): Promise<MergePlan> {
-  const isKnown = day.knownTitles !== null;
   if (day.isStale) {
     throw new StagingUnavailableError(
       `another pull changed ${day.date} while its titles were read; they are read again`,
@@ -56,7 +55,7 @@ export async function planChanges(
   }
   const titles = day.stagedTitles + (day.knownTitles ?? 0);
   const rejected = day.stagedRejects;
-  if (!isKnown && !day.hasTitles) {
+  if (day.knownTitles === null && !day.hasTitles) {
     return { ...NO_CHANGES, titles, rejected, inserted: titles };
   }
   if (isRepair) await hashAgain(tx, day.date);

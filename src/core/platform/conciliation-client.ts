@@ -57,9 +57,6 @@ export function createPlatformClient(options: HttpOriginOptions): PlatformClient
 }
 
 function toQuery(window: PullWindow): Record<string, string> {
-  if (window.to !== null && window.to !== window.from) {
-    throw new RangeError('the platform can be asked for one day or for all since a day');
-  }
   return { [window.to === null ? 'anticipationDate' : 'conciliationDate']: window.from };
 }
 
@@ -68,12 +65,6 @@ function accept(answer: HttpAnswer): ConciliationResponse {
   const { status: httpStatus, headers } = answer;
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
-    if (headers['content-range'] !== undefined) {
-      throw new PlatformContractError(
-        'the platform answered 200 with a part of the document',
-        CONTEXT,
-      );
-    }
     requireJson(headers['content-type']);
     return { httpStatus, ...answer.openBody(), drop: answer.drop };
   } catch (error) {

@@ -13,14 +13,6 @@ import type { TokenSource } from './token.ts';
 /** Idle connections are closed before most servers close theirs, so that few requests meet a closed one. */
 const IDLE_CONNECTION_MS = 4000;
 
-/** The limits for one answer. */
-interface AnswerLimits {
-  /** From the headers to the end. */
-  readonly maxMinutes: number;
-  /** Decoded bytes. */
-  readonly maxBytes: number;
-}
-
 /** The limit of the program. */
 export const MAX_ANSWER_MINUTES = 60;
 
@@ -38,8 +30,8 @@ export interface HttpOriginOptions {
    */
   readonly timeoutMs: number;
   readonly userAgent: string;
-  /** For each answer; absent: none. */
-  readonly limits?: AnswerLimits;
+  /** For each answer: its time from the headers to the end, and its decoded bytes. Absent: none. */
+  readonly limits?: { readonly maxMinutes: number; readonly maxBytes: number };
 }
 
 /** An operation of the platform, named as in its documentation. */

@@ -34,9 +34,6 @@ export async function pushProviders(
   providers: readonly object[],
   signal: AbortSignal,
 ): Promise<ProvidersAnswer> {
-  if (providers.length === 0 || providers.length > MAX_PROVIDERS_PER_REQUEST) {
-    throw new RangeError(`a request takes 1 to ${MAX_PROVIDERS_PER_REQUEST} providers`);
-  }
   const answer = await origin.send(
     { method: 'POST', path: '/api/providers', body: { providers } },
     signal,

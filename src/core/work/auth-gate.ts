@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ShutdownError } from '../../base/runtime/errors.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import type { TokenSource } from '../platform/token.ts';
 import type { JobHandler } from './job-worker.ts';
 
@@ -67,8 +67,7 @@ export function createAuthGate(options: {
     } catch (error) {
       present = null;
       unusableSinceMs ??= performance.now();
-      if (isOpen)
-        logger.error({ err: describeError(error) }, 'pulls and pushes are paused: no usable token');
+      if (isOpen) logger.error({ err: error }, 'pulls and pushes are paused: no usable token');
       isOpen = false;
       return null;
     }

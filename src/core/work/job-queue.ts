@@ -11,7 +11,7 @@
 import { Queue, type RedisQueueBackend, type Worker } from 'bullmq';
 import { StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { within } from '../../base/runtime/timing.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
 import { openRedisBackend, type QueueBackend } from './redis-backend.ts';
@@ -160,7 +160,11 @@ function jobQueue(
     if (delayMs === 0) {
       const existing = await queue.getJob(jobId);
       // The job may become due or end at this moment. Its delay then needs no change.
-      if (await existing?.isDelayed()) await existing?.promote().catch(throwUnlessRefused);
+      if (await existing?.isDelayed()) {
+        await existing?.promote().catch((error: unknown) => {
+          if (!isRefusal(error)) throw error;
+        });
+      }
     }
     reachFaultPoint('enqueue');
     // No effect if the job exists already.
@@ -209,10 +213,6 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && REFUSAL_CODES.has(error.code);
 }
 
-function throwUnlessRefused(error: unknown): void {
-  if (!isRefusal(error)) throw error;
-}
-
 /**
  * Ends the Redis connections of a queue or worker that was ready once, after a `close` that
  * succeeded or hung: BullMQ's close waits for an answer of the server.
@@ -235,6 +235,6 @@ function logErrors(name: string, logger: Logger): (error: unknown) => void {
   return (error) => {
     if (performance.now() < quietUntilMs) return;
     quietUntilMs = performance.now() + QUIET_MS;
-    logger.warn({ queue: name, err: describeError(error) }, 'the queue does not work');
+    logger.warn({ queue: name, err: error }, 'the queue does not work');
   };
 }

@@ -7,7 +7,7 @@ import {
   StaleFenceError,
 } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { within } from '../../base/runtime/timing.ts';
 import { cutConnections, isRefusal, type JobPayload, type JobQueue } from './job-queue.ts';
 
@@ -118,7 +118,7 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<JobWork
       return handled;
     } catch (error) {
       if (error instanceof ShutdownError) return 'hand back';
-      const fields = { [`${queue.kind}Id`]: id, err: describeError(error) };
+      const fields = { [`${queue.kind}Id`]: id, err: error };
       if (error instanceof StaleFenceError || error instanceof InputError) {
         unrecorded.delete(job);
         const isStale = error instanceof StaleFenceError;
@@ -211,7 +211,7 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<JobWork
     throw queue.backend.toOpeningError(error);
   }
   worker.run().catch((error: unknown) => {
-    logger.error({ err: describeError(error) }, 'the worker has stopped');
+    logger.error({ err: error }, 'the worker has stopped');
   });
   return { close };
 }
@@ -231,7 +231,7 @@ async function settle(
     else await job.moveToDelayed(Date.now() + fate.retryInMs, token);
   } catch (error) {
     // Either another worker has the job, or its lock expires and the job is handed out again.
-    const fields = { ...job.data, err: describeError(error) };
+    const fields = { ...job.data, err: error };
     if (!isRefusal(error)) logger.warn(fields, 'the job could not be put back');
   }
   // BullMQ's signal that the job was moved.

@@ -15,7 +15,7 @@ import {
   TokenUnusableError,
 } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { lastClosedDate } from '../../base/values/business-day.ts';
 import { type Attempt, recordFailure, startAttempt } from '../ledger/pull-ledger.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
@@ -222,7 +222,7 @@ async function recordAttemptFailure(
     throw error;
   }
   parts.logger[state === 'failed' || error instanceof DefectError ? 'error' : 'warn'](
-    { ...describeAttempt(attempt, progress), state, retryDelayMs, err: describeError(cause) },
+    { ...describeAttempt(attempt, progress), state, retryDelayMs, err: cause },
     'pull attempt failed',
   );
   if (error instanceof PlatformAuthError || error instanceof TokenUnusableError) {

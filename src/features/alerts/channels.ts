@@ -58,35 +58,28 @@ interface HttpChannelOptions {
 export const openChannels = (config: Config): Channel[] => {
   const { alertWebhookUrl, alertWebhookSecret, alertSlackUrl, alertTeamsUrl, email } = config;
   return [
-    ...(alertWebhookUrl ? [openWebhook({ url: alertWebhookUrl, key: alertWebhookSecret })] : []),
-    ...(alertSlackUrl ? [openSlack({ url: alertSlackUrl })] : []),
-    ...(alertTeamsUrl ? [openTeams({ url: alertTeamsUrl })] : []),
+    ...(alertWebhookUrl
+      ? [openHttpChannel('webhook', { url: alertWebhookUrl, key: alertWebhookSecret })]
+      : []),
+    ...(alertSlackUrl ? [openHttpChannel('slack', { url: alertSlackUrl })] : []),
+    ...(alertTeamsUrl ? [openHttpChannel('teams', { url: alertTeamsUrl })] : []),
     ...(email ? [openEmail(email)] : []),
   ];
 };
 
-export const openWebhook = (options: HttpChannelOptions): Channel =>
-  openHttpChannel('webhook', options, ({ document }) => document);
+/** What each channel receives. */
+const BODIES = { webhook: ({ document }: Message) => document, slack: toSlack, teams: toTeams };
 
-/** An incoming webhook of Slack. */
-export const openSlack = (options: HttpChannelOptions): Channel =>
-  openHttpChannel('slack', options, toSlack);
-
-/** A workflow of Microsoft Teams that begins when a webhook request is received. */
-export const openTeams = (options: HttpChannelOptions): Channel =>
-  openHttpChannel('teams', options, toTeams);
-
-function openHttpChannel(
-  name: AlertChannel,
+export function openHttpChannel(
+  name: keyof typeof BODIES,
   { url, key = null, timeoutMs = TIMEOUT_MS }: HttpChannelOptions,
-  toBody: (message: Message) => object,
 ): Channel {
   return {
     name,
     timeoutMs,
     send: async (message, signal) => {
       const { id } = message;
-      const body = JSON.stringify(toBody(message));
+      const body = JSON.stringify(BODIES[name](message));
       const headers = {
         'content-type': 'application/json',
         'idempotency-key': id,
@@ -108,7 +101,7 @@ function openHttpChannel(
   };
 }
 
-/** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
+/** An incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
 function toSlack({ title, paragraphs, link }: Message): object {
   // Slack reads these three characters as markup.
   const escaped = (text: string) =>
@@ -127,7 +120,7 @@ function toSlack({ title, paragraphs, link }: Message): object {
   };
 }
 
-/** https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using */
+/** A workflow that begins when a webhook request is received: https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using */
 function toTeams({ title, paragraphs, link, severity }: Message): object {
   // A text block would take characters of a message for Markdown.
   const block = (text: string, style: object) => ({

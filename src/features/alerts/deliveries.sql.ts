@@ -7,7 +7,7 @@
 import type { Config } from '../../base/config/config.ts';
 import { latestSlot, slotBefore } from '../../base/config/cron-schedule.ts';
 import { type Database, readClock } from '../../base/database/database.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { capitalised, type Language, listDates, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, dateIn } from '../../base/values/business-day.ts';
@@ -311,10 +311,7 @@ export function startAlertLoop(parts: DeliveryParts, everyMs = INTERVAL_MS): Loo
       const now = await readClock(database);
       await deriveAlerts(database, now, policy);
       await deriveAlerts(database, now, policy, 'providers').catch((error: unknown) => {
-        logger.warn(
-          { err: describeError(error) },
-          'alerts about providers wait for the next round',
-        );
+        logger.warn({ err: error }, 'alerts about providers wait for the next round');
       });
       await deliverMessages(parts, signal);
     },

@@ -43,27 +43,6 @@ export function databaseCheck({ prisma }: Database, hungMs = HUNG_COMMIT_MS): Re
   };
 }
 
-/**
- * Only a restore removes migrations from a database that had all of them. A minute is soon enough
- * to report that.
- */
-const MIGRATIONS_TRUSTED_MS = 60_000;
-
-/** @param listPending the names of the migrations that the database lacks */
-export function migrationsCheck(listPending: () => Promise<readonly string[]>): ReadinessCheck {
-  let trustedUntilMs = 0;
-  return {
-    name: 'migrations',
-    run: async () => {
-      if (performance.now() < trustedUntilMs) return null;
-      const pending = await listPending();
-      if (pending.length > 0) return `${pending.length} not applied`;
-      trustedUntilMs = performance.now() + MIGRATIONS_TRUSTED_MS;
-      return null;
-    },
-  };
-}
-
 export const queueCheck = (isReachable: () => Promise<boolean>): ReadinessCheck => ({
   name: 'queue',
   run: async () => ((await isReachable()) ? null : 'not reachable'),

@@ -14,7 +14,7 @@ import {
   StagingUnavailableError,
   TokenUnusableError,
 } from '../../base/runtime/errors.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { isObject } from '../../base/values/field-fault.ts';
 import { toStopReason } from '../../core/platform/http-origin.ts';
 import {
@@ -217,7 +217,7 @@ async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedReq
   const failure = { errorCode: known?.code ?? 'DEFECT', delayMs: retryDelayMs };
   await endBatch(database.prisma, batchId, answer, failure);
   logger.warn(
-    { ...counts, batchId: String(batchId), retryDelayMs, err: describeError(error) },
+    { ...counts, batchId: String(batchId), retryDelayMs, err: error },
     'provider request failed',
   );
   if (isInterrupted) throw error;

@@ -12,7 +12,6 @@ import {
   TokenUnusableError,
 } from '../../base/runtime/errors.ts';
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
-import { describeError } from '../../base/runtime/logger.ts';
 import {
   type CivilDate,
   dateIn,
@@ -150,22 +149,6 @@ function recordSweep(database: Database, request: SweepRequest, last: CivilDate,
     }
     reachFaultPoint('before-commit');
     return { sweepId, datesCompared: compared.length, differences };
-  });
-}
-
-/** Records an attempt without a comparison. The text is free of personal data. */
-async function recordSweepFailure(
-  database: Database,
-  request: SweepRequest,
-  error: { readonly code: string; readonly message: string },
-): Promise<void> {
-  await database.prisma.sweep.create({
-    data: {
-      ...rowOf(request),
-      state: 'failed',
-      errorCode: error.code,
-      errorMessage: error.message,
-    },
   });
 }
 
@@ -351,8 +334,10 @@ export async function runSweep(
       return { kind: 'unauthorized', error, httpStatus: request.httpStatus };
     }
     if (error instanceof StagingUnavailableError) throw error;
-    await recordSweepFailure(database, request, error);
-    logger.error({ ...request, err: describeError(cause) }, 'sweep failed');
+    // The message of an error of this program is free of personal data.
+    const failure = { state: 'failed', errorCode: error.code, errorMessage: error.message };
+    await database.prisma.sweep.create({ data: { ...rowOf(request), ...failure } });
+    logger.error({ ...request, err: cause }, 'sweep failed');
     return { kind: 'failed', error, httpStatus: request.httpStatus };
   }
 }

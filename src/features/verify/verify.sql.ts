@@ -7,7 +7,6 @@ import { type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { isUnavailable } from '../../base/database/database-error.ts';
 import { ShutdownError } from '../../base/runtime/errors.ts';
-import { describeError } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
@@ -18,16 +17,18 @@ import { alterationsOf } from './alterations.sql.ts';
 
 /** Differences that a pull of the date corrects. */
 const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'] as const;
-/** Differences that end with a change of the access or of a setting, or of the value that makes a part of the check fail. */
-const CORRECTABLE = ['session', 'key', 'user', 'consumer', 'start', 'unchecked'] as const;
 /** Differences that nothing takes back. A person decides about them. */
 const DECIDABLE = [
   ...(['seal', 'reject', 'account', 'finding', 'pull', 'receipt', 'break'] as const),
   ...(['line', 'lines', 'batch'] as const),
 ] as const;
-
-/** See the comment of `title_finding.problem`. */
-export type Problem = (typeof REPAIRABLE | typeof CORRECTABLE | typeof DECIDABLE)[number];
+/**
+ * See the comment of `title_finding.problem`. The others end with a change of the access or of a setting, or of the value
+ * that makes a part of the check fail.
+ */
+export type Problem =
+  | (typeof REPAIRABLE | typeof DECIDABLE)[number]
+  | ('session' | 'key' | 'user' | 'consumer' | 'start' | 'unchecked');
 
 interface Alteration {
   readonly problem: Problem;
@@ -203,7 +204,7 @@ export function startVerification({ database, logger, everyMs = 60_000 }: LoopPa
       } catch (error) {
         if (signal.aborted) return;
         // It does not keep the other dates waiting.
-        logger.warn({ date, err: describeError(error) }, 'a date was not verified');
+        logger.warn({ date, err: error }, 'a date was not verified');
         await rest(everyMs);
       }
     }

@@ -8,12 +8,7 @@ import type { Database } from '../../../src/base/database/database.ts';
 import { capitalised, type Language } from '../../../src/base/texts/texts.ts';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { ALERT_KINDS, type Alert, alertOf } from '../../../src/features/alerts/alerts.sql.ts';
-import {
-  openEmail,
-  openSlack,
-  openTeams,
-  openWebhook,
-} from '../../../src/features/alerts/channels.ts';
+import { openEmail, openHttpChannel } from '../../../src/features/alerts/channels.ts';
 import {
   claimDue,
   deliverMessages,
@@ -44,8 +39,8 @@ beforeEach(async () => {
 
 const signal = new AbortController().signal;
 const channels = () => [
-  openSlack({ url: slack.url }),
-  openTeams({ url: teams.url }),
+  openHttpChannel('slack', { url: slack.url }),
+  openHttpChannel('teams', { url: teams.url }),
   openEmail({
     url: mail.url,
     isPlain: true,
@@ -255,7 +250,10 @@ test('neither the log nor a message has an address or a password', async () => {
   const wrong = new URL(mail.url);
   wrong.password = 'canary-wrong';
   const url = new URL(`http://user:${TOKEN}@127.0.0.1:9/${TOKEN}?key=${TOKEN}`);
-  const closed = [openSlack({ url }), openWebhook({ url, key: null })];
+  const closed = [
+    openHttpChannel('slack', { url }),
+    openHttpChannel('webhook', { url, key: null }),
+  ];
   const email = openEmail({
     url: wrong,
     isPlain: true,

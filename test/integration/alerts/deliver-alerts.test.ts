@@ -9,7 +9,7 @@ import type { Database } from '../../../src/base/database/database.ts';
 import { ConfigError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { type Alert, settleAlerts } from '../../../src/features/alerts/alerts.sql.ts';
-import { openWebhook, signatureHeaders } from '../../../src/features/alerts/channels.ts';
+import { openHttpChannel, signatureHeaders } from '../../../src/features/alerts/channels.ts';
 import {
   announceAlerts,
   claimDue,
@@ -48,7 +48,7 @@ function deliver(
   } = {},
 ): Promise<number> {
   const { database = table.database, url = webhook.url, key = null, timeoutMs = 5_000 } = options;
-  const channels = url === null ? [] : [openWebhook({ url, key, timeoutMs })];
+  const channels = url === null ? [] : [openHttpChannel('webhook', { url, key, timeoutMs })];
   return deliverMessages({ ...ALERTS_ONLY, database, logger: log.logger, channels }, signal);
 }
 

@@ -459,7 +459,7 @@ test('a receipt that arrives during an answer is not answered with the others: i
 });
 
 test('a release wakes the listeners once, with consumer and position only', async () => {
-  const client = await world.database.connect();
+  const client = await world.database.pool.connect();
   const messages: string[] = [];
   client.on('notification', ({ payload }) => messages.push(String(payload)));
   try {

@@ -92,7 +92,7 @@ test.each([
   ['/findings', 'state check severity date page'],
   ['/alerts', 'state kind page'],
   ['/sign-offs', 'clean page'],
-  ['/audit', 'before date page'],
+  ['/audit', 'date page'],
   ['/providers', 'state page'],
   ['/providers', 'q'],
   ['/account-changes', 'state page'],

@@ -236,7 +236,7 @@ test('the schedule is paused and resumed by an operator, with a reason, and the 
   expect((await viewer.get('/')).text).not.toContain('The schedule is paused');
 });
 
-test('the audit log has the head of its chain, and can be followed from an entry', async () => {
+test('the audit log has the head of its chain, and pages', async () => {
   await world.database.prisma.auditEntry.createMany({
     data: Array.from({ length: 120 }, (_, index) => ({ actor: 'bot', action: `act-${index}` })),
   });
@@ -246,10 +246,6 @@ test('the audit log has the head of its chain, and can be followed from an entry
   const head = await readChainHead(world.database);
   expect(first.text).toContain(`${head?.position}:${head?.hash}`);
   expect((await viewer.get('/audit?page=2')).text).toContain('act-19<');
-  const seen = await world.database.prisma.auditEntry.findFirst({ where: { action: 'act-20' } });
-  const before = (await viewer.get(`/audit?before=${seen?.id}`)).text;
-  expect(before).toMatch(/act-19<[\s\S]*act-0</);
-  expect(before).not.toContain('act-20<');
 });
 
 test('a holiday is added and ended in the forms of its year, and refused without a date or a name', async () => {

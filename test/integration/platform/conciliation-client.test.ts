@@ -14,7 +14,6 @@ import type { TokenSource } from '../../../src/core/platform/token.ts';
 import { SERVER_CERTIFICATE, SERVER_KEY } from '../../support/certificates.ts';
 import {
   answer,
-  DAY,
   failureOf,
   fetchDay,
   fetchText,
@@ -53,14 +52,6 @@ describe('the request', () => {
     expect(server.requests[0]?.line).toBe(
       'GET /api/anticipations/conciliation?anticipationDate=2026-01-02 HTTP/1.1',
     );
-  });
-
-  test('is not sent for a window that the platform does not offer', async () => {
-    const server = await startServer(() => {});
-    const window = { from: DAY.from, to: toCivilDate('2026-01-03') };
-    const work = openClient(server.url).fetchTitles(window, new AbortController().signal);
-    expect(await failureOf(work)).toBeInstanceOf(RangeError);
-    expect(server.requests).toHaveLength(0);
   });
 });
 
@@ -175,7 +166,6 @@ describe('an answer with status 200', () => {
     ['with a media type that is no JSON', ['content-type: application/json-seq']],
     ['with a media type that is none', ['content-type: <script>/json']],
     ['in another charset', ['content-type: application/json; charset="iso-8859-1"']],
-    ['that is a part of the document', [JSON_TYPE, 'content-range: bytes 0-1/4']],
   ])('%s is refused', async (_, fields) => {
     const server = await serving(answer('200 OK', '{}', ...fields));
     const failure = await failureOf(fetchDay(openClient(server.url)));

@@ -68,13 +68,6 @@ describe('the request', () => {
     });
     expect(JSON.parse(request?.body ?? '')).toEqual({ providers: [PROVIDER, PROVIDER] });
   });
-
-  test.each([0, 101])('is not sent with %i providers', async (count) => {
-    const platform = await startPlatform(answering(200));
-    const pushing = openClient(platform.url).pushProviders(Array(count).fill(PROVIDER), signal);
-    expect(await failureOf(pushing)).toBeInstanceOf(RangeError);
-    expect(platform.requests).toHaveLength(0);
-  });
 });
 
 describe('the answer', () => {

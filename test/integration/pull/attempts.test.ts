@@ -77,13 +77,13 @@ test('a token that cannot be read spends none', async () => {
   expect(await readPull()).toMatchObject({ state: 'queued', attempts: 0 });
 });
 
-// Rows are counted as PostgreSQL says that it took them, as they lie there before the merge, and as the merge writes.
+// Rows are counted as they lie there before the merge, and as the merge writes.
 test.each([
   [
     'that PostgreSQL did not take',
     'BEFORE INSERT ON conciliation.staged_title FOR EACH ROW',
     `IF NEW.order_uid = 'b' THEN RETURN NULL; END IF; RETURN NEW;`,
-    'PostgreSQL took another number of rows than were sent',
+    'the staged rows are not the rows that were read',
   ],
   [
     'that is missing before the merge',

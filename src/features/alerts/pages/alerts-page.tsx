@@ -108,8 +108,6 @@ const ACKNOWLEDGE_ALTERED = declareAction({
 
 export const ACKNOWLEDGEMENTS = [ACKNOWLEDGE_DRIFT, ACKNOWLEDGE_ALTERED];
 
-const DRIFT_SHOWN = 100;
-
 const DRIFT_COLUMNS: readonly Column<Drift>[] = [
   {
     name: 'path',
@@ -129,17 +127,11 @@ const DRIFT_COLUMNS: readonly Column<Drift>[] = [
 
 /** Shows no values, because one may be personal data. They are in the table `drift`. */
 function DriftCard({ drift }: { readonly drift: OpenDrift }) {
-  const { text, formats } = usePage();
-  const hidden = drift.items.length - DRIFT_SHOWN;
+  const { text } = usePage();
   return (
     <Card title={text('drift.title')} id="drift">
       <p class="quiet">{text('drift.help')}</p>
-      <ListTable
-        label={text('drift.title')}
-        columns={DRIFT_COLUMNS}
-        rows={drift.items.slice(0, DRIFT_SHOWN)}
-      />
-      {hidden > 0 && <p class="quiet">{text('days.more', { count: formats.count(hidden) })}</p>}
+      <ListTable label={text('drift.title')} columns={DRIFT_COLUMNS} rows={drift.items} />
       <ACKNOWLEDGE_DRIFT.Form
         values={{ digest: drift.digest }}
         button={text('drift.acknowledge')}

@@ -4,7 +4,7 @@ import { namesIn } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { dateOrNull, id, instant, orNull } from '../../../console/api/schema-parts.ts';
 import type { Column, Words } from '../../../console/list/columns.tsx';
-import { dateField, type FilterField, type FilterOf } from '../../../console/list/filter.tsx';
+import { dateField, type FilterOf } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, authorText } from '../../../console/shell/parts.tsx';
@@ -21,20 +21,9 @@ const AuditEntry = Type.Object({
 });
 type AuditEntry = Readonly<Static<typeof AuditEntry>>;
 
-/** So that programs may follow the log while it grows. */
-const before: FilterField<number | null> = {
-  label: 'audit.before',
-  absent: null,
-  look: 'hidden',
-  schema: { ...id, description: 'Only entries with a smaller id.' },
-  parse: (text) => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined),
-};
+const FILTER = { date: dateField('audit.date') };
 
-const FILTER = { date: dateField('audit.date'), before };
-
-const selected = ({ date, before: id }: FilterOf<typeof FILTER>) => ({
-  where: { ...(date !== null && { date }), ...(id !== null && { id: { lt: id } }) },
-});
+const selected = ({ date }: FilterOf<typeof FILTER>) => ({ where: date === null ? {} : { date } });
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { name: 'at', head: 'audit.at', kind: 'instant' },

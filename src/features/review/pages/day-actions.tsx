@@ -1,7 +1,6 @@
 /** The actions of a person on one day. */
 import { Type } from 'typebox';
 import { recordAudit } from '../../../base/audit/audit.ts';
-import { describeError } from '../../../base/runtime/logger.ts';
 import { refusal } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { ledgerDate } from '../../../console/api/schema-parts.ts';
@@ -77,7 +76,7 @@ export async function requestPull(
     return id;
   });
   await wake(pullId).catch((error: unknown) => {
-    logger.warn({ pullId: String(pullId), err: describeError(error) }, 'no worker was woken');
+    logger.warn({ pullId: String(pullId), err: error }, 'no worker was woken');
   });
   return pullId;
 }
