@@ -123,7 +123,7 @@ async function ensureStartDate(
       `START_DATE: got "${wanted}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
     ]);
   }
-  const { startDate } = await ensureCheckpoint(database.prisma, wanted);
+  const startDate = await ensureCheckpoint(database.prisma, wanted);
   if (given !== null && given !== startDate) {
     logger.warn(
       { startDate, ignored: given },

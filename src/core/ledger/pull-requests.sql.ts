@@ -18,9 +18,10 @@ export async function readCheckpoint({ prisma }: Database) {
 export type Checkpoint = NonNullable<Awaited<ReturnType<typeof readCheckpoint>>>;
 
 /** The first call stores the start of the ledger; later calls only read it. */
-export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate) {
+export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
   await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });
-  return tx.checkpoint.findFirstOrThrow({ select: { startDate: true, lastReconciledDate: true } });
+  const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });
+  return checkpoint.startDate;
 }
 
 /** Records a request to pull a date. The row, not the job, decides that the work is due. */
@@ -30,10 +31,12 @@ export async function createPull(
     readonly origin: PullOrigin;
     readonly date: CivilDate;
     readonly requestedBy: string;
+    readonly backfillId?: bigint;
   },
 ): Promise<bigint> {
+  const { origin, date, requestedBy, backfillId = null } = pull;
   const { id } = await prisma.pull.create({
-    data: pull,
+    data: { origin, date, requestedBy, backfillId },
     select: { id: true },
   });
   return id;

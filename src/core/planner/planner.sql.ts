@@ -5,10 +5,11 @@
  * the loss of a slot, a job or a process, the next tick finds the work again.
  */
 
+import { schedule } from 'node-cron';
 import { latestSlot } from '../../base/config/cron-schedule.ts';
 import { type Database, requireSameClock, type Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
-import type { Logger } from '../../base/runtime/logger.ts';
+import { describeError, type Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -82,7 +83,7 @@ export interface Planner {
   lastDoneAt(): Date | null;
 }
 
-/** Between two runs, in milliseconds. */
+/** Between two runs, in milliseconds. Later than a slot by less than a minute, because the ledger finds each slot. */
 const TICK_MS = 60_000;
 
 const FAILING_MS = 3 * 60_000;
@@ -103,7 +104,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     } catch (error) {
       // An outage lasts for many ticks. Only the first failure is logged as an error.
       const level = failingSinceMs === null ? 'error' : 'debug';
-      logger[level]({ err: error }, 'planning failed; every tick tries again');
+      logger[level]({ err: describeError(error) }, 'planning failed; every tick tries again');
       failingSinceMs ??= performance.now();
       return { kind: 'failed', error };
     }
@@ -155,7 +156,7 @@ async function decide(
     const merged = await decideRuns({ database, features, ...limits }, kind);
     if (merged > 0) logger.info({ merged }, 'held pulls merged at the end of their run');
   } catch (error) {
-    logger.error({ err: error }, 'the end of a run failed; every tick tries again');
+    logger.error({ err: describeError(error) }, 'the end of a run failed; every tick tries again');
   }
 }
 
@@ -189,12 +190,36 @@ async function wakeOthers({ queues, onlyJobs }: PlannerParts, now: Date): Promis
   }
 }
 
+const EVERY_MINUTE = '* * * * *';
+/** In UTC every minute occurs exactly once. */
+const TIME_ZONE = 'Etc/UTC';
+/** node-cron runs a tick of a busy process up to this much late, in milliseconds. */
+const LATE_MS = 50_000;
+/** The planner also runs after this time without a tick: node-cron waits while the clock repeats an hour. */
+const OVERDUE_MS = 70_000;
+
 /**
- * Runs the planner at once and then every minute, until it is stopped. The ledger finds each slot, so no run has to be at
- * the time of one.
+ * Runs the planner at once and then every minute, until it is stopped. node-cron supplies only the minutes: for a
+ * schedule it would drop late slots and slots within a change of the clocks. The ledger finds all of them.
+ * @param overdueMs replaced in tests
  */
-export const startTicker = (planner: Pick<Planner, 'runOnce'>, everyMs = TICK_MS): Loop =>
-  loop({ everyMs, run: () => planner.runOnce() });
+export function startTicker(
+  planner: Pick<Planner, 'runOnce'>,
+  overdueMs = OVERDUE_MS,
+): Pick<Loop, 'stop'> {
+  const ticks = loop({ everyMs: overdueMs, run: () => planner.runOnce() });
+  const minutes = schedule(EVERY_MINUTE, ticks.notify, {
+    timezone: TIME_ZONE,
+    missedExecutionTolerance: LATE_MS,
+    suppressMissedWarning: true,
+  });
+  return {
+    async stop() {
+      await minutes.destroy();
+      await ticks.stop();
+    },
+  };
+}
 
 /** What the schedule of pulls makes due. */
 export interface ScheduleRequest {
@@ -241,8 +266,10 @@ async function readPlanLedger(
   tx: Transaction,
   { slotAt, policy, startDate, now }: ScheduleRequest,
 ): Promise<PlanLedger> {
-  const given = startDate ?? lastClosedDate(policy.timeZone, now);
-  const { startDate: firstDate, lastReconciledDate } = await ensureCheckpoint(tx, given);
+  const firstDate = await ensureCheckpoint(tx, startDate ?? lastClosedDate(policy.timeZone, now));
+  const { lastReconciledDate } = await tx.checkpoint.findFirstOrThrow({
+    select: { lastReconciledDate: true },
+  });
   const reconciled = await tx.$queryRaw<{ date: CivilDate }[]>`
     SELECT date::text AS date FROM conciliation.day
     WHERE state = 'reconciled' AND date > coalesce(${lastReconciledDate}::date, '-infinity')`;
