@@ -4,7 +4,12 @@ import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type OpenStaging, openStaging } from '../app/parts.ts';
-import { type Config, type Environment, readConfig } from '../base/config/config.ts';
+import {
+  type Config,
+  type Environment,
+  misspeltVariables,
+  readConfig,
+} from '../base/config/config.ts';
 import type { Database } from '../base/database/database.ts';
 import { databaseErrorCode, describeDatabaseError } from '../base/database/database-error.ts';
 import { ConciliationError, ConfigError, InputError } from '../base/runtime/errors.ts';
@@ -210,9 +215,15 @@ export async function runCommand(
   const progress = createProgress();
   try {
     const environment = options.environment ?? process.env;
-    const quiet = { ...environment, LOG_LEVEL: environment['LOG_LEVEL'] || 'fatal' };
-    const config = readConfig(options.service === true ? environment : quiet, options);
+    const config = readConfig(options.service === true ? environment : withQuietLog(environment), {
+      platform: options.platform,
+    });
     const logger = createLogger(config);
+    for (const [name, meant] of misspeltVariables(environment)) {
+      const warning = `${name} is not a variable of the program; is ${meant} meant?`;
+      if (options.service === true) logger.warn(warning);
+      else progress.say(warning);
+    }
     const today = dateIn(config.timezone, new Date());
     const by = `command line: ${accountName()}`;
     const { signal } = abort;
@@ -272,6 +283,10 @@ function accountName(): string {
   } catch {
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
+}
+
+function withQuietLog(environment: Environment): Environment {
+  return { ...environment, LOG_LEVEL: environment['LOG_LEVEL'] || 'fatal' };
 }
 
 function print(text: string): void {

@@ -82,6 +82,22 @@ export function readConfig(
   return Object.freeze(config);
 }
 
+/** The name and each name with one letter less. Two names that share one differ in a letter, or in the place of one. */
+const spellingsOf = (name: string) => [
+  name,
+  ...Array.from(name, (_, at) => name.slice(0, at) + name.slice(at + 1)),
+];
+
+/** Names of the environment that are perhaps misspelt variables of the program, with what may be meant. */
+export function misspeltVariables(environment: Environment): [name: string, meant: string][] {
+  const known = VARIABLES.flatMap(([name, { file }]) => (file ? [name, `${name}_FILE`] : [name]));
+  const meant = new Map(known.flatMap((name) => spellingsOf(name).map((text) => [text, name])));
+  return Object.keys(environment).flatMap((name) => {
+    const near = spellingsOf(name).flatMap((text) => meant.get(text) ?? [])[0];
+    return near === undefined || known.includes(name) ? [] : [[name, near]];
+  });
+}
+
 /** The settings that decide what is held, signed off and booked, as text, by the names of their variables. */
 export function auditedSettings(config: Config): Readonly<Record<string, string>> {
   const values = new Map<string, unknown>(Object.entries(config));

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { auditedSettings, type Environment, readConfig } from '../../../src/base/config/config.ts';
+import {
+  auditedSettings,
+  type Environment,
+  misspeltVariables,
+  readConfig,
+} from '../../../src/base/config/config.ts';
 import { Refusal, SECTIONS, type Variable } from '../../../src/base/config/variables.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 
@@ -87,6 +92,15 @@ test('the settings of the audit log are text by the names of their variables', (
 
 test('an empty variable is an unset one', () => {
   expect(problemsOf({ ...GOOD, PLATFORM_TOKEN_FILE: '', PULL_ATTEMPTS: ' ' })).toEqual([]);
+});
+
+test('a name that differs from a variable in a letter, or in the place of one, is found', () => {
+  const names = ['PULL_CRONN', 'PULL_CRN', 'PULL_CROM', 'PULL_RCON', 'PLATFORM_TOKEN_FIL'];
+  const others = ['PULL_CRON', 'PLATFORM_TOKEN_FILE', 'PATH', 'PULL_CR', 'DATABASE_HOST', 'TZ'];
+  const environment = Object.fromEntries([...names, ...others].map((name) => [name, 'x']));
+  expect(misspeltVariables(environment)).toEqual(
+    names.map((name) => [name, name.endsWith('FIL') ? 'PLATFORM_TOKEN_FILE' : 'PULL_CRON']),
+  );
 });
 
 test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused with any other configuration', () => {
