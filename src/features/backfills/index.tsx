@@ -111,11 +111,7 @@ const CANCEL = declareAction({
   path: '/backfills/:id/cancel',
   who: OPERATE,
   input: { id },
-  deed: async ({ database, plan }, { id }, by) => {
-    await cancelBackfill(database, BigInt(id), by);
-    // The planner gives the places of the cancelled pulls to other pulls.
-    plan();
-  },
+  deed: cancel,
   next: () => '/backfills',
   notice: 'backfill_cancelled',
 });
@@ -188,6 +184,16 @@ async function startBackfill(
   return id;
 }
 
+/** The planner gives the places of the cancelled pulls to other pulls. */
+async function cancel(
+  { database, plan }: ConsoleParts,
+  { id }: { readonly id: number },
+  by: string,
+): Promise<void> {
+  await cancelBackfill(database, BigInt(id), by);
+  plan();
+}
+
 const BACKFILLS_API = [
   declareOperation({
     path: '/backfills/:id',
@@ -213,6 +219,21 @@ const BACKFILLS_API = [
     run: async (parts, started, request) => {
       const id = await startBackfill(parts, started, actorOf(request));
       return readBackfillProgress(parts.database, id);
+    },
+  }),
+  declareOperation({
+    method: 'POST',
+    path: '/backfills/:id/cancel',
+    who: OPERATE,
+    scope: 'pull',
+    tag: 'backfills',
+    operationId: 'cancelBackfill',
+    summary: 'Stop a backfill; pulled dates stay',
+    input: { id },
+    answer: Backfill,
+    run: async (parts, { id }, request) => {
+      await cancel(parts, { id }, actorOf(request));
+      return readBackfillProgress(parts.database, BigInt(id));
     },
   }),
 ];
