@@ -65,6 +65,12 @@ function accept(answer: HttpAnswer): ConciliationResponse {
   const { status: httpStatus, headers } = answer;
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
+    if (headers['content-range'] !== undefined) {
+      throw new PlatformContractError(
+        'the platform answered 200 with a part of the document',
+        CONTEXT,
+      );
+    }
     requireJson(headers['content-type']);
     return { httpStatus, ...answer.openBody(), drop: answer.drop };
   } catch (error) {

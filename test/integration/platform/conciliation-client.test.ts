@@ -166,6 +166,7 @@ describe('an answer with status 200', () => {
     ['with a media type that is no JSON', ['content-type: application/json-seq']],
     ['with a media type that is none', ['content-type: <script>/json']],
     ['in another charset', ['content-type: application/json; charset="iso-8859-1"']],
+    ['that is a part of the document', [JSON_TYPE, 'content-range: bytes 0-1/4']],
   ])('%s is refused', async (_, fields) => {
     const server = await serving(answer('200 OK', '{}', ...fields));
     const failure = await failureOf(fetchDay(openClient(server.url)));
