@@ -49,7 +49,7 @@ test('a position that the feed has not reached is refused', async () => {
   expect([status, body.position, body.message]).toEqual([
     400,
     '0',
-    expect.stringContaining('read again from 0 and send all receipts again'),
+    expect.stringContaining('read again from 0, and after a restore send all receipts again'),
   ]);
 });
 

@@ -207,9 +207,15 @@ export async function addPayables(
   const rejected = faulty.length;
   await tx.erpPayableImport.update({
     where: { id: importId },
-    data: Object.fromEntries(
-      Object.entries({ ...counts, rejected }).map(([name, increment]) => [name, { increment }]),
-    ),
+    data: {
+      inserted: { increment: counts.inserted },
+      changed: { increment: counts.changed },
+      unchanged: { increment: counts.unchanged },
+      outdated: { increment: counts.outdated },
+      downgraded: { increment: counts.downgraded },
+      incomparable: { increment: counts.incomparable },
+      rejected: { increment: rejected },
+    },
   });
   const rejects = faulty.flatMap(({ at, faults }) => faults.map((fault) => ({ at, ...fault })));
   return { ...counts, downgradedKeys, rejected, rejects };
