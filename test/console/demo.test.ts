@@ -91,7 +91,7 @@ describeInBrowser('the demo in a browser', (browser) => {
     const [address = ''] = /\/disclosure\?end=\S+/.exec(demo.stdout()) ?? [];
     await page.goto(address);
     const table = await textOf(page.locator('main table'));
-    expect(table).toMatch(/All companies\s+Accepted anticipations\s+All\s+[1-9]/);
+    expect(table).toMatch(/All companies\s+Accepted anticipations\s+Sum\s+[1-9]/);
     expect(table).toMatch(/All companies\s+Comparable payables\s+–?\s+[1-9]/);
     await look(page, address, 'disclosure-demo');
   });
@@ -107,8 +107,6 @@ describeInBrowser('the demo in a browser', (browser) => {
 
   test('the pages of bookings are accessible and fit, in every look', async () => {
     await page.goto('/booking-lines');
-    const [line = ''] = await hrefsIn(page.locator('main a[href^="/bookings/"]').first());
     await look(page, '/booking-lines', 'bookings');
-    await look(page, line, 'booking');
   });
 });
