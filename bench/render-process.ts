@@ -89,7 +89,11 @@ function toRow(text: string, date: CivilDate, occurrences: Map<string, number>):
   const occurrence = (occurrences.get(identity) ?? 0) + 1;
   occurrences.set(identity, occurrence);
   const cells = TITLE_COLUMNS.map((name) => toCell(title, name));
-  const hashes = [identity, contentHash(title), rawHash(Buffer.from(text)).toString('hex')];
+  const hashes = [
+    identity,
+    contentHash(title),
+    Buffer.from(rawHash(Buffer.from(text)), 'latin1').toString('hex'),
+  ];
   return `${[occurrence, ...cells, ...hashes].join('\t')}\n`;
 }
 

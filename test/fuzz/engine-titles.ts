@@ -2,12 +2,11 @@ import { PlatformContractError } from '../../src/base/runtime/errors.ts';
 import { type RawTitle, TitleCutter } from '../../src/core/reader/cutter.ts';
 import { readExactTitle } from '../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../src/core/reader/fast-reader.ts';
-import { KnownTexts, KnownTitles, rawHash } from '../../src/core/reader/known-texts.ts';
+import { KnownTexts, rawHash } from '../../src/core/reader/known-texts.ts';
 import { encodeTitle } from '../../src/core/reader/title-row.ts';
 import {
   AMOUNT_COLUMNS,
   TITLE_COLUMNS,
-  type Title,
   type TitleColumn,
   TitleFolds,
 } from '../../src/core/title/title.ts';
@@ -24,8 +23,6 @@ export type Rows = (RowValues | null)[];
 interface OrdinaryTitle {
   readonly bytes: Buffer;
   readonly row: RowValues | null;
-  /** Not null where the title has drift, which the fast reader is told. */
-  readonly drifted: Title | null;
 }
 
 /**
@@ -48,9 +45,8 @@ export function readBothWays(
     return title;
   };
   const ordinary = readRows(chunks, null, readOnce);
-  const folds = new TitleFolds();
-  const known = new KnownTexts(new KnownTitles(0), folds.at(window.from));
-  const fast = new FastReader({ fence: FENCE, known }, window, folds);
+  const known = new KnownTexts();
+  const fast = new FastReader({ fence: FENCE, known }, window, new TitleFolds());
   return { fast: readRows(chunks, fast, readOnce), ordinary };
 }
 
@@ -64,9 +60,7 @@ function readRows(
   try {
     for (const chunk of chunks) {
       for (const raw of cutter.push(chunk)) {
-        const { row, drifted } = readTitle(raw);
-        rows[raw.ordinal] = row;
-        if (drifted !== null) fast?.admitDrift(drifted);
+        rows[raw.ordinal] = readTitle(raw).row;
       }
       const taken = fast?.takeRows();
       if (taken === undefined) continue;
@@ -82,14 +76,12 @@ function readRows(
 }
 
 function readOrdinary({ ordinal, bytes, truncated }: RawTitle, window: PullWindow): OrdinaryTitle {
-  const rejected = { bytes, row: null, drifted: null };
+  const rejected = { bytes, row: null };
   if (truncated) return rejected;
   const check = readExactTitle(bytes, window);
   if (!check.ok) return rejected;
-  const [row = null] = splitRows(
-    encodeTitle(FENCE, ordinal, check.title, rawHash(bytes).toString('hex')),
-  );
-  return { bytes, row, drifted: check.drift.length > 0 ? check.title : null };
+  const [row = null] = splitRows(encodeTitle(FENCE, ordinal, check.title, rawHash(bytes)));
+  return { bytes, row };
 }
 
 /** The values that PostgreSQL reads from a row, as it shows them. */

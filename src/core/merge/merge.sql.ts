@@ -169,7 +169,6 @@ async function stageKnown(
   { baseChangedAt, knownTitles, missing }: ReadResponse,
 ): Promise<void> {
   if (baseChangedAt === null) return;
-  const texts = [...missing];
   await tx.$executeRaw`
     WITH base AS (
       INSERT INTO conciliation.staged_base (fence, known, base_changed_at)
@@ -177,6 +176,6 @@ async function stageKnown(
     )
     INSERT INTO conciliation.staged_missing (fence, raw_hash, copies)
     SELECT ${fence}::bigint, hash, copies
-    FROM unnest(${texts.map(({ rawHash }) => rawHash)}::uuid[],
-                ${texts.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
+    FROM unnest(${missing.map(({ rawHash }) => rawHash)}::uuid[],
+                ${missing.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
 }

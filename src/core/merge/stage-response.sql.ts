@@ -7,7 +7,7 @@ import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { takeTurns } from '../reader/cutter.ts';
-import { KnownTitles } from '../reader/known-texts.ts';
+import { HASH_BYTES, KnownTexts } from '../reader/known-texts.ts';
 import { type ReadOptions, ResponseReader } from '../reader/response-reader.ts';
 import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
 import type { ReadResponse } from './merge.sql.ts';
@@ -19,11 +19,11 @@ export interface KnownDay {
    * have changed since. Null: no title is known.
    */
   readonly baseChangedAt: string | null;
-  readonly titles: KnownTitles;
+  readonly texts: KnownTexts;
 }
 
-/** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory, a missing one more. */
-const MAX_KNOWN_TITLES = 500_000;
+/** The titles of a larger date are compared in the database. A known title takes about 150 bytes of memory. */
+const MAX_KNOWN_TITLES = 250_000;
 
 /**
  * Reads the hashes of the texts of all titles that the date of an attempt has. No title is known of a date
@@ -50,20 +50,21 @@ export function readKnownDay(
       [date, maxTitles, fence],
     );
     const { changedAt = null, hashes = null } = rows[0] ?? {};
-    if (hashes === null) return { baseChangedAt: null, titles: new KnownTitles(0) };
-    const titles = new KnownTitles(hashes.length / HASHES_BYTES);
+    const texts = new KnownTexts();
+    if (hashes === null) return { baseChangedAt: null, texts };
     const giveTurn = takeTurns();
-    for (let at = 0; at < hashes.length; at += HASHES_BYTES) {
-      titles.add(hashes, at, at + HASHES_BYTES / 2);
+    for (let at = 0; at < hashes.length; at += 2 * HASH_BYTES) {
+      const [text, content] = [at, at + HASH_BYTES].map((from) =>
+        hashes.toString('latin1', from, from + HASH_BYTES),
+      ) as [string, string];
+      texts.add(text, content);
       if (at % TURN_BYTES === 0) await giveTurn();
     }
-    return { baseChangedAt: changedAt, titles };
+    return { baseChangedAt: changedAt, texts };
   });
 }
 
-/** Of a title: the hashes of its text and of its content. */
-const HASHES_BYTES = 32;
-const TURN_BYTES = 2048 * HASHES_BYTES;
+const TURN_BYTES = 64 * 1024;
 
 /** A response whose header has arrived, and what the pull knows beside it. */
 interface FetchedResponse {
@@ -95,7 +96,7 @@ export async function stageResponse(
   const reader = new ResponseReader(response, {
     fence,
     window: { from: date, to: date },
-    known: known.titles,
+    known: known.texts,
     promoted: attempt.content.fields,
     onProgress,
   });

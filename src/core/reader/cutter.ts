@@ -49,8 +49,8 @@ export interface RawTitle {
 
 /** Reads titles in place, without a search for their end before. */
 export interface TitleShortcut {
-  /** Called for every chunk. Its bytes end before `end`, and `PADDING_BYTES` zeros follow. */
-  open(window: Buffer, end: number): void;
+  /** Called for every chunk. The last `PADDING_BYTES` of the window are zeros. */
+  open(window: Buffer): void;
   /** Reads the title at `from` of the window. Returns its end; -1 where it was not read. */
   readAt(from: number, ordinal: number): number;
 }
@@ -116,7 +116,7 @@ export class TitleCutter {
   *push(chunk: Uint8Array): Generator<RawTitle> {
     this.#append(chunk);
     const window = this.#window;
-    this.#shortcut?.open(window, this.#end);
+    this.#shortcut?.open(window.subarray(0, this.#end + PADDING_BYTES));
     while (this.#at < this.#end) {
       if (this.#place === 'frame') {
         this.#scanFrame();

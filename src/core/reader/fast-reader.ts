@@ -12,7 +12,6 @@ import { parseDecimal, toPlainDecimal } from '../../base/values/decimal.ts';
 import {
   digestOf,
   IDENTITY_COLUMNS,
-  type Title,
   TitleFold,
   type TitleFolds,
   VALUE_COLUMNS,
@@ -20,19 +19,14 @@ import {
 import type { PullWindow } from '../title/title-contract.ts';
 import { TITLE_FIELDS, ValueKind } from '../title/title-schema.ts';
 import type { TitleShortcut } from './cutter.ts';
-import { DIGIT_ZERO, MINUS_SIGN, toView } from './json-bytes.ts';
-import { type KnownTexts, rawHash } from './known-texts.ts';
+import { DIGIT_ZERO, MINUS_SIGN, OPEN_BRACE, toView } from './json-bytes.ts';
+import { HASH_BYTES, type KnownTexts, rawHash } from './known-texts.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
-import { beginRow, DATE_BYTES, HASH_BYTES, NULL_LENGTH, writeNumeric } from './title-row.ts';
+import { beginRow, DATE_BYTES, NULL_LENGTH, writeNumeric } from './title-row.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
 const LAST_OF_IDENTITY = IDENTITY_COLUMNS.length - 1;
-
-/** The fields whose values the interface enumerates, with their columns. */
-const ENUMERATED = TITLE_FIELDS.flatMap(({ only, column }, field) =>
-  only === null || column === null ? [] : [[field, column] as const],
-);
 
 /**
  * Room for the number of values, two numbers, three hashes and a number, and for each value with its length. A
@@ -42,6 +36,9 @@ const MAX_ROW_BYTES =
   240 + TITLE_FIELDS.reduce((total, { maxLength }) => total + maxLength + 20, 0);
 /** More than the rows of one chunk of a response. */
 const ROWS_BYTES = 128 * 1024;
+
+/** Between two titles, where the platform writes no white space. */
+const BOUNDARY = Buffer.from('},{"');
 
 const POINT = 0x2e;
 const EQUALS_SIGN = 0x3d;
@@ -58,9 +55,13 @@ export class FastReader implements TitleShortcut {
   /** The fold of the date of the last title. */
   #fold = new TitleFold();
   #foldDate: CivilDate | null = null;
+  /** Of the window's first date, which the known titles have. */
+  readonly #knownFold: TitleFold;
   readonly #rowStart: Buffer;
   #titlesRead = 0;
   #window: Buffer = Buffer.alloc(0);
+  /** Whether the last title was known, and the rest of the window has a boundary. */
+  #mayBeKnown = false;
 
   /** The fields of a title as `canonicalFields` of core/title/title.ts writes them, to be hashed. */
   readonly #canonical = Buffer.alloc(MAX_ROW_BYTES);
@@ -86,6 +87,7 @@ export class FastReader implements TitleShortcut {
     this.#known = rows?.known ?? null;
     this.#locator = new TitleLocator(window);
     this.#folds = folds;
+    this.#knownFold = folds.at(window.from);
     this.#rowStart = rows === null ? Buffer.alloc(0) : beginRow(rows.fence);
   }
 
@@ -93,33 +95,33 @@ export class FastReader implements TitleShortcut {
     return this.#titlesRead;
   }
 
-  open(window: Buffer, end: number): void {
+  open(window: Buffer): void {
     this.#window = window;
     this.#locator.open(window);
-    this.#known?.open(window.subarray(0, end));
   }
 
   readAt(from: number, ordinal: number): number {
-    const known = this.#known;
-    const skipped = known?.skipAt(from) ?? -1;
-    if (skipped !== -1) return skipped;
+    // After a known title, the next one is not even scanned. It probably ends at the next boundary. If the bytes up to
+    // there are a known text, they are a whole JSON object, and no shorter prefix of them is one.
+    if (this.#mayBeKnown && this.#window[from] === OPEN_BRACE) {
+      const end = this.#window.indexOf(BOUNDARY, from) + 1;
+      this.#mayBeKnown = end > 0;
+      if (end > 0 && this.takeKnown(rawHash(this.#window.subarray(from, end)))) return end;
+    }
     const end = this.#locator.locate(from);
     if (end === DEPARTS) return DEPARTS;
-    const textHash = known === null ? null : rawHash(this.#window.subarray(from, end));
+    const textHash = this.#known === null ? null : rawHash(this.#window.subarray(from, end));
     const isRead =
-      (textHash !== null && known?.take(textHash)) || this.#addTitle(ordinal, textHash);
+      (textHash !== null && this.takeKnown(textHash)) || this.#addTitle(ordinal, textHash);
     return isRead ? end : DEPARTS;
   }
 
-  /**
-   * Accepts the values of enumerations that a title with drift has. The drift of that title is reported, so
-   * further titles with the same values need not be left to the exact reader.
-   */
-  admitDrift(title: Title): void {
-    for (const [field, column] of ENUMERATED) {
-      const value = title[column];
-      if (typeof value === 'string') this.#locator.admit(field, value);
-    }
+  /** Whether the date has the title, which is added to its fold, in the same text. */
+  takeKnown(textHash: string): boolean {
+    const contentHash = this.#known?.take(textHash) ?? null;
+    this.#mayBeKnown = contentHash !== null;
+    if (contentHash !== null) this.#knownFold.add(contentHash);
+    return contentHash !== null;
   }
 
   /** The rows of the titles read since the last call, as `encodeTitle` writes them. */
@@ -135,7 +137,7 @@ export class FastReader implements TitleShortcut {
    * @param textHash null: the title gets no row. The next title overwrites the bytes that were written.
    * @returns false for a title that is left to the exact reader: an amount has too many digits without its exponent
    */
-  #addTitle(ordinal: number, textHash: Buffer | null): boolean {
+  #addTitle(ordinal: number, textHash: string | null): boolean {
     if (this.#rows.length - this.#end < MAX_ROW_BYTES) this.#grow();
     let rowAt = this.#writeValues(ordinal);
     if (rowAt === -1) return false;
@@ -155,10 +157,7 @@ export class FastReader implements TitleShortcut {
     const identity = digestOf(this.#canonical.subarray(0, this.#identityEnd));
     rowAt = writeHash(row, rowView, rowAt, identity);
     rowAt = writeHash(row, rowView, rowAt, content);
-    rowView.setInt32(rowAt, HASH_BYTES);
-    rowAt += 4;
-    for (let byte = 0; byte < HASH_BYTES; byte++) row[rowAt++] = textHash[byte] as number;
-    this.#end = rowAt;
+    this.#end = writeHash(row, rowView, rowAt, textHash);
     return true;
   }
 

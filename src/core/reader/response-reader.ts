@@ -8,7 +8,7 @@
 
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import type { PromotedField } from '../title/promoted-fields.ts';
-import { contentHash, hash128, type TitleFold, TitleFolds } from '../title/title.ts';
+import { contentHash, hash128, type TitleFold, TitleFolds, toDigest } from '../title/title.ts';
 import type { DriftItem, PullWindow } from '../title/title-contract.ts';
 import {
   cutTitles,
@@ -19,15 +19,15 @@ import {
 } from './cutter.ts';
 import { readExactTitle } from './exact-title.ts';
 import { FastReader } from './fast-reader.ts';
-import { KnownTexts, type KnownTitles, type MissingText, rawHash } from './known-texts.ts';
+import { type KnownTexts, type MissingText, rawHash } from './known-texts.ts';
 import { encodeTitle, type RejectedTitle } from './title-row.ts';
 
 /** The result of reading a whole response. */
 export interface ReadResult {
   /** Titles that the date has already, in the same text; they got no row. */
   readonly knownTitles: number;
-  /** The texts that the date has and the response lacks. To be iterated once. */
-  readonly missing: Iterable<MissingText>;
+  /** The texts that the date has and the response lacks. */
+  readonly missing: readonly MissingText[];
   /** Titles that kept the contract and got a row. */
   readonly accepted: number;
   readonly rejected: number;
@@ -72,7 +72,7 @@ export interface ReadOptions {
   readonly fence: bigint;
   readonly window: PullWindow;
   /** The texts of the date's titles. Reading takes out those that the response has. */
-  readonly known: KnownTitles;
+  readonly known: KnownTexts;
   /** Those of the date. */
   readonly promoted?: readonly PromotedField[];
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
@@ -83,7 +83,6 @@ export class ResponseReader {
   readonly #response: ConciliationResponse;
   readonly #options: ReadOptions;
   readonly #folds = new TitleFolds();
-  readonly #known: KnownTexts;
   readonly #fastReader: FastReader;
   readonly #drift = new DriftLog();
   #accepted = 0;
@@ -93,8 +92,7 @@ export class ResponseReader {
     const { fence, window, known } = options;
     this.#response = response;
     this.#options = options;
-    this.#known = new KnownTexts(known, this.#folds.at(window.from));
-    this.#fastReader = new FastReader({ fence, known: this.#known }, window, this.#folds);
+    this.#fastReader = new FastReader({ fence, known }, window, this.#folds);
   }
 
   /**
@@ -125,9 +123,10 @@ export class ResponseReader {
 
   /** Complete once `read` has ended. */
   get result(): ReadResult {
+    const { known } = this.#options;
     return {
-      knownTitles: this.#known.count,
-      missing: this.#options.known.missing(),
+      knownTitles: known.count,
+      missing: known.missing(),
       accepted: this.#accepted + this.#fastReader.titlesRead,
       rejected: this.#rejected,
       fold: this.#folds.at(this.#options.window.from),
@@ -139,7 +138,7 @@ export class ResponseReader {
   #readExactly(raw: RawTitle): Buffer | RejectedTitle | null {
     const { fence, window } = this.#options;
     const textHash = rawHash(raw.bytes);
-    if (!raw.truncated && this.#known.take(textHash)) return null;
+    if (!raw.truncated && this.#fastReader.takeKnown(textHash)) return null;
     const tooLong = `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`;
     const check = raw.truncated
       ? ({ ok: false, reasons: [tooLong], orderUid: null } as const)
@@ -155,9 +154,8 @@ export class ResponseReader {
     const { title, drift } = check;
     this.#accepted += 1;
     this.#drift.add(drift);
-    if (drift.length > 0) this.#fastReader.admitDrift(title);
     const content = contentHash(title, this.#options.promoted);
-    this.#folds.at(title.accepted_date).addBytes(Buffer.from(content, 'hex'));
-    return encodeTitle(fence, raw.ordinal, title, textHash.toString('hex'), content);
+    this.#folds.at(title.accepted_date).add(toDigest(content));
+    return encodeTitle(fence, raw.ordinal, title, textHash, content);
   }
 }

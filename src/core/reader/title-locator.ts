@@ -98,9 +98,7 @@ const TITLE = -1;
 const KINDS = Uint8Array.from(TITLE_FIELDS, ({ kind }) => kind);
 /** In characters. A text with more bytes than that is left to the exact reader. */
 const MAX_LENGTHS = Int32Array.from(TITLE_FIELDS, ({ maxLength }) => maxLength);
-const ENUMERATIONS = TITLE_FIELDS.map(({ only }) => (only === null ? null : [Buffer.from(only)]));
-/** More values than an enumeration has. Titles with further ones are left to the exact reader. */
-const MAX_ADMITTED = 16;
+const ENUMERATIONS = TITLE_FIELDS.map(({ only }) => (only === null ? null : Buffer.from(only)));
 const PARENTS = Int8Array.from(TITLE_FIELDS, parentOf);
 const REQUIRED_FIELDS = TITLE_FIELDS.flatMap(({ isRequired }, field) => (isRequired ? field : []));
 
@@ -122,9 +120,8 @@ interface KnownDate {
 const NULL = Buffer.from('null');
 
 /**
- * Finds the values of a title in its bytes, where the title is of the usual kind: all fields are documented,
- * no field comes twice, all drift was reported before, and every value keeps the contract. The values
- * that it finds are checked as `readExactTitle` checks them. Any other title departs.
+ * Finds the values of a title in its bytes, where the title is of the usual kind: all fields and all values of
+ * enumerations are documented, no field comes twice, and every value keeps the contract. The values that it finds are checked as `readExactTitle` checks them. Any other title departs.
  */
 export class TitleLocator {
   /** By field: the start and the end of its value; of a text, without the quotes. */
@@ -132,10 +129,10 @@ export class TitleLocator {
   readonly ends = new Int32Array(FIELDS);
   /** By amount: the index of its decimal point, `NO_POINT` or `EXPONENT`. */
   readonly points = new Int32Array(FIELDS);
-  /** By date: its value in a row. */
-  readonly dateValues = new Int32Array(FIELDS);
   /** By text with escapes: the decoded text. Null where no text of the title has escapes. */
   decoded: (string | undefined)[] | null = null;
+  /** By date: its value in a row. */
+  readonly dateValues = new Int32Array(FIELDS);
   /** The opened bytes, padded: names are compared and values copied word by word. */
   bytes: Buffer = Buffer.alloc(PADDING_BYTES);
   view: DataView = toView(this.bytes);
@@ -146,8 +143,6 @@ export class TitleLocator {
   /** By the eight digits of the day. Parsing a date takes longer than reading its digits. Null: no such day. */
   readonly #dates = new Map<number, KnownDate | null>();
   #acceptedDate: CivilDate | null = null;
-  /** By field: the values that are not new drift. Null if the field is not an enumeration. */
-  readonly #enumerations = ENUMERATIONS.map((values) => values && [...values]);
 
   constructor(window: PullWindow) {
     this.#window = window;
@@ -165,17 +160,9 @@ export class TitleLocator {
     return this.#acceptedDate;
   }
 
-  /** Accepts a value of an enumeration, because it was reported as drift. */
-  admit(field: number, text: string): void {
-    const values = this.#enumerations[field];
-    const value = Buffer.from(text);
-    if (values == null || values.length > MAX_ADMITTED) return;
-    if (!values.some((known) => known.equals(value))) values.push(value);
-  }
-
   /** @param bytes with `PADDING_BYTES` zeros at the end of what is to be located */
   open(bytes: Buffer): void {
-    if (this.bytes !== bytes) this.view = toView(bytes);
+    this.view = toView(bytes);
     this.bytes = bytes;
   }
 
@@ -259,8 +246,8 @@ export class TitleLocator {
       if (union >= 0x80 && !isUtf8(bytes.subarray(start, end))) return DEPARTS;
     }
     if (end - start > (MAX_LENGTHS[field] as number)) return DEPARTS;
-    const values = this.#enumerations[field];
-    if (values != null && !values.some((value) => isText(bytes, start, end, value))) return DEPARTS;
+    const only = ENUMERATIONS[field];
+    if (only != null && !isText(bytes, start, end, only)) return DEPARTS;
     this.starts[field] = start;
     this.ends[field] = end;
     return end + 1;

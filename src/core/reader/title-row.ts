@@ -26,7 +26,6 @@ export const COPY_END = Buffer.from([0xff, 0xff]);
 
 /** In place of the length of a value. */
 export const NULL_LENGTH = -1;
-export const HASH_BYTES = 16;
 export const DATE_BYTES = 4;
 
 /** PostgreSQL counts days from this date. */
@@ -149,9 +148,10 @@ export const ROW_COLUMNS: readonly string[] = [
 ];
 
 /**
- * Returns the row of a title for COPY. Hashes have 32 hexadecimal digits.
+ * Returns the row of a title for COPY.
  *
- * @param raw of the text that the title was read from
+ * @param raw the hash of the text that the title was read from; see `rawHash`
+ * @param content 32 hexadecimal digits
  */
 export function encodeTitle(
   fence: bigint,
@@ -170,7 +170,7 @@ export function encodeTitle(
       ? integer(toDateValue(value as CivilDate))
       : Buffer.from(value);
   });
-  const hashes = [identityHash(title), content, raw].map(uuid);
+  const hashes = [uuid(identityHash(title)), uuid(content), Buffer.from(raw, 'latin1')];
   return toRow([bigint(fence), integer(ordinal), ...columns, ...hashes]);
 }
 

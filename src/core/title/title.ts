@@ -109,6 +109,11 @@ export function digestOf(canonical: Buffer): string {
   return hash('sha256', canonical, 'binary');
 }
 
+/** Returns hexadecimal digits as a character for each byte. */
+export function toDigest(hexadecimal: string): string {
+  return Buffer.from(hexadecimal, 'hex').toString('latin1');
+}
+
 /**
  * Encodes the columns unambiguously: null and the empty string differ, because a value begins with
  * '='; values cannot run into each other, because U+0000 ends each field and the contract check
@@ -162,16 +167,6 @@ export class TitleFold {
     const lanes = this.#lanes;
     for (let lane = 0; lane < LANES; lane++) {
       const value = 256 * digest.charCodeAt(2 * lane) + digest.charCodeAt(2 * lane + 1);
-      lanes[lane] = (lanes[lane] as number) + value;
-    }
-    this.#count += 1;
-  }
-
-  /** @param hash a content hash as its 16 bytes */
-  addBytes(hash: Uint8Array): void {
-    const lanes = this.#lanes;
-    for (let lane = 0; lane < LANES; lane++) {
-      const value = 256 * (hash[2 * lane] as number) + (hash[2 * lane + 1] as number);
       lanes[lane] = (lanes[lane] as number) + value;
     }
     this.#count += 1;

@@ -26,7 +26,7 @@ import { cutTitles, type RawTitle, TitleCutter } from '../../core/reader/cutter.
 import { readExactTitle } from '../../core/reader/exact-title.ts';
 import { FastReader } from '../../core/reader/fast-reader.ts';
 import type { ContentVersion, PromotedField } from '../../core/title/promoted-fields.ts';
-import { contentHash, TitleFolds } from '../../core/title/title.ts';
+import { contentHash, TitleFolds, toDigest } from '../../core/title/title.ts';
 import type { PullWindow } from '../../core/title/title-contract.ts';
 import { type PullParts, toKnownError } from '../../core/work/run-pull.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -402,8 +402,7 @@ async function readFolds(
     else if (isFuture(date)) outside.future += 1;
     else if (check.ok) {
       const hash = contentHash(check.title, promoted.get(date));
-      folds.at(date).addBytes(Buffer.from(hash, 'hex'));
-      if (check.drift.length > 0) fastReader.admitDrift(check.title);
+      folds.at(date).add(toDigest(hash));
     }
   };
 

@@ -5,7 +5,7 @@ import { parseDecimal } from '../../../src/base/values/decimal.ts';
 import { copyRows, insertRejects } from '../../../src/core/merge/stage-response.sql.ts';
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { COPY_START, encodeTitle } from '../../../src/core/reader/title-row.ts';
-import { contentHash, identityHash, type Title } from '../../../src/core/title/title.ts';
+import { contentHash, identityHash, type Title, toDigest } from '../../../src/core/title/title.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { titleText } from '../../support/titles.ts';
@@ -26,7 +26,7 @@ function titleWith(values: Partial<Title>): Title {
 /** Copies titles, and returns what an expression of SQL makes of each row. */
 async function copyTitles(titles: readonly Title[], expression: string): Promise<unknown[]> {
   fence += 1n;
-  const rows = titles.map((title, ordinal) => encodeTitle(fence, ordinal, title, RAW));
+  const rows = titles.map((title, ordinal) => encodeTitle(fence, ordinal, title, toDigest(RAW)));
   expect(await copyRows(world.database.pool, rows, signal)).toBe(titles.length);
   const found = await world.database.pool.query<{ value: unknown }>(
     `SELECT ${expression} AS value FROM conciliation.staged_title WHERE fence = $1 ORDER BY ordinal`,
@@ -123,7 +123,9 @@ test('PostgreSQL receives the rows of a slow response as they arrive', async () 
     return rows[0]?.bytes;
   };
   fence += 1n;
-  const blocks = [0, 1, 2].map((ordinal) => encodeTitle(fence, ordinal, titleWith({}), RAW));
+  const blocks = [0, 1, 2].map((ordinal) =>
+    encodeTitle(fence, ordinal, titleWith({}), toDigest(RAW)),
+  );
   // Rows of the reader follow each other in one block of memory.
   const adjacent = Buffer.concat(blocks);
   async function* rows() {

@@ -11,6 +11,7 @@ import {
   type Title,
   type TitleColumn,
   TitleFold,
+  toDigest,
   VALUE_COLUMNS,
 } from '../../../src/core/title/title.ts';
 import { checkTitle } from '../../../src/core/title/title-contract.ts';
@@ -114,7 +115,7 @@ const hashDigits = fc.stringMatching(/^[0-9a-f]{32}$/);
 
 function foldOf(hashes: readonly string[]): string {
   const fold = new TitleFold();
-  for (const hash of hashes) fold.addBytes(Buffer.from(hash, 'hex'));
+  for (const hash of hashes) fold.add(toDigest(hash));
   return `${fold.count} ${fold.toText()}`;
 }
 

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
-import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { FastReader } from '../../../src/core/reader/fast-reader.ts';
 import { PADDING_BYTES } from '../../../src/core/reader/json-bytes.ts';
-import { rawHash } from '../../../src/core/reader/known-texts.ts';
-import { encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { TitleFolds } from '../../../src/core/title/title.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
-import { titleText } from '../../support/titles.ts';
 import { FENCE, knowing, WINDOW } from './readers.ts';
 import { TITLES_OF_EVERY_KIND } from './title-corpus.ts';
 
@@ -25,7 +21,7 @@ const fastReader = () =>
 /** Offers the fast reader a title by itself. */
 function readWhole(fast: FastReader, text: string | Buffer, ordinal: number): boolean {
   const bytes = Buffer.from(text);
-  fast.open(Buffer.concat([bytes, Buffer.alloc(PADDING_BYTES)]), bytes.length);
+  fast.open(Buffer.concat([bytes, Buffer.alloc(PADDING_BYTES)]));
   return fast.readAt(0, ordinal) === bytes.length;
 }
 
@@ -53,25 +49,4 @@ test('a usual title takes it with any values, and rows that were taken stay as t
     taken.push({ rows, before: rows.toString('latin1') });
   }
   for (const { rows, before } of taken) expect(rows.toString('latin1')).toBe(before);
-});
-
-test('a new value of an enumeration takes the ordinary path once', () => {
-  const reader = fastReader();
-  const withType = (type: string) => titleText({ date: DAY }).replace('INDIVIDUAL', type);
-  const company = Buffer.from(withType('COMPANY'));
-  expect(readWhole(reader, company, 0)).toBe(false);
-  const check = readExactTitle(company, WINDOW);
-  if (!check.ok) throw new Error('the title keeps the contract');
-  expect(check.drift).toMatchObject([{ kind: 'unknown_value', value: 'COMPANY' }]);
-
-  reader.admitDrift(check.title);
-  expect(readWhole(reader, company, 1)).toBe(true);
-  expect(reader.takeRows()).toEqual(
-    encodeTitle(FENCE, 1, check.title, rawHash(company).toString('hex')),
-  );
-  // Neither another value nor another spelling of this one has been reported.
-  for (const other of ['COMPANIES', 'COMPAN', 'company', 'COM\\u0050ANY']) {
-    expect(readWhole(reader, withType(other), 2)).toBe(false);
-  }
-  expect(readWhole(reader, withType('INDIVIDUAL'), 3)).toBe(true);
 });

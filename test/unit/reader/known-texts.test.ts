@@ -44,7 +44,7 @@ function readKnowing(texts: readonly Buffer[], chunks: readonly Buffer[]) {
     for (const chunk of chunks) {
       for (const { ordinal, bytes, offset } of cutter.push(chunk)) {
         parseTitle(bytes, offset);
-        if (!known.take(rawHash(bytes))) left.push(ordinal);
+        if (known.take(rawHash(bytes)) === null) left.push(ordinal);
       }
     }
     cutter.end();

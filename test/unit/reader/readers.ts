@@ -3,8 +3,7 @@ import { PlatformContractError } from '../../../src/base/runtime/errors.ts';
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { TitleCutter } from '../../../src/core/reader/cutter.ts';
 import { parseTitle } from '../../../src/core/reader/exact-title.ts';
-import { KnownTexts, KnownTitles, rawHash } from '../../../src/core/reader/known-texts.ts';
-import { TitleFold } from '../../../src/core/title/title.ts';
+import { KnownTexts, rawHash } from '../../../src/core/reader/known-texts.ts';
 import type { PullWindow } from '../../../src/core/title/title-contract.ts';
 
 /** Fences are larger than a number can be. */
@@ -12,9 +11,9 @@ export const FENCE = 9_007_199_254_740_993n;
 export const WINDOW: PullWindow = { from: toCivilDate('2020-02-29'), to: null };
 
 export function knowing(texts: readonly Buffer[]): KnownTexts {
-  const titles = new KnownTitles(texts.length);
-  for (const text of texts) titles.add(rawHash(text), 0, 0);
-  return new KnownTexts(titles, new TitleFold());
+  const known = new KnownTexts();
+  for (const text of texts) known.add(rawHash(text), rawHash(text));
+  return known;
 }
 
 interface Outcome {
