@@ -171,10 +171,10 @@ async function readStagedFacts(
 
 /** A date without titles has no rows in `staged_change`. */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
-  SELECT buyer_identification, count(*) AS titles, count(*) FILTER (WHERE copy > 1) AS duplicates, 0 AS present,
-         count(*) AS inserted, 0 AS changed, sum(original_value) AS value
-  FROM (SELECT buyer_identification, original_value, row_number() OVER (PARTITION BY identity_hash) AS copy
-        FROM conciliation.staged_title WHERE fence = ${fence}) AS staged
+  SELECT buyer_identification, sum(titles) AS titles, sum(titles - 1) AS duplicates, 0 AS present,
+         sum(titles) AS inserted, 0 AS changed, sum(value) AS value
+  FROM (SELECT buyer_identification, count(*) AS titles, sum(original_value) AS value
+        FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY buyer_identification, identity_hash) AS staged
   GROUP BY 1`;
 
 /**
