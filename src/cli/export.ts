@@ -8,8 +8,7 @@ import { wordsOf } from '../console/shell/page-context.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed.sql.ts';
 import {
-  daysUntil,
-  doubtfulDates,
+  readDoubtfulDates,
   readTitleSnapshot,
   titlesAccepted,
 } from '../features/titles/export-titles.sql.ts';
@@ -51,8 +50,8 @@ names of the data dictionary. The file appears when it is complete. Every export
          spreadsheet would run as a formula gets a ' in front. Import identifiers as text, or use xlsx:
          a spreadsheet that opens a csv drops leading zeros (00007) and reads an E between digits as an
          exponent, so the CNPJ 12345678E00131 and the order 12E34 become numbers. Quotes do not prevent it.
-  xlsx   Typed numbers and dates, identifiers as text, and a sheet of totals. Excel keeps 15 digits of a
-         number: an amount that has more is written as text.
+  xlsx   Typed numbers and dates, identifiers as text. Excel keeps 15 digits of a number: an amount that has
+         more is written as text.
   jsonl  One JSON object a line; amounts are strings, so that no reader rounds them.
 
 The file holds tax identifiers, names and bank accounts.
@@ -71,17 +70,14 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
     const selection = { from, to, includeWithdrawn };
     return withStaging(run, ({ database }) =>
       readTitleSnapshot(database, titlesAccepted(selection), run.signal, async (read) => {
-        const ledger = daysUntil(read.ledger, run.today);
-        const { current, withdrawn, sums } = read.overall;
+        const { current, withdrawn, sums } = read.totals;
         const rows = current + withdrawn;
         // Before the first byte, so that no title leaves the database without an entry in the audit log.
         const details = { ...selection, format, rows };
         await recordAudit(database.prisma, { actor: run.by, action: 'export', details });
-        const content = { ...read, ledger };
-        const page = wordsOf('en', 'UTC');
-        const encoded = encodeTitles(content, format, page, locale ?? 'pt-BR');
+        const encoded = encodeTitles(read, format, wordsOf('en', 'UTC'), locale ?? 'pt-BR');
         const bytes = await writeOutFile(out, encoded.bytes, run.signal);
-        const doubtful = doubtfulDates({ from, to }, ledger);
+        const doubtful = await readDoubtfulDates(database, { from, to }, to);
         const text = [
           `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
           ...(withdrawn === 0
@@ -94,7 +90,7 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         return {
           document: {
             ...{ file: out, format, ...selection, rows, withdrawn, sums, bytes },
-            ...{ days: ledger, doubtfulDates: doubtful },
+            doubtfulDates: doubtful,
           },
           text,
         };

@@ -1,8 +1,7 @@
 import { InputError } from '../runtime/errors.ts';
 import { daysBetween, parseCivilDate, toCivilDate } from '../values/business-day.ts';
 import { isPlainDecimal } from '../values/decimal.ts';
-import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './table.ts';
-import { CHUNK_LENGTH } from './table.ts';
+import { CHUNK_LENGTH, type ColumnKind, type ExportColumn, type RowBatches } from './table.ts';
 import { writeZip } from './zip.ts';
 
 /** The row limit of an Excel sheet, less the header. */
@@ -16,7 +15,7 @@ export interface Sheet {
   /** Without markup and quotes, at most 31 characters. */
   readonly name: string;
   readonly columns: readonly ExportColumn[];
-  readonly rows: RowBatches | Iterable<readonly ExportRow[]>;
+  readonly rows: RowBatches;
 }
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -26,19 +25,16 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
 /**
- * Encodes an Excel workbook (ECMA-376) of sheets with a frozen header, the first with an autofilter. Numbers and dates
- * are typed, identifiers are text, and no text becomes a formula.
- * @param rowCount of the longest sheet
+ * Encodes an Excel workbook (ECMA-376) of a sheet with a frozen header and an autofilter. Numbers and dates are typed,
+ * identifiers are text, and no text becomes a formula.
  * @throws InputError at once when a sheet of Excel has no room for the rows
  */
-export function writeXlsx(sheets: readonly Sheet[], rowCount: number): AsyncGenerator<Buffer> {
+export function writeXlsx(sheet: Sheet, rowCount: number): AsyncGenerator<Buffer> {
   if (rowCount > MAX_ROWS) {
     const problem = `a sheet of Excel has at most ${MAX_ROWS} rows: choose csv or fewer rows`;
     throw new InputError(problem, { context: { fault: 'file_rows' } });
   }
   const part = (path: string, xml: string) => ({ path, bytes: Buffer.from(XML + xml) });
-  const each = (text: (sheet: Sheet, number: number) => string) =>
-    sheets.map((sheet, index) => text(sheet, index + 1)).join('');
   return writeZip([
     // The first entry, by which programs recognise the type of the file.
     part(
@@ -48,39 +44,30 @@ export function writeXlsx(sheets: readonly Sheet[], rowCount: number): AsyncGene
         '<Default Extension="xml" ContentType="application/xml"/>' +
         `<Override PartName="/xl/workbook.xml" ContentType="${CONTENT}.sheet.main+xml"/>` +
         `<Override PartName="/xl/styles.xml" ContentType="${CONTENT}.styles+xml"/>` +
-        each(
-          (_, n) =>
-            `<Override PartName="/xl/worksheets/sheet${n}.xml" ContentType="${CONTENT}.worksheet+xml"/>`,
-        ) +
-        '</Types>',
+        `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${CONTENT}.worksheet+xml"/></Types>`,
     ),
-    part(
-      '_rels/.rels',
-      `<Relationships xmlns="${PACKAGE}/relationships">` +
-        `<Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-    ),
+    part('_rels/.rels', relationships({ officeDocument: 'xl/workbook.xml' })),
     part(
       'xl/workbook.xml',
-      `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>` +
-        each(({ name }, n) => `<sheet name="${name}" sheetId="${n}" r:id="rId${n}"/>`) +
-        '</sheets></workbook>',
+      `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}">` +
+        `<sheets><sheet name="${sheet.name}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     ),
     part(
       'xl/_rels/workbook.xml.rels',
-      `<Relationships xmlns="${PACKAGE}/relationships">` +
-        each(
-          (_, n) =>
-            `<Relationship Id="rId${n}" Type="${OFFICE}/worksheet" Target="worksheets/sheet${n}.xml"/>`,
-        ) +
-        `<Relationship Id="rId${sheets.length + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
+      relationships({ worksheet: 'worksheets/sheet1.xml', styles: 'styles.xml' }),
     ),
     part('xl/styles.xml', STYLES),
-    ...sheets.map((sheet, index) => ({
-      path: `xl/worksheets/sheet${index + 1}.xml`,
-      // In a filter, the line with the overall total would stand among the others.
-      bytes: () => sheetXml(sheet, index === 0),
-    })),
+    { path: 'xl/worksheets/sheet1.xml', bytes: () => sheetXml(sheet) },
   ]);
+}
+
+/** @param targets by the type of the relationship; the first has the id rId1 */
+function relationships(targets: Readonly<Record<string, string>>): string {
+  const each = Object.entries(targets).map(
+    ([type, target], index) =>
+      `<Relationship Id="rId${index + 1}" Type="${OFFICE}/${type}" Target="${target}"/>`,
+  );
+  return `<Relationships xmlns="${PACKAGE}/relationships">${each.join('')}</Relationships>`;
 }
 
 /** Indexes into the cell formats of `STYLES`. */
@@ -120,7 +107,7 @@ const WIDTHS: Readonly<Record<ColumnKind, number>> = {
   json: 30,
 };
 
-async function* sheetXml({ columns, rows }: Sheet, hasFilter: boolean): AsyncGenerator<Buffer> {
+async function* sheetXml({ columns, rows }: Sheet): AsyncGenerator<Buffer> {
   const letters = columns.map((_, index) => columnLetters(index));
   const widths = columns.map(
     ({ name, kind }, index) =>
@@ -154,7 +141,7 @@ async function* sheetXml({ columns, rows }: Sheet, hasFilter: boolean): AsyncGen
   const range = `A1:${letters.at(-1)}${last}`;
   // Excel would warn about digits in text cells.
   yield Buffer.from(
-    `${xml}</sheetData>${hasFilter ? `<autoFilter ref="${range}"/>` : ''}` +
+    `${xml}</sheetData><autoFilter ref="${range}"/>` +
       `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors></worksheet>`,
   );
 }

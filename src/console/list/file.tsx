@@ -1,6 +1,6 @@
 /** The files of a list: the columns of its table, over all rows that its filter selects. */
 import { type ColumnKind, type RowBatches, writeCsv, writeJsonl } from '../../base/export/table.ts';
-import { type Sheet, writeXlsx } from '../../base/export/xlsx.ts';
+import { writeXlsx } from '../../base/export/xlsx.ts';
 import { type Language, refusal } from '../../base/texts/texts.ts';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { ActionForm } from '../shell/parts.tsx';
@@ -27,42 +27,27 @@ export function fileFormatOf<Format extends FileFormat>(
 }
 
 /** Returns the content type and the bytes of a file. Its words and headings are in the language of the reader. */
-export function encodeList<Row, Total>(
+export function encodeList<Row>(
   list: {
     readonly columns: readonly Column<Row>[];
     readonly rows: AsyncIterable<readonly Row[]>;
     /** The number of rows in all batches. */
     readonly rowCount: number;
     readonly sheet: string;
-    /** The last sheet of a workbook. Absent: there is none. */
-    readonly totals?: {
-      readonly columns: readonly Column<Total>[];
-      readonly rows: readonly Total[];
-      readonly sheet: string;
-    };
   },
   format: FileFormat,
   page: Words,
   /** The separators of a CSV file. */
   locale: Language = page.language,
 ): { readonly type: string; readonly bytes: AsyncIterable<Uint8Array> } {
-  const { totals } = list;
   const { columns, cellsOf } = tableOf(list.columns, page);
-  const batches = (async function* (): RowBatches {
-    for await (const rows of list.rows) yield rows.map(cellsOf);
+  const rows = (async function* (): RowBatches {
+    for await (const batch of list.rows) yield batch.map(cellsOf);
   })();
-  const last = totals && tableOf(totals.columns, page);
   const bytesOf = {
-    csv: () => writeCsv(columns, batches, locale, page.language),
-    jsonl: () => writeJsonl(columns, batches),
-    xlsx: () => {
-      const sheets: Sheet[] = [{ name: list.sheet, columns, rows: batches }];
-      if (totals !== undefined && last !== undefined) {
-        const rows = [totals.rows.map(last.cellsOf)];
-        sheets.push({ name: totals.sheet, columns: last.columns, rows });
-      }
-      return writeXlsx(sheets, list.rowCount);
-    },
+    csv: () => writeCsv(columns, rows, locale, page.language),
+    jsonl: () => writeJsonl(columns, rows),
+    xlsx: () => writeXlsx({ name: list.sheet, columns, rows }, list.rowCount),
   };
   return { type: fileTypeOf(format), bytes: bytesOf[format]() };
 }

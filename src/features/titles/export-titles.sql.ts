@@ -44,35 +44,28 @@ export const titlesAccepted = (range: {
 });
 
 /** Counts and sums of selected titles. Sums are exact decimals, over current titles only. */
-export interface TitleTotals {
+interface TitleTotals {
   readonly current: number;
   /** Withdrawn titles among the selected ones; 0 unless they are selected too. */
   readonly withdrawn: number;
   readonly sums: Readonly<Record<AmountColumn, string>>;
 }
 
-/** The state and the seal of a day, beside the titles of the same instant. */
-export interface ExportedDay {
-  readonly date: CivilDate;
-  readonly state: DayState;
-  readonly contentDigest: string | null;
-  /** Instant as text in ISO 8601, UTC. */
-  readonly signedOffAt: string | null;
-  readonly signedOffBy: string | null;
-  readonly signedOffDigest: string | null;
-  readonly isRestated: boolean;
-}
+/** What a file says of a title beside its own columns: the open decisions, and the day of its accepted date. */
+const OTHER_COLUMNS: readonly ExportColumn[] = [
+  { name: 'payment_hold', kind: 'boolean' },
+  { name: 'open_findings', kind: 'text' },
+  { name: 'day_state', kind: 'text' },
+  { name: 'day_signed_off_at', kind: 'text' },
+  { name: 'day_signed_off_digest', kind: 'text' },
+  { name: 'day_content_digest', kind: 'text' },
+];
 
 export interface TitleSnapshot {
-  /** The promoted fields, each of them a further column after those of `titles`. */
-  readonly promoted: readonly PromotedNow[];
-  readonly overall: TitleTotals;
-  readonly ledger: readonly ExportedDay[];
-  readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
-  /**
-   * The selected titles by accepted date, order uid and occurrence, in the columns of
-   * `TITLE_EXPORT_COLUMNS` and `NOTE_COLUMNS`. Can be read once.
-   */
+  /** The columns of a title, then the promoted fields. */
+  readonly columns: readonly (ExportColumn & { readonly promoted?: PromotedNow })[];
+  readonly totals: TitleTotals;
+  /** The selected titles by accepted date, order uid and occurrence. Can be read once. */
   readonly titles: RowBatches;
 }
 
@@ -87,10 +80,13 @@ const within = ({ from, to }: TitleSelection, column: Prisma.Sql) =>
 const titlesOf = (selection: TitleSelection, promoted: readonly PromotedNow[]) => Prisma.sql`
   SELECT ${Prisma.raw(TITLE_EXPORT_COLUMNS.map(({ name }) => `title.${name}::text`).join(', '))},
          (title.id IN (SELECT title_id FROM (${OPEN_HOLDS}) AS hold
-                       WHERE ${within(selection, Prisma.sql`hold.accepted_date`)}))::text AS payment_hold,
-         found.codes AS open_findings
+                       WHERE ${within(selection, Prisma.sql`hold.accepted_date`)}))::text,
+         found.codes, CASE WHEN day.restated_after_sign_off THEN 'restated' ELSE day.state END,
+         to_char(day.signed_off_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+         day.signed_off_digest, day.content_digest
          ${Prisma.join([Prisma.empty, ...promoted.map(({ path }) => Prisma.sql`title.extra #>> ${path}::text[]`)])}
-  FROM conciliation.title
+  FROM (SELECT * FROM conciliation.title WHERE ${selection.where}) AS title
+  LEFT JOIN conciliation.day ON day.date = title.accepted_date
   LEFT JOIN (
     SELECT finding.title_id, string_agg(finding.code, ' ' ORDER BY finding.code) AS codes
     FROM conciliation.check_finding AS finding
@@ -98,7 +94,6 @@ const titlesOf = (selection: TitleSelection, promoted: readonly PromotedNow[]) =
       AND finding.closed_at IS NULL AND finding.resolved_at IS NULL
     GROUP BY finding.title_id
   ) AS found ON found.title_id = title.id
-  WHERE ${selection.where}
   ORDER BY title.accepted_date, title.order_uid COLLATE "C", title.occurrence, title.id`;
 
 const SUMS = Prisma.raw(
@@ -108,19 +103,10 @@ const SUMS = Prisma.raw(
 );
 
 const totalsOf = ({ where }: TitleSelection) => Prisma.sql`
-  SELECT accepted_date::text AS date,
-         (count(*) FILTER (WHERE status = 'current'))::int AS current,
+  SELECT (count(*) FILTER (WHERE status = 'current'))::int AS current,
          (count(*) FILTER (WHERE status = 'withdrawn'))::int AS withdrawn,
          jsonb_build_object(${SUMS}) AS sums
-  FROM conciliation.title WHERE ${where}
-  GROUP BY GROUPING SETS ((accepted_date), ()) ORDER BY accepted_date NULLS FIRST`;
-
-const ledgerOf = (selection: TitleSelection) => Prisma.sql`
-  SELECT date::text AS date, state, content_digest AS "contentDigest",
-         to_char(signed_off_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS "signedOffAt",
-         signed_off_by AS "signedOffBy", signed_off_digest AS "signedOffDigest",
-         restated_after_sign_off AS "isRestated"
-  FROM conciliation.day WHERE ${within(selection, Prisma.sql`date`)} ORDER BY date`;
+  FROM conciliation.title WHERE ${where}`;
 
 /**
  * Calls `read` with the selected titles and their totals in one snapshot. Concurrent merges change
@@ -138,37 +124,24 @@ export function readTitleSnapshot<T>(
   return withSnapshot(database, signal, async (snapshot) => {
     const query = <Row extends object>({ text, values }: Prisma.Sql) =>
       snapshot.query<Row>(text, values);
-    const totals = await query<TitleTotals & { date: CivilDate | null }>(totalsOf(selection));
-    // The first row is that of all dates.
-    const [overall, ...days] = totals as [TitleTotals, ...TitleSnapshot['days']];
-    const ledger = await query<ExportedDay>(ledgerOf(selection));
+    const [totals] = (await query<TitleTotals>(totalsOf(selection))) as [TitleTotals];
     const promoted = await query<PromotedNow>(PROMOTED_NOW);
     const { text, values } = titlesOf(selection, promoted);
     return read({
-      promoted,
-      ledger,
-      overall,
-      days,
+      totals,
+      columns: [
+        ...TITLE_EXPORT_COLUMNS,
+        ...OTHER_COLUMNS,
+        ...promoted.map((field) => ({ name: field.name, kind: 'text' as const, promoted: field })),
+      ],
       titles: snapshot.read<ExportRow>(text, values, { rowMode: 'array' }),
     });
   });
 }
 
-/** Returns the number of dates of a range whose titles may not be what the platform says: not reconciled, or never pulled. */
-export const doubtfulDates = (
-  range: { readonly from: CivilDate; readonly to: CivilDate },
-  days: readonly Pick<ExportedDay, 'state'>[],
-): number =>
-  daysBetween(range.from, range.to) + 1 - days.filter(({ state }) => state === 'reconciled').length;
-
-/** A row of a date that has not begun is a mistake. A file and a question say nothing about it. */
-export function daysUntil(days: readonly ExportedDay[], today: CivilDate): ExportedDay[] {
-  return days.filter(({ date }) => date <= today);
-}
-
 /**
- * Reads what `doubtfulDates` says about the dates of a selection until a date. A selection without a first date begins
- * with the ledger.
+ * Reads the number of dates of a selection until a date whose titles may not be what the platform says: not reconciled,
+ * or never pulled. A selection without a first date begins with the ledger.
  */
 export async function readDoubtfulDates(
   { prisma }: Database,
@@ -181,5 +154,6 @@ export async function readDoubtfulDates(
     ORDER BY date`;
   const first = from ?? days[0]?.date ?? until;
   const last = to ?? until;
-  return first > last ? 0 : doubtfulDates({ from: first, to: last }, days);
+  const reconciled = days.filter(({ state }) => state === 'reconciled').length;
+  return first > last ? 0 : daysBetween(first, last) + 1 - reconciled;
 }
