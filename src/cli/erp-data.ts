@@ -1,14 +1,13 @@
 /** The commands for the data of the ERP: payables and suppliers. */
-import { ENCODINGS, type FileReading, formatOf } from '../base/files/import-file.ts';
-import { InputError } from '../base/runtime/errors.ts';
 import {
-  importPayableFile,
-  MAX_REPORTED_REJECTS,
-} from '../features/matching/payables/payable-import.sql.ts';
-import {
-  importProviderFile,
+  ENCODINGS,
+  type FileReading,
+  formatOf,
   MAX_REPORTED_FAULTS,
-} from '../features/providers/import-providers.sql.ts';
+} from '../base/files/import-file.ts';
+import { InputError } from '../base/runtime/errors.ts';
+import { importPayableFile } from '../features/matching/payables/payable-import.sql.ts';
+import { importProviderFile } from '../features/providers/import-providers.sql.ts';
 import {
   argument,
   EXIT,
@@ -73,36 +72,32 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
     const request = { kind, actor, announced, isDryRun, signal, onProgress } as const;
     const reading: FileReading = { path: file, encoding, totalsLine: null };
     const report = await importPayableFile(database, reading, request);
-    const count = (
-      name: 'inserted' | 'changed' | 'unchanged' | 'outdated' | 'rejected' | 'closed',
-    ) => formatCount(report[name]);
+    const { inserted, changed, unchanged, outdated, rejected, closed } = report;
     const { downgraded, downgradedKeys, incomparable, isComplete } = report;
-    const lines = [
-      `${isDryRun ? 'Nothing was changed. Payables would be' : 'Payables were'}: ` +
-        `${count('inserted')} inserted, ${count('changed')} changed, ` +
-        `${count('unchanged')} left as they are, ${count('outdated')} outdated, ` +
-        `${count('rejected')} rejected, ${count('closed')} closed.`,
-    ];
-    if (kind === 'snapshot' && !isComplete) {
-      lines.push('The snapshot is not complete. No payable is closed because of it.');
-    }
-    if (downgraded > 0) {
-      lines.push(
-        `${formatCount(downgraded)} of the changed payables went back to an older version: ` +
-          `${downgradedKeys.join(', ')}${downgraded > downgradedKeys.length ? ', …' : ''}.`,
-      );
-    }
-    if (incomparable > 0) {
-      lines.push(
-        `${formatCount(incomparable)} of the changed payables have a version that cannot be compared with the one before.`,
-      );
-    }
+    const more = downgraded > downgradedKeys.length ? ', …' : '';
     return {
       document: {
         ...{ dryRun: isDryRun, ...report, importId: isDryRun ? null : report.importId },
         totalsLine: reading.totalsLine,
       },
-      text: [...lines, ...faultLines(reading, report.rejects, MAX_REPORTED_REJECTS)].join('\n'),
+      text: [
+        `${isDryRun ? 'Nothing was changed. Payables would be' : 'Payables were'}: ` +
+          `${countsText({ inserted, changed, 'left as they are': unchanged, outdated, rejected, closed })}.`,
+        ...(kind === 'delta' || isComplete
+          ? []
+          : ['The snapshot is not complete. No payable is closed because of it.']),
+        ...(downgraded === 0
+          ? []
+          : [
+              `${formatCount(downgraded)} of the changed payables went back to an older version: ${downgradedKeys.join(', ')}${more}.`,
+            ]),
+        ...(incomparable === 0
+          ? []
+          : [
+              `${formatCount(incomparable)} of the changed payables have a version that cannot be compared with the one before.`,
+            ]),
+        ...faultLines(reading, report.rejects),
+      ].join('\n'),
       exit: isComplete ? EXIT.done : EXIT.needsPerson,
     };
   },
@@ -138,30 +133,35 @@ Example: conciliation providers import suppliers.csv --dry-run`,
     });
     const { faults, ...counts } = report;
     logger.info({ ...counts, isDryRun }, 'providers imported');
+    const { read, inserted, changed, unchanged, refused } = counts;
     const summary =
-      `${isDryRun ? 'Nothing was changed. Of' : 'Of'} ${formatCount(counts.read)} provider(s) ` +
-      `${isDryRun ? 'would be' : 'were'}: ${formatCount(counts.inserted)} inserted, ` +
-      `${formatCount(counts.changed)} changed, ${formatCount(counts.unchanged)} left as they are, ` +
-      `${formatCount(counts.refused)} left out.`;
+      `${isDryRun ? 'Nothing was changed. Of' : 'Of'} ${formatCount(read)} provider(s) ${isDryRun ? 'would be' : 'were'}: ` +
+      `${countsText({ inserted, changed, 'left as they are': unchanged, 'left out': refused })}.`;
     return {
       document: { dryRun: isDryRun, ...report, totalsLine: reading.totalsLine },
-      text: [summary, ...faultLines(reading, faults, MAX_REPORTED_FAULTS)].join('\n'),
-      exit: counts.refused > 0 ? EXIT.needsPerson : EXIT.done,
+      text: [summary, ...faultLines(reading, faults)].join('\n'),
+      exit: refused > 0 ? EXIT.needsPerson : EXIT.done,
     };
   },
 });
 
 export const COMMANDS = [importPayables, importProviders];
 
+const countsText = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .map(([what, count]) => `${formatCount(count)} ${what}`)
+    .join(', ');
+
 function faultLines(
   { path, totalsLine = null }: FileReading,
   faults: readonly { readonly at: number; readonly field: string; readonly expected: string }[],
-  most: number,
 ): string[] {
   const place = formatOf(path) === 'csv' ? 'line' : 'item';
   return [
     ...(totalsLine === null ? [] : [`line ${totalsLine} has totals and was left out.`]),
     ...faults.map(({ at, field, expected }) => `${place} ${at}: ${field}: ${expected}`),
-    ...(faults.length === most ? [`Only the first ${formatCount(most)} faults are listed.`] : []),
+    ...(faults.length === MAX_REPORTED_FAULTS
+      ? [`Only the first ${formatCount(MAX_REPORTED_FAULTS)} faults are listed.`]
+      : []),
   ];
 }

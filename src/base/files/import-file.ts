@@ -3,7 +3,7 @@ import { readFile as readBytes, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pipeline } from 'node:stream';
 import { type Options, parse } from 'csv-parse';
-import { InputError } from '../runtime/errors.ts';
+import { InputError, ShutdownError } from '../runtime/errors.ts';
 import {
   type FieldFault,
   isObject,
@@ -188,6 +188,40 @@ export async function* readFile<
   }
   if (table === null) throw new InputError('the file is empty');
   reading.totalsLine = totals?.line ?? null;
+}
+
+/** Who imports a file, and how. */
+export interface FileImport {
+  readonly actor: string;
+  /** The import is rolled back. */
+  readonly isDryRun: boolean;
+  readonly signal: AbortSignal;
+  /** Receives the number of records read so far. */
+  readonly onProgress?: (read: number) => void;
+}
+
+/** The faults of a file that are reported. */
+export const MAX_REPORTED_FAULTS = 1000;
+/** Records that one statement writes. */
+export const RECORDS_AT_ONCE = 1000;
+
+/** @throws ShutdownError when the signal of the import is aborted */
+export async function* inBatches<Item>(
+  items: AsyncIterable<Item>,
+  { signal, onProgress }: Pick<FileImport, 'signal' | 'onProgress'>,
+): AsyncGenerator<Item[]> {
+  let batch: Item[] = [];
+  let read = 0;
+  for await (const item of items) {
+    if (signal.aborted) throw new ShutdownError('the import was interrupted');
+    batch.push(item);
+    if (batch.length < RECORDS_AT_ONCE) continue;
+    read += batch.length;
+    onProgress?.(read);
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 class CsvTable<Column extends string> {

@@ -1,8 +1,15 @@
 import { recordAudit } from '../../base/audit/audit.ts';
 import { type Database, inTransaction, type Transaction } from '../../base/database/database.ts';
-import { type FileReading, formatOf, readFile } from '../../base/files/import-file.ts';
-import { ShutdownError } from '../../base/runtime/errors.ts';
-import { type FieldFault, isObject, isStorableText } from '../../base/values/field-fault.ts';
+import {
+  type FileImport,
+  type FileReading,
+  formatOf,
+  inBatches,
+  MAX_REPORTED_FAULTS,
+  RECORDS_AT_ONCE,
+  readFile,
+} from '../../base/files/import-file.ts';
+import { type FieldFault, isObject } from '../../base/values/field-fault.ts';
 import { MERGE_TRANSACTION } from '../../core/merge/merge.sql.ts';
 import { ACCOUNT_FIELDS, checkProvider, OWN_FIELDS, type Provider } from './provider.ts';
 
@@ -22,25 +29,22 @@ const LIST_SEPARATOR = '|';
 type Cells = Readonly<Partial<Record<string, string>>>;
 
 /**
- * Reads the providers of a file and checks each of them. The import checks conflicts between providers. A provider with
- * faults is null, with its external id where it can be read: another row with it is contested.
+ * Reads the providers of a file and checks each of them. The import checks conflicts between providers.
+ * @returns with `id`, the external id where it can be read
  * @throws InputError when the file cannot be read, or does not have the format of its name
  */
 export function readProviderFile(reading: FileReading) {
   return readFile(reading, SHAPE, ({ at, value, cells, fault }) => {
-    const refused = { at, provider: null, refusedId: null };
-    if (fault !== null) return { ...refused, faults: [fault] };
+    if (fault !== null) return { at, id: null, provider: null, faults: [fault] };
     const accounts = cells === null ? [] : accountsOf(cells);
     const stated = cells === null ? value : toProvider(cells, accounts);
+    const statedId = isObject(stated) ? stated['externalId'] : null;
+    const id = typeof statedId === 'string' ? statedId : null;
     const check = checkProvider(stated);
-    if (check.ok) return { at, ...check, refusedId: null, faults: [] };
-    const id = isObject(stated) ? stated['externalId'] : null;
+    if (check.ok) return { at, id, provider: check.provider, faults: [] };
     const toField = (field: string) => (cells === null ? field : toColumn(field, accounts));
-    return {
-      ...refused,
-      refusedId: typeof id === 'string' && isStorableText(id) ? id : null,
-      faults: check.faults.map(({ field, expected }) => ({ field: toField(field), expected })),
-    };
+    const faults = check.faults.map((fault) => ({ ...fault, field: toField(fault.field) }));
+    return { at, id, provider: null, faults };
   });
 }
 
@@ -52,26 +56,28 @@ function accountsOf(cells: Cells): readonly string[] {
 }
 
 function toProvider(cells: Cells, accounts: readonly string[]): object {
-  const { phones, emailAddresses, canAnticipate } = cells;
-  const own = OWN_FIELDS.flatMap((field) => (cells[field] ? [[field, cells[field]]] : []));
+  const stated = (fields: readonly string[], prefix = '') =>
+    Object.fromEntries(
+      fields.flatMap((field) => {
+        const cell = cells[prefix + field];
+        return cell === undefined ? [] : [[field, VALUES[field]?.(cell) ?? cell]];
+      }),
+    );
   return {
-    ...Object.fromEntries(own),
-    ...(canAnticipate && { canAnticipate: toFlag(canAnticipate) }),
-    ...(phones && { phones: toList(phones).map((number) => ({ number })) }),
-    ...(emailAddresses && {
-      emailAddresses: toList(emailAddresses).map((email) => ({ email })),
+    ...stated(OWN_FIELDS),
+    ...(accounts.length > 0 && {
+      accounts: accounts.map((account) => stated(ACCOUNT_FIELDS, `${account}.`)),
     }),
-    ...(accounts.length > 0 && { accounts: accounts.map((account) => toAccount(cells, account)) }),
   };
 }
 
-function toAccount(cells: Cells, account: string): object {
-  const stated = ACCOUNT_FIELDS.flatMap((field) => {
-    const cell = cells[`${account}.${field}`];
-    return cell === undefined ? [] : [[field, field === 'defaultAccount' ? toFlag(cell) : cell]];
-  });
-  return Object.fromEntries(stated);
-}
+/** The cells that are no text in JSON. */
+const VALUES: Readonly<Record<string, (cell: string) => unknown>> = {
+  canAnticipate: toFlag,
+  defaultAccount: toFlag,
+  phones: (cell) => toList(cell).map((number) => ({ number })),
+  emailAddresses: (cell) => toList(cell).map((email) => ({ email })),
+};
 
 function toList(cell: string): string[] {
   return cell
@@ -98,141 +104,88 @@ function toColumn(field: string, accounts: readonly string[]): string {
   return `${accounts[Number(index)] ?? 'account1'}.${rest ?? ''}`;
 }
 
-export const MAX_REPORTED_FAULTS = 1000;
-const ROWS_AT_ONCE = 1000;
-
-interface ImportOptions {
-  readonly isDryRun: boolean;
-  readonly actor: string;
-  readonly signal: AbortSignal;
-  /** Receives the number of providers read so far. */
-  readonly onProgress?: (read: number) => void;
-}
-
 /**
- * Imports the providers of a file into `conciliation.provider` in one transaction, which lasts as long as the reading
- * of the file. Providers with a fault are reported and left out. A provider replaces the existing row: fields that the
- * file does not state become null. Rows with equal content stay unchanged, so that they are not pushed again. A dry
- * run is rolled back.
+ * Imports the providers of a file into `conciliation.provider`. Providers with a fault are reported and left out. A
+ * provider replaces the existing row: fields that the file does not state become null. Rows with equal content stay
+ * unchanged, so that they are not pushed again.
  * @returns the numbers of providers; with the faults, without values, of at most `MAX_REPORTED_FAULTS` refused ones in the
  *   order of the file: `at` is the line of a CSV file or the index in a JSON list, both from 1
  * @throws InputError when the file cannot be read in the format of its name; nothing was imported
  * @throws ShutdownError when `signal` is aborted; nothing was imported
  */
-export function importProviderFile(
+export async function importProviderFile(
   database: Database,
   reading: FileReading,
-  options: ImportOptions,
+  options: FileImport,
 ) {
   const { actor, isDryRun } = options;
-  return inTransaction(database, { isDryRun, ...MERGE_TRANSACTION }, async (tx) => {
-    await tx.$executeRaw`
-      CREATE TEMPORARY TABLE provider_import (
-        at integer NOT NULL, external_id text NOT NULL, type text, identification_number text,
-        name text, can_anticipate boolean, phones jsonb, email_addresses jsonb, accounts jsonb
-      ) ON COMMIT DROP`;
-    const { faults, ...count } = await readRows(tx, reading, options);
-    const repeated = await takeRepeatedRows(tx);
-    const place = formatOf(reading.path) === 'csv' ? 'line' : 'item';
-    for (const { at, otherAt } of repeated) {
-      faults.push({ at, field: 'externalId', expected: `is also in ${place} ${otherAt}` });
-    }
-    const written = await writeProviders(tx);
-    if (!isDryRun) {
-      await recordAudit(tx, { actor, action: 'providers.import', details: { ...written } });
-    }
-    return {
-      ...count,
-      refused: count.refused + repeated.length,
-      ...written,
-      faults: faults.sort((a, b) => a.at - b.at).slice(0, MAX_REPORTED_FAULTS),
-    };
-  });
-}
-
-/** Reads the file into the table of the import. Returns the rows with faults, and counts. */
-async function readRows(
-  tx: Transaction,
-  reading: FileReading,
-  { signal, onProgress }: Pick<ImportOptions, 'signal' | 'onProgress'>,
-) {
+  const good = new Map<number, Provider>();
   const faults: (FieldFault & { readonly at: number })[] = [];
-  const count = { read: 0, refused: 0 };
-  let rows: ({ readonly at: number } & Partial<Provider>)[] = [];
-  for await (const { at, provider, refusedId, faults: found } of readProviderFile(reading)) {
-    count.read += 1;
-    if (provider !== null) rows.push({ at, ...provider });
-    else {
-      count.refused += 1;
-      if (refusedId !== null) rows.push({ at, externalId: refusedId });
-      if (faults.length < MAX_REPORTED_FAULTS)
+  const placesOf = new Map<string, number[]>();
+  let read = 0;
+  for await (const batch of inBatches(readProviderFile(reading), options)) {
+    read += batch.length;
+    for (const { at, id, provider, faults: found } of batch) {
+      if (provider !== null) good.set(at, provider);
+      else if (faults.length < MAX_REPORTED_FAULTS)
         faults.push(...found.map((fault) => ({ at, ...fault })));
+      if (id !== null) placesOf.set(id, [...(placesOf.get(id) ?? []), at]);
     }
-    if (rows.length < ROWS_AT_ONCE) continue;
-    if (signal.aborted) break;
-    onProgress?.(count.read);
-    await addRows(tx, rows);
-    rows = [];
   }
-  if (signal.aborted) throw new ShutdownError('the import was interrupted');
-  await addRows(tx, rows);
-  return { ...count, faults };
+  // Conflicting places are all reported, and none is imported. A refused one may be the newer.
+  for (const places of placesOf.values()) {
+    if (places.length === 1) continue;
+    for (const [index, at] of places.entries()) {
+      const other = places[Math.abs(index - 1)];
+      const place = formatOf(reading.path) === 'csv' ? 'line' : 'item';
+      if (good.delete(at))
+        faults.push({ at, field: 'externalId', expected: `is also in ${place} ${other}` });
+    }
+  }
+  const written = await inTransaction(database, { isDryRun, ...MERGE_TRANSACTION }, async (tx) => {
+    const counts = await writeProviders(tx, [...good.values()]);
+    await recordAudit(tx, { actor, action: 'providers.import', details: counts });
+    return counts;
+  });
+  return {
+    read,
+    refused: read - good.size,
+    ...written,
+    faults: faults.sort((a, b) => a.at - b.at).slice(0, MAX_REPORTED_FAULTS),
+  };
 }
 
-/** A refused provider is a row without a number. */
-async function addRows(
-  tx: Transaction,
-  rows: readonly ({ readonly at: number } & Partial<Provider>)[],
-): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO pg_temp.provider_import
-    SELECT at, "externalId", type, "identificationNumber", name, "canAnticipate", phones,
-           "emailAddresses", accounts
-    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS provider
-      (at int, "externalId" text, type text, "identificationNumber" text, name text,
-       "canAnticipate" boolean, phones jsonb, "emailAddresses" jsonb, accounts jsonb)`;
-}
-
-/**
- * Two conflicting places of one file are both reported, and neither is imported. A row whose external id a refused row
- * has too is contested: the refused one may be the newer.
- */
-async function takeRepeatedRows(tx: Transaction) {
-  const repeated = await tx.$queryRaw<{ at: number; otherAt: number }[]>`
-    SELECT at, other_at AS "otherAt"
-    FROM (SELECT at, identification_number, coalesce(lag(at) OVER same_key, lead(at) OVER same_key) AS other_at
-          FROM pg_temp.provider_import
-          WINDOW same_key AS (PARTITION BY external_id ORDER BY at)) AS neighbours
-    WHERE other_at IS NOT NULL AND identification_number IS NOT NULL ORDER BY at`;
-  await tx.$executeRaw`
-    DELETE FROM pg_temp.provider_import
-    WHERE at = ANY(${repeated.map(({ at }) => at)}::int[]) OR identification_number IS NULL`;
-  return repeated;
-}
-
-async function writeProviders(tx: Transaction) {
+async function writeProviders(tx: Transaction, providers: Provider[]) {
   // In the order of the key: two concurrent imports then wait for each other without a deadlock.
-  const [counts] = await tx.$queryRaw<[Record<'inserted' | 'changed' | 'unchanged', number>]>`
-    WITH written AS (
-      INSERT INTO conciliation.provider AS provider
-        (external_id, type, identification_number, name, can_anticipate, phones, email_addresses, accounts)
-      SELECT external_id, type, identification_number, name, can_anticipate, phones, email_addresses, accounts
-      FROM pg_temp.provider_import ORDER BY external_id
-      ON CONFLICT (external_id) DO UPDATE
-      SET type = excluded.type, identification_number = excluded.identification_number,
-          name = excluded.name, can_anticipate = excluded.can_anticipate, phones = excluded.phones,
-          email_addresses = excluded.email_addresses, accounts = excluded.accounts
-      WHERE (provider.type, provider.identification_number, provider.name, provider.can_anticipate,
-             provider.phones, provider.email_addresses, provider.accounts)
-        IS DISTINCT FROM
-            (excluded.type, excluded.identification_number, excluded.name, excluded.can_anticipate,
-             excluded.phones, excluded.email_addresses, excluded.accounts)
-      -- Only a row that was there before has a locker or an older version.
-      RETURNING xmax::text = '0' AS is_new
-    )
-    SELECT count(*) FILTER (WHERE is_new)::int AS inserted,
-           count(*) FILTER (WHERE NOT is_new)::int AS changed,
-           (SELECT count(*) FROM pg_temp.provider_import)::int - count(*)::int AS unchanged
-    FROM written`;
+  providers.sort((a, b) => (a.externalId < b.externalId ? -1 : 1));
+  const counts = { inserted: 0, changed: 0, unchanged: providers.length };
+  for (let at = 0; at < providers.length; at += RECORDS_AT_ONCE) {
+    const rows = JSON.stringify(providers.slice(at, at + RECORDS_AT_ONCE));
+    const [{ inserted, changed }] = await tx.$queryRaw<[{ inserted: number; changed: number }]>`
+      WITH written AS (
+        INSERT INTO conciliation.provider AS provider
+          (external_id, type, identification_number, name, can_anticipate, phones, email_addresses, accounts)
+        SELECT "externalId", type, "identificationNumber", name, "canAnticipate", phones, "emailAddresses", accounts
+        FROM jsonb_to_recordset(${rows}::jsonb) AS stated
+          ("externalId" text, type text, "identificationNumber" text, name text,
+           "canAnticipate" boolean, phones jsonb, "emailAddresses" jsonb, accounts jsonb)
+        ON CONFLICT (external_id) DO UPDATE
+        SET type = excluded.type, identification_number = excluded.identification_number,
+            name = excluded.name, can_anticipate = excluded.can_anticipate, phones = excluded.phones,
+            email_addresses = excluded.email_addresses, accounts = excluded.accounts
+        WHERE (provider.type, provider.identification_number, provider.name, provider.can_anticipate,
+               provider.phones, provider.email_addresses, provider.accounts)
+          IS DISTINCT FROM
+              (excluded.type, excluded.identification_number, excluded.name, excluded.can_anticipate,
+               excluded.phones, excluded.email_addresses, excluded.accounts)
+        -- Only a row that was there before has a locker or an older version.
+        RETURNING xmax::text = '0' AS is_new
+      )
+      SELECT count(*) FILTER (WHERE is_new)::int AS inserted, count(*) FILTER (WHERE NOT is_new)::int AS changed
+      FROM written`;
+    counts.inserted += inserted;
+    counts.changed += changed;
+    counts.unchanged -= inserted + changed;
+  }
   return counts;
 }

@@ -194,7 +194,7 @@ describe('readProviderFile', () => {
       `${LEAST};account3.bankNumber;account5.bankNumber;account5.agencyNumber;phones`,
       `F1;1;N;001;237;1;${'9'.repeat(1001)}`,
     );
-    expect(row).toMatchObject({ provider: null, refusedId: 'F1' });
+    expect(row).toMatchObject({ provider: null, id: 'F1' });
     expect(row?.faults.map(({ field }) => field)).toEqual([
       'identificationNumber',
       'phones',

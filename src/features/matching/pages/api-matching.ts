@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { RECORDS_AT_ONCE } from '../../../base/files/import-file.ts';
 import { InputError } from '../../../base/runtime/errors.ts';
 import { declareOperation } from '../../../console/api/api-request.ts';
 import { id, words } from '../../../console/api/schema-parts.ts';
@@ -13,14 +14,13 @@ import {
   EndedImport,
   endImport,
   IMPORT_KINDS,
-  PAYABLES_AT_ONCE,
   rejects,
 } from '../payables/payable-import.sql.ts';
 import { PayableState, readPayableState } from '../payables/payable-state.sql.ts';
 
 /** Without types, because a payable with a fault is rejected alone and not with its whole request. */
 const payables = Type.Array(Type.Unsafe<unknown>({ description: PAYABLE_HELP }), {
-  maxItems: PAYABLES_AT_ONCE,
+  maxItems: RECORDS_AT_ONCE,
 });
 
 const PayableStateAnswer = Type.Object({
