@@ -1,5 +1,5 @@
 import type { Database } from '../../src/base/database/database.ts';
-import { checkPayables } from '../../src/features/matching/payables/payable-file.ts';
+import { checkPayables } from '../../src/features/matching/payables/payable.ts';
 import {
   addPayables,
   beginImport,

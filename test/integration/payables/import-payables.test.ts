@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { InputError } from '../../../src/base/runtime/errors.ts';
-import { checkPayables } from '../../../src/features/matching/payables/payable-file.ts';
+import { checkPayables } from '../../../src/features/matching/payables/payable.ts';
 import {
   addPayables,
   beginImport,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readPayableFile } from '../../../src/features/matching/payables/payable-file.ts';
+import { readPayableFile } from '../../../src/features/matching/payables/payable.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 
 const folder = forFile(openFolder);

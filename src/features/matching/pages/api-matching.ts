@@ -5,8 +5,7 @@ import { declareOperation } from '../../../console/api/api-request.ts';
 import { id, words } from '../../../console/api/schema-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { OPERATE } from '../../../console/shell/route-access.ts';
-import { PAYABLE_HELP, REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';
-import { checkPayables } from '../payables/payable-file.ts';
+import { checkPayables, PAYABLE_HELP, REQUIRED_PAYABLE_FIELDS } from '../payables/payable.ts';
 import {
   addPayables,
   BatchReport,

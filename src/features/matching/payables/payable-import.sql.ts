@@ -10,8 +10,7 @@ import {
 import { InputError } from '../../../base/runtime/errors.ts';
 import { count, id, text, words } from '../../../console/api/schema-parts.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { PAYABLE_FIELDS, type Payable } from './payable.ts';
-import { readPayableFile, type StatedPayable } from './payable-file.ts';
+import { PAYABLE_FIELDS, type Payable, readPayableFile, type StatedPayable } from './payable.ts';
 
 /** snapshot: all open payables of the ERP; delta: payables that changed. */
 export const IMPORT_KINDS = ['snapshot', 'delta'] as const;
