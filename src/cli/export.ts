@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, lstat, open, rename, rm } from 'node:fs/promises';
+import { access, constants, lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { recordAudit } from '../base/audit/audit.ts';
 import { InputError, ShutdownError } from '../base/runtime/errors.ts';
@@ -7,12 +7,8 @@ import { LANGUAGES } from '../base/texts/texts.ts';
 import { wordsOf } from '../console/shell/page-context.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed.sql.ts';
-import {
-  readDoubtfulDates,
-  readTitleSnapshot,
-  titlesAccepted,
-} from '../features/titles/export-titles.sql.ts';
-import { EXPORT_FORMATS, encodeTitles } from '../features/titles/title-file.ts';
+import { readDoubtfulDates, titlesAccepted } from '../features/titles/export-titles.sql.ts';
+import { EXPORT_FORMATS, withTitleFile } from '../features/titles/title-file.ts';
 import {
   argument,
   command,
@@ -67,16 +63,16 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
     }
     await checkOutFile(out);
 
-    const selection = { from, to, includeWithdrawn };
+    const selection = titlesAccepted({ from, to, includeWithdrawn });
+    const file = {
+      ...{ format, actor: run.by, isMasked: false },
+      ...{ page: wordsOf('en', 'UTC'), locale: locale ?? 'pt-BR' },
+    };
     return withStaging(run, ({ database }) =>
-      readTitleSnapshot(database, titlesAccepted(selection), run.signal, async (read) => {
-        const { current, withdrawn, sums } = read.totals;
+      withTitleFile(database, selection, file, run.signal, async ({ bytes: read, totals }) => {
+        const { current, withdrawn, sums } = totals;
         const rows = current + withdrawn;
-        // Before the first byte, so that no title leaves the database without an entry in the audit log.
-        const details = { ...selection, format, rows };
-        await recordAudit(database.prisma, { actor: run.by, action: 'export', details });
-        const encoded = encodeTitles(read, format, wordsOf('en', 'UTC'), locale ?? 'pt-BR');
-        const bytes = await writeOutFile(out, encoded.bytes, run.signal);
+        const bytes = await writeOutFile(out, read, run.signal);
         const doubtful = await readDoubtfulDates(database, { from, to }, to);
         const text = [
           `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
@@ -89,7 +85,7 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         ].join('\n');
         return {
           document: {
-            ...{ file: out, format, ...selection, rows, withdrawn, sums, bytes },
+            ...{ file: out, format, from, to, includeWithdrawn, rows, withdrawn, sums, bytes },
             doubtfulDates: doubtful,
           },
           text,
@@ -104,14 +100,16 @@ const OWNER_ONLY = 0o600;
 
 /** @throws InputError when the file exists or cannot be created */
 async function checkOutFile(path: string): Promise<void> {
-  const existing = await lstat(path).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw cannotWrite(path, error);
-  });
+  const existing = await lstat(path).catch(() => null);
   if (existing !== null) throw new InputError(`--out ${path}: exists already`);
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw cannotWrite(path, error);
   });
+}
+
+function cannotWrite(path: string, error: unknown): InputError {
+  const { code } = error as NodeJS.ErrnoException;
+  return new InputError(`--out ${path}: cannot be written (${code})`, { cause: error });
 }
 
 /**
@@ -125,18 +123,11 @@ export async function writeOutFile(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<number> {
-  const partial = join(
-    dirname(path),
-    `.conciliation-export-${randomBytes(6).toString('hex')}.partial`,
-  );
+  const name = `.conciliation-export-${randomBytes(6).toString('hex')}.partial`;
+  const partial = join(dirname(path), name);
   try {
-    const file = await open(partial, 'wx', OWNER_ONLY);
-    const write = async () => {
-      await file.writeFile(bytes, { signal });
-      await file.sync();
-      return (await file.stat()).size;
-    };
-    const size = await write().finally(() => file.close());
+    await writeFile(partial, bytes, { signal, flag: 'wx', mode: OWNER_ONLY, flush: true });
+    const { size } = await stat(partial);
     // Checked a second time, because another program may have created the file meanwhile.
     await checkOutFile(path);
     await rename(partial, path);
@@ -144,19 +135,10 @@ export async function writeOutFile(
   } catch (error) {
     await rm(partial, { force: true });
     if (signal.aborted) throw new ShutdownError('the export was interrupted', { cause: error });
-    // Errors of the source have no code of the operating system.
-    throw errorCode(error) === null ? error : cannotWrite(path, error);
+    // Errors of the source are of no call of the operating system.
+    const { syscall } = error as NodeJS.ErrnoException;
+    throw syscall === undefined ? error : cannotWrite(path, error);
   }
-}
-
-function cannotWrite(path: string, error: unknown): InputError {
-  return new InputError(`--out ${path}: cannot be written (${errorCode(error)})`, { cause: error });
-}
-
-/** Returns the operating system's name of the error, such as ENOSPC; null for other errors. */
-function errorCode(error: unknown): string | null {
-  const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-  return syscall === undefined ? null : (code ?? null);
 }
 
 const consumer = stagingCommand({

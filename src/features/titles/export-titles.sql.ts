@@ -30,6 +30,8 @@ export interface TitleSelection {
   readonly from: CivilDate | null;
   readonly to: CivilDate | null;
   readonly where: Prisma.Sql;
+  /** For the audit log. */
+  readonly noted: { readonly includeWithdrawn: boolean; readonly isPart?: boolean };
 }
 
 export const titlesAccepted = (range: {
@@ -41,10 +43,11 @@ export const titlesAccepted = (range: {
   to: range.to,
   where: Prisma.sql`accepted_date BETWEEN ${range.from}::date AND ${range.to}::date
     AND (status = 'current' OR ${range.includeWithdrawn}::boolean)`,
+  noted: { includeWithdrawn: range.includeWithdrawn },
 });
 
 /** Counts and sums of selected titles. Sums are exact decimals, over current titles only. */
-interface TitleTotals {
+export interface TitleTotals {
   readonly current: number;
   /** Withdrawn titles among the selected ones; 0 unless they are selected too. */
   readonly withdrawn: number;

@@ -60,10 +60,9 @@ const TITLES_API = [
       if (from > to) {
         throw new InputError(`the range ends on ${to}, before it begins on ${from}`);
       }
-      const noted = { includeWithdrawn: includeWithdrawn === 'true' };
-      const selection = titlesAccepted({ from, to, ...noted });
+      const selection = titlesAccepted({ from, to, includeWithdrawn: includeWithdrawn === 'true' });
       // The names of the data dictionary in either notation.
-      return sendTitleFile(request, reply, parts, { selection, noted, format, locale });
+      return sendTitleFile(request, reply, parts, selection, format, locale);
     },
   }),
 ];

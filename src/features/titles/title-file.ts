@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
+import type { Database } from '../../base/database/database.ts';
 import type { ExportRow, RowBatches } from '../../base/export/table.ts';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
 import { maySeePersonalData } from '../../base/values/role.ts';
@@ -12,10 +13,14 @@ import { actorOf } from '../../console/shell/guard.ts';
 import { maskColumn, maskPromoted } from '../../console/shell/masking.ts';
 import { pageContext, wordsOf } from '../../console/shell/page-context.ts';
 import { sendFile } from '../../console/shell/send-file.ts';
-import { readTitleSnapshot, type TitleSelection, type TitleSnapshot } from './export-titles.sql.ts';
+import {
+  readTitleSnapshot,
+  type TitleSelection,
+  type TitleSnapshot,
+  type TitleTotals,
+} from './export-titles.sql.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'jsonl'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** Columns with words of the platform. */
 const WORDS = new Set<string>(['financial_agent_type', 'payment_type']);
@@ -30,19 +35,32 @@ function wordOf(name: string, cell: string | null, { text, language, formats }: 
 }
 
 /**
- * Returns the titles of a snapshot as a file. Rows arrive in batches of text, and bytes are produced as they are read,
- * so memory does not grow with the number of rows.
- * @param page the headings, dates and words. JSON lines are for programs, in English
- * @param locale the separators of cells and decimals, for CSV only
+ * Calls `use` with the selected titles of one instant as a file. The audit log has the export before the first byte. Rows
+ * arrive in batches of text, and bytes are produced as they are read, so memory does not grow with the number of rows.
  */
-export function encodeTitles(
-  { columns, totals, titles }: TitleSnapshot,
-  format: ExportFormat,
-  page: Words,
-  locale?: Language,
-) {
-  return encodeList(
-    {
+export function withTitleFile<T>(
+  database: Database,
+  selection: TitleSelection,
+  file: {
+    readonly format: FileFormat;
+    readonly actor: string;
+    readonly isMasked: boolean;
+    /** The headings, dates and words. JSON lines are for programs, in English. */
+    readonly page: Words;
+    /** The separators of cells and decimals, for CSV only. */
+    readonly locale?: Language;
+  },
+  signal: AbortSignal,
+  use: (file: ReturnType<typeof encodeList> & { readonly totals: TitleTotals }) => Promise<T>,
+): Promise<T> {
+  const { format, actor, isMasked, page, locale } = file;
+  const { from, to, noted } = selection;
+  return readTitleSnapshot(database, selection, signal, async (snapshot) => {
+    const { columns, totals, titles } = snapshot;
+    const rowCount = totals.current + totals.withdrawn;
+    const details = { from, to, format, rows: rowCount, ...noted };
+    await recordAudit(database.prisma, { actor, action: 'export', details });
+    const list = {
       columns: columns.map(
         ({ name, kind, promoted }, index): Column<ExportRow> => ({
           name,
@@ -51,52 +69,37 @@ export function encodeTitles(
           value: (cells, words) => wordOf(name, cells[index] ?? null, words),
         }),
       ),
-      rows: titles,
-      rowCount: totals.current + totals.withdrawn,
+      ...{ rows: isMasked ? maskRows(snapshot) : titles, rowCount },
       sheet: page.text('titleFile.titles'),
-    },
-    format,
-    format === 'jsonl' ? wordsOf('en', 'UTC') : page,
-    locale,
-  );
+    };
+    const words = format === 'jsonl' ? wordsOf('en', 'UTC') : page;
+    return use({ ...encodeList(list, format, words, locale), totals });
+  });
 }
 
 /**
- * Streams titles as a file. The audit log records the export before the first byte. Readers without
- * the right to see identifiers receive masked ones.
+ * Streams titles as a file. Readers without the right to see identifiers receive masked ones.
+ * @param programLocale for programs: the separators of a CSV file that has English headings. Absent: the reader's language
  */
-export async function sendTitleFile(
+export function sendTitleFile(
   request: FastifyRequest,
   reply: FastifyReply,
   parts: ConsoleParts,
-  file: {
-    readonly selection: TitleSelection;
-    /** For the audit log. */
-    readonly noted: { readonly includeWithdrawn: boolean; readonly isPart?: boolean };
-    readonly format: FileFormat;
-    /** For programs: the separators of a CSV file that has English headings. Absent: the reader's language. */
-    readonly locale?: Language;
-  },
+  selection: TitleSelection,
+  format: FileFormat,
+  programLocale?: Language,
 ): Promise<FastifyReply> {
   const { database, logger, timeZone } = parts;
-  const { selection, format } = file;
-  const { from, to } = selection;
-  const reader = pageContext(request, timeZone).language;
-  const { locale = reader } = file;
-  const page = wordsOf(file.locale === undefined ? reader : 'en', timeZone);
-  const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
+  const { language } = pageContext(request, timeZone);
+  const page = wordsOf(programLocale === undefined ? language : 'en', timeZone);
+  const dates = [selection.from, selection.to].filter((date) => date !== null).join('-');
+  const name = `${page.text('fileNames.titles')}-${dates || todayOf(parts)}.${format}`;
+  const file = {
+    ...{ format, page, locale: programLocale ?? language, actor: actorOf(request) },
+    isMasked: !maySeePersonalData(request.principal?.role ?? 'viewer'),
+  };
   return sendFile(reply, logger, (signal, send) =>
-    readTitleSnapshot(database, selection, signal, async (snapshot) => {
-      const rows = snapshot.totals.current + snapshot.totals.withdrawn;
-      const details = { from, to, format, rows, ...file.noted };
-      await recordAudit(database.prisma, { actor: actorOf(request), action: 'export', details });
-      const titles = isMasked ? maskRows(snapshot) : snapshot.titles;
-      const dates = [from, to].filter((date) => date !== null).join('-') || todayOf(parts);
-      await send({
-        name: `${page.text('fileNames.titles')}-${dates}.${format}`,
-        ...encodeTitles({ ...snapshot, titles }, format, page, locale),
-      });
-    }),
+    withTitleFile(database, selection, file, signal, (titles) => send({ name, ...titles })),
   );
 }
 

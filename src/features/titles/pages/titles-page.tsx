@@ -121,11 +121,9 @@ export const TITLES = declareList(TitleRow, {
       const { from, to, status, sort: _, ...others } = filter;
       const isPart =
         status === 'withdrawn' || Object.values(others).some((value) => value !== null);
-      return sendTitleFile(request, reply, parts, {
-        selection: { from, to, where: await whereOf(parts.database.prisma, filter) },
-        noted: { includeWithdrawn: status !== 'current', ...(isPart && { isPart }) },
-        format,
-      });
+      const where = await whereOf(parts.database.prisma, filter);
+      const noted = { includeWithdrawn: status !== 'current', ...(isPart && { isPart }) };
+      return sendTitleFile(request, reply, parts, { from, to, where, noted }, format);
     },
   },
   layout: async (parts, filter, request) => {
