@@ -336,6 +336,10 @@ export function formatAmount(decimal: string): string {
   return amountText(decimal, 'en');
 }
 
+/** Joins the lines that are there. */
+export const linesOf = (...lines: readonly (string | false)[]): string =>
+  lines.filter((line) => line !== false).join('\n');
+
 export function formatCount(count: number): string {
   return formatAmount(String(count)).replace(/\.00$/, '');
 }

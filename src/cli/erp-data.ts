@@ -14,6 +14,7 @@ import {
   flag,
   formatCount,
   integerFrom,
+  linesOf,
   oneOf,
   optional,
   preset,
@@ -80,24 +81,18 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
         ...{ dryRun: isDryRun, ...report, importId: isDryRun ? null : report.importId },
         totalsLine: reading.totalsLine,
       },
-      text: [
+      text: linesOf(
         `${isDryRun ? 'Nothing was changed. Payables would be' : 'Payables were'}: ` +
           `${countsText({ inserted, changed, 'left as they are': unchanged, outdated, rejected, closed })}.`,
-        ...(kind === 'delta' || isComplete
-          ? []
-          : ['The snapshot is not complete. No payable is closed because of it.']),
-        ...(downgraded === 0
-          ? []
-          : [
-              `${formatCount(downgraded)} of the changed payables went back to an older version: ${downgradedKeys.join(', ')}${more}.`,
-            ]),
-        ...(incomparable === 0
-          ? []
-          : [
-              `${formatCount(incomparable)} of the changed payables have a version that cannot be compared with the one before.`,
-            ]),
+        kind === 'snapshot' &&
+          !isComplete &&
+          'The snapshot is not complete. No payable is closed because of it.',
+        downgraded > 0 &&
+          `${formatCount(downgraded)} of the changed payables went back to an older version: ${downgradedKeys.join(', ')}${more}.`,
+        incomparable > 0 &&
+          `${formatCount(incomparable)} of the changed payables have a version that cannot be compared with the one before.`,
         ...faultLines(reading, report.rejects),
-      ].join('\n'),
+      ),
       exit: isComplete ? EXIT.done : EXIT.needsPerson,
     };
   },
@@ -139,7 +134,7 @@ Example: conciliation providers import suppliers.csv --dry-run`,
       `${countsText({ inserted, changed, 'left as they are': unchanged, 'left out': refused })}.`;
     return {
       document: { dryRun: isDryRun, ...report, totalsLine: reading.totalsLine },
-      text: [summary, ...faultLines(reading, faults)].join('\n'),
+      text: linesOf(summary, ...faultLines(reading, faults)),
       exit: refused > 0 ? EXIT.needsPerson : EXIT.done,
     };
   },
@@ -155,13 +150,12 @@ const countsText = (counts: Readonly<Record<string, number>>) =>
 function faultLines(
   { path, totalsLine = null }: FileReading,
   faults: readonly { readonly at: number; readonly field: string; readonly expected: string }[],
-): string[] {
+) {
   const place = formatOf(path) === 'csv' ? 'line' : 'item';
   return [
-    ...(totalsLine === null ? [] : [`line ${totalsLine} has totals and was left out.`]),
+    totalsLine !== null && `line ${totalsLine} has totals and was left out.`,
     ...faults.map(({ at, field, expected }) => `${place} ${at}: ${field}: ${expected}`),
-    ...(faults.length === MAX_REPORTED_FAULTS
-      ? [`Only the first ${formatCount(MAX_REPORTED_FAULTS)} faults are listed.`]
-      : []),
+    faults.length === MAX_REPORTED_FAULTS &&
+      `Only the first ${formatCount(MAX_REPORTED_FAULTS)} faults are listed.`,
   ];
 }

@@ -15,6 +15,7 @@ import {
   flag,
   formatCount,
   idOf,
+  linesOf,
   oneOf,
   optional,
   preset,
@@ -74,21 +75,17 @@ Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --o
         const rows = current + withdrawn;
         const bytes = await writeOutFile(out, read, run.signal);
         const doubtful = await readDoubtfulDates(database, { from, to }, to);
-        const text = [
-          `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
-          ...(withdrawn === 0
-            ? []
-            : [`${formatCount(withdrawn)} of them are withdrawn and in no sum.`]),
-          ...(doubtful === 0
-            ? []
-            : [`Warning: ${formatCount(doubtful)} date(s) of the range are not reconciled.`]),
-        ].join('\n');
         return {
           document: {
             ...{ file: out, format, from, to, includeWithdrawn, rows, withdrawn, sums, bytes },
             doubtfulDates: doubtful,
           },
-          text,
+          text: linesOf(
+            `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
+            withdrawn > 0 && `${formatCount(withdrawn)} of them are withdrawn and in no sum.`,
+            doubtful > 0 &&
+              `Warning: ${formatCount(doubtful)} date(s) of the range are not reconciled.`,
+          ),
         };
       }),
     );

@@ -97,21 +97,13 @@ const STYLES =
   '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>' +
   '</styleSheet>';
 
-const WIDTHS: Readonly<Record<ColumnKind, number>> = {
-  text: 22,
-  decimal_text: 22,
-  date: 14,
-  amount: 18,
-  integer: 12,
-  boolean: 12,
-  json: 30,
-};
+const LEAST_WIDTH = 18;
 
 async function* sheetXml({ columns, rows }: Sheet): AsyncGenerator<Buffer> {
   const letters = columns.map((_, index) => columnLetters(index));
   const widths = columns.map(
-    ({ name, kind }, index) =>
-      `<col min="${index + 1}" max="${index + 1}" width="${Math.max(WIDTHS[kind], name.length + 4)}" customWidth="1"/>`,
+    ({ name }, index) =>
+      `<col min="${index + 1}" max="${index + 1}" width="${Math.max(LEAST_WIDTH, name.length + 4)}" customWidth="1"/>`,
   );
   const header = columns.map(({ name, heading = name }, index) =>
     textCell(`<c r="${letters[index]}1"`, heading, STYLE.header),

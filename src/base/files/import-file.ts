@@ -120,22 +120,21 @@ export interface FileReading {
   totalsLine?: number | null;
 }
 
-export interface FileShape<Column extends string> {
+export interface FileShape {
   /** The name of the list in JSON, such as `payables`. */
   readonly list: string;
-  readonly columns: readonly Column[];
-  readonly required: readonly Column[];
+  readonly columns: readonly string[];
+  readonly required: readonly string[];
   /** The columns for people; absent: the columns. */
   readonly columnsText?: string;
 }
 
-export interface FileRecord<Column extends string> {
+export interface FileRecord {
   /** The line of a CSV file on which it begins, or its place in a JSON list; both from 1. */
   readonly at: number;
   /** Of JSON: the item. Of CSV: the texts of its columns without surrounding blanks; blank ones are absent. */
   readonly value: unknown;
-  /** The same as `value`, of CSV only. */
-  readonly cells: Readonly<Partial<Record<Column, string>>> | null;
+  readonly isCsv: boolean;
   /** What makes a row of CSV unreadable. */
   readonly fault: FieldFault | null;
   /** The row or the item as it was written. Personal data. */
@@ -158,35 +157,32 @@ export function formatOf(path: string): 'csv' | 'json' {
  * @param check has to refuse a record with a fault
  * @throws InputError when the file cannot be read, or does not have the format of its name
  */
-export async function* readFile<
-  Column extends string,
-  Item extends { readonly faults: readonly FieldFault[] },
->(
+export async function* readFile<Item extends { readonly faults: readonly FieldFault[] }>(
   reading: FileReading,
-  shape: FileShape<Column>,
-  check: (record: FileRecord<Column>) => Item,
+  shape: FileShape,
+  check: (record: FileRecord) => Item,
 ): AsyncGenerator<Item> {
   if (formatOf(reading.path) === 'json') {
     const list = listIn(parseJson(await readUtf8(reading)), shape.list);
     for (const [index, value] of list.entries()) {
-      yield check({ at: index + 1, value, cells: null, fault: null, raw: JSON.stringify(value) });
+      yield check({ at: index + 1, value, isCsv: false, fault: null, raw: JSON.stringify(value) });
     }
     return;
   }
-  let table: CsvTable<Column> | null = null;
+  let read: ((row: CsvRecord) => FileRecord) | null = null;
   let totals: { readonly line: number; readonly item: Item } | null = null;
   for await (const row of readCsvRecords(await readUtf8(reading))) {
-    if (table === null) {
-      table = new CsvTable(row, shape);
+    if (read === null) {
+      read = readerOf(row, shape);
       continue;
     }
     if (totals !== null) yield totals.item;
     totals = null;
-    const item = check(table.read(row));
+    const item = check(read(row));
     if (item.faults.length > 0 && isTotals(row.cells)) totals = { line: row.line, item };
     else yield item;
   }
-  if (table === null) throw new InputError('the file is empty');
+  if (read === null) throw new InputError('the file is empty');
   reading.totalsLine = totals?.line ?? null;
 }
 
@@ -224,54 +220,51 @@ export async function* inBatches<Item>(
   if (batch.length > 0) yield batch;
 }
 
-class CsvTable<Column extends string> {
-  readonly #columns: readonly Column[];
-  /** The number of cells of every row; null before the first. */
-  #width: number | null;
-
-  /** @throws InputError when the first row is not a header of known columns without repetitions */
-  constructor({ line, cells, separator, fault }: CsvRecord, shape: FileShape<Column>) {
-    const refuse = (problem: string) => new InputError(`line ${line}: ${problem}`);
-    if (fault !== null) throw refuse(fault);
-    const named = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
-    const plain = (name: string) => name.trim().replaceAll('_', '').toLowerCase();
-    const columns = named.map((cell) => shape.columns.find((name) => plain(name) === plain(cell)));
-    const unknown = columns.flatMap((column, index) => (column === undefined ? [index + 1] : []));
-    // The text may be data of a record instead of a column's name, so it is not quoted.
-    if (unknown.length > 0) {
-      const expected = shape.columnsText ?? shape.columns.join(', ');
-      throw refuse(
-        `no known name in column ${unknown.join(', ')}; expected ${expected}, with ";", "," or a tab between them`,
-      );
-    }
-    this.#columns = columns.filter((column) => column !== undefined);
-    const missing = shape.required.filter((column) => !this.#columns.includes(column));
-    if (missing.length > 0) throw refuse(`the header lacks ${missing.join(', ')}`);
-    const repeated = this.#columns.find((column, at) => this.#columns.indexOf(column) !== at);
-    if (repeated !== undefined) throw refuse(`the column ${repeated} occurs twice`);
-    // A comma may also be the decimal sign of an amount without quotes, which makes one more cell.
-    this.#width = separator === ',' ? cells.length : null;
+/**
+ * Returns what reads the rows under a header.
+ * @throws InputError when the first row is not a header of known columns without repetitions
+ */
+function readerOf(header: CsvRecord, shape: FileShape): (row: CsvRecord) => FileRecord {
+  const refuse = (problem: string) => new InputError(`line ${header.line}: ${problem}`);
+  if (header.fault !== null) throw refuse(header.fault);
+  const last = header.cells.findLastIndex((cell) => cell.trim() !== '');
+  const plain = (name: string) => name.trim().replaceAll('_', '').toLowerCase();
+  const columns = header.cells
+    .slice(0, last + 1)
+    .map((cell) => shape.columns.find((name) => plain(name) === plain(cell)));
+  const unknown = columns.flatMap((column, index) => (column === undefined ? [index + 1] : []));
+  // The text may be data of a record instead of a column's name, so it is not quoted.
+  if (unknown.length > 0) {
+    const expected = shape.columnsText ?? shape.columns.join(', ');
+    throw refuse(
+      `no known name in column ${unknown.join(', ')}; expected ${expected}, with ";", "," or a tab between them`,
+    );
   }
-
-  read({ line: at, cells, fault }: CsvRecord): FileRecord<Column> {
-    const raw = JSON.stringify(cells);
-    const refused = (expected: string) => ({
-      ...{ at, raw, value: null, cells: null, fault: { field: '(row)', expected } },
-    });
-    if (fault !== null) return refused(fault);
-    const columns = this.#columns;
+  const missing = shape.required.filter((column) => !columns.includes(column));
+  if (missing.length > 0) throw refuse(`the header lacks ${missing.join(', ')}`);
+  const repeated = columns.find((column, at) => columns.indexOf(column) !== at);
+  if (repeated !== undefined) throw refuse(`the column ${repeated} occurs twice`);
+  // The number of cells of every row. A comma may also be the decimal sign of an amount without quotes, which makes one
+  // more cell. Otherwise a row may end with separators that the header lacks, and the other way round, if every row does
+  // as the first.
+  let width = header.separator === ',' ? header.cells.length : null;
+  return ({ line: at, cells, fault }) => {
     const surplus = cells.slice(columns.length);
     const isEnded = cells.length >= columns.length && surplus.every((cell) => cell.trim() === '');
-    // A row may end with separators that the header lacks, and the other way round, if every row does as the first.
-    if (isEnded) this.#width ??= cells.length;
-    const width = this.#width ?? columns.length;
-    if (cells.length !== width || !isEnded) {
-      return refused(`expected ${width} cells, got ${cells.length}`);
-    }
+    if (fault === null && isEnded) width ??= cells.length;
+    const expected = width ?? columns.length;
+    const problem =
+      fault ??
+      (isEnded && cells.length === expected
+        ? null
+        : `expected ${expected} cells, got ${cells.length}`);
     const texts = columns.map((column, index) => [column, cells[index]?.trim() ?? '']);
-    const stated = Object.fromEntries(texts.filter(([, text]) => text !== ''));
-    return { at, raw, value: stated, cells: stated, fault: null };
-  }
+    return {
+      ...{ at, isCsv: true, raw: JSON.stringify(cells) },
+      value: Object.fromEntries(texts.filter(([, text]) => text !== '')),
+      fault: problem === null ? null : { field: '(row)', expected: problem },
+    };
+  };
 }
 
 const TOTALS_WORD = /^(?:sub)?tota(?:l|is)(?: (?:geral|general|de t[ií]tulos))?[\s\d:.,]*$/i;

@@ -34,15 +34,15 @@ type Cells = Readonly<Partial<Record<string, string>>>;
  * @throws InputError when the file cannot be read, or does not have the format of its name
  */
 export function readProviderFile(reading: FileReading) {
-  return readFile(reading, SHAPE, ({ at, value, cells, fault }) => {
+  return readFile(reading, SHAPE, ({ at, value, isCsv, fault }) => {
     if (fault !== null) return { at, id: null, provider: null, faults: [fault] };
-    const accounts = cells === null ? [] : accountsOf(cells);
-    const stated = cells === null ? value : toProvider(cells, accounts);
+    const accounts = isCsv ? accountsOf(value as Cells) : [];
+    const stated = isCsv ? toProvider(value as Cells, accounts) : value;
     const statedId = isObject(stated) ? stated['externalId'] : null;
     const id = typeof statedId === 'string' ? statedId : null;
     const check = checkProvider(stated);
     if (check.ok) return { at, id, provider: check.provider, faults: [] };
-    const toField = (field: string) => (cells === null ? field : toColumn(field, accounts));
+    const toField = (field: string) => (isCsv ? toColumn(field, accounts) : field);
     const faults = check.faults.map((fault) => ({ ...fault, field: toField(fault.field) }));
     return { at, id, provider: null, faults };
   });

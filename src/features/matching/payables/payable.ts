@@ -148,7 +148,7 @@ export const PAYABLE_HELP = PAYABLE_FIELDS.map((field) => `${field}: ${FIELDS[fi
 );
 
 /** One payable of a file or a request, or its faults. */
-export interface StatedPayable extends Pick<FileRecord<PayableField>, 'at' | 'raw'> {
+export interface StatedPayable extends Pick<FileRecord, 'at' | 'raw'> {
   /** Null if there are faults. */
   readonly payable: Payable | null;
   readonly faults: readonly FieldFault[];
@@ -161,9 +161,9 @@ const SHAPE = { list: 'payables', columns: PAYABLE_FIELDS, required: REQUIRED_PA
  * @throws InputError when the file cannot be read, or does not have the format of its name
  */
 export function readPayableFile(reading: FileReading): AsyncGenerator<StatedPayable> {
-  return readFile(reading, SHAPE, ({ at, raw, value, cells, fault }) =>
+  return readFile(reading, SHAPE, ({ at, raw, value, isCsv, fault }) =>
     fault === null
-      ? { at, raw, ...checkPayable(value, cells !== null) }
+      ? { at, raw, ...checkPayable(value, isCsv) }
       : { at, raw, payable: null, faults: [fault] },
   );
 }
