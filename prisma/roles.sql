@@ -67,7 +67,7 @@ BEGIN
     conciliation.audit_entry, conciliation.backfill, conciliation.booking_batch, conciliation.booking_consumer,
     conciliation.booking_line, conciliation.booking_offer, conciliation.booking_position,
     conciliation.booking_receipt, conciliation.booking_start, conciliation.break_decision,
-    conciliation.check_finding, conciliation.checkpoint, conciliation.closed_day, conciliation.company_buyer, conciliation.console_link,
+    conciliation.check_finding, conciliation.checkpoint, conciliation.closed_day, conciliation.company_buyer,
     conciliation.console_session, conciliation.console_user, conciliation.date_digest,
     conciliation.day, conciliation.day_buyer, conciliation.day_check, conciliation.drift,
     conciliation.erp_balance, conciliation.erp_break, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.erp_payable_reject,
@@ -106,10 +106,9 @@ BEGIN
     ON conciliation.checkpoint TO conciliation_worker;
   GRANT UPDATE (business_day) ON conciliation.closed_day TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by) ON conciliation.company_buyer TO conciliation_worker;
-  GRANT UPDATE (used_at) ON conciliation.console_link TO conciliation_worker;
-  GRANT UPDATE (last_seen_at, token_hash) ON conciliation.console_session TO conciliation_worker;
-  GRANT UPDATE (decides_from, disabled_at, email, last_login_at, oidc_issuer, oidc_subject, password_hash,
-    recovery_hashes, role, totp_secret, totp_step)
+  GRANT UPDATE (last_seen_at) ON conciliation.console_session TO conciliation_worker;
+  GRANT UPDATE (decides_from, disabled_at, email, last_login_at, link_expires_at, link_hash, oidc_issuer, oidc_subject,
+    password_hash, recovery_hashes, role, totp_secret, totp_step)
     ON conciliation.console_user TO conciliation_worker;
   GRANT UPDATE (billing_fee_sum, buyer_discounted_value_sum, changed_at, content_digest, date,
     financial_discounted_value_sum, fold_count, fold_sum, held_pull_id, last_pull_id, latest_due_date,

@@ -35,8 +35,6 @@ const KIND_TEXTS: Readonly<Record<RetentionKind, string>> = {
   provider_answers: "texts of the platform's answers to pushed providers",
   reject_texts: 'texts of rejected titles that are resolved',
   payable_rejects: 'rejected payables of the ERP',
-  console_links: 'console links that have expired',
-  console_sessions: 'console sessions that have expired',
   pulls: 'pulls that changed nothing, of dates with a newer merged pull',
 };
 

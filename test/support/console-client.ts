@@ -154,9 +154,7 @@ export async function openConsole(
       const user = await findLoginUser(database, name);
       if (user === null) throw new Error('there is no such user');
       const client = createClient(url);
-      const totpSecret = user.factor?.secret ?? null;
-      const proof = { passwordHash: user.passwordHash ?? '', totpSecret };
-      const token = await startSession(database, user, null, proof);
+      const token = await startSession(database, user, null);
       client.cookies.set('conciliation', token ?? '');
       return client;
     },

@@ -3655,6 +3655,8 @@ CREATE TABLE conciliation.console_user (
   totp_secret     text,
   totp_step       bigint,
   recovery_hashes text[]      NOT NULL DEFAULT '{}',
+  link_hash       text,
+  link_expires_at timestamptz,
   email           text,
   oidc_issuer     text,
   oidc_subject    text,
@@ -3667,11 +3669,13 @@ CREATE TABLE conciliation.console_user (
   CONSTRAINT console_user_name_check CHECK (name = lower(name) AND name <> ''),
   CONSTRAINT console_user_email_check CHECK (email = lower(email) AND email LIKE '%_@_%'),
   CONSTRAINT console_user_oidc_check CHECK ((oidc_issuer IS NULL) = (oidc_subject IS NULL)),
-  CONSTRAINT console_user_totp_check CHECK ((totp_secret IS NULL) = (totp_step IS NULL))
+  CONSTRAINT console_user_totp_check CHECK ((totp_secret IS NULL) = (totp_step IS NULL)),
+  CONSTRAINT console_user_link_check CHECK ((link_hash IS NULL) = (link_expires_at IS NULL))
 );
 
 CREATE UNIQUE INDEX console_user_name_key ON conciliation.console_user (name);
 CREATE UNIQUE INDEX console_user_email_key ON conciliation.console_user (email);
+CREATE UNIQUE INDEX console_user_link_key ON conciliation.console_user (link_hash);
 CREATE UNIQUE INDEX console_user_oidc_key
   ON conciliation.console_user (oidc_issuer, oidc_subject);
 
@@ -3693,6 +3697,10 @@ COMMENT ON COLUMN conciliation.console_user.totp_step IS
   'Time step of the newest accepted code, in units of 30 seconds since 1970. Codes of this step and of earlier ones are refused. Null: the user has no second factor.';
 COMMENT ON COLUMN conciliation.console_user.recovery_hashes IS
   'For the program only: SHA-256 of each recovery code that was not used, in hexadecimal. Empty: none is left, or the user has no second factor.';
+COMMENT ON COLUMN conciliation.console_user.link_hash IS
+  'For the program only: SHA-256 of the token in the newest link with which the person chooses a password, in hexadecimal. Null: there is none, or it was used.';
+COMMENT ON COLUMN conciliation.console_user.link_expires_at IS
+  'Until when that link works.';
 COMMENT ON COLUMN conciliation.console_user.email IS
   'E-mail address, in lower case, by which an account of the identity provider is recognised when it signs in first. Null: the person signs in with a password only. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.oidc_issuer IS
@@ -3755,33 +3763,6 @@ COMMENT ON COLUMN conciliation.sign_in_limit.tries IS
   'Tries that were allowed.';
 COMMENT ON COLUMN conciliation.sign_in_limit.forgotten_at IS
   'When the tries no longer count.';
-
-
-CREATE TABLE conciliation.console_link (
-  token_hash text        PRIMARY KEY,
-  user_id    bigint      NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  expires_at timestamptz NOT NULL,
-  used_at    timestamptz,
-
-  CONSTRAINT console_link_user_id_fkey FOREIGN KEY (user_id)
-    REFERENCES conciliation.console_user (id) ON DELETE NO ACTION ON UPDATE NO ACTION
-);
-
-CREATE INDEX console_link_user_idx ON conciliation.console_link (user_id);
-
-COMMENT ON TABLE conciliation.console_link IS
-  'For the program only: links that work once, with which a person chooses a password.';
-COMMENT ON COLUMN conciliation.console_link.token_hash IS
-  'SHA-256 of the token in the link, in hexadecimal.';
-COMMENT ON COLUMN conciliation.console_link.user_id IS
-  'console_user.id of the person it is for.';
-COMMENT ON COLUMN conciliation.console_link.created_at IS
-  'When it was made.';
-COMMENT ON COLUMN conciliation.console_link.expires_at IS
-  'Until when it works.';
-COMMENT ON COLUMN conciliation.console_link.used_at IS
-  'When it was used, or replaced by a newer one; it works no more. Null: not yet.';
 
 
 CREATE TABLE conciliation.api_key (

@@ -43,3 +43,17 @@ export function parseUserName(text: string): string | null {
   const name = text.trim().toLowerCase();
   return NAME.test(name) ? name : null;
 }
+
+const ADDRESS = /^[!#-?A-Z^-~]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;
+const MAX_ADDRESS_LENGTH = 254;
+
+/**
+ * Returns an e-mail address in the stored form, in lower case; null for text that cannot be one.
+ * ASCII only: letters of other alphabets may become ASCII letters in lower case.
+ */
+export function parseEmailAddress(text: string): string | null {
+  const address = text.trim();
+  return address.length <= MAX_ADDRESS_LENGTH && ADDRESS.test(address)
+    ? address.toLowerCase()
+    : null;
+}

@@ -1,7 +1,7 @@
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { hashToken, newToken } from '../../base/runtime/secrets.ts';
-import type { ConsoleRole } from '../../base/values/role.ts';
+import { type ConsoleRole, parseEmailAddress } from '../../base/values/role.ts';
 
 export interface SessionUser {
   readonly name: string;
@@ -11,59 +11,143 @@ export interface SessionUser {
   readonly byOidc: boolean;
 }
 
-/**
- * The proof with which a user signs in. A password is given as the hash that was compared, with the secret of
- * the second factor (null: none), because both may be replaced while the comparison takes its time. So may the
- * company account of the user.
- */
-export type SignInProof =
-  | { readonly passwordHash: string; readonly totpSecret: string | null }
-  | { readonly issuer: string; readonly subject: string };
-
 const LIFETIME_MINUTES = 12 * 60;
 const IDLE_MINUTES = 2 * 60;
 
+/** The user whose password, and code, a form had, as the user was when they were compared. */
+export interface ProvenUser {
+  readonly id: bigint;
+  readonly name: string;
+  readonly passwordHash: string | null;
+  /** Null: a password was enough. */
+  readonly factor: { readonly secret: string } | null;
+}
+
+type Entry = Pick<AuditRecord, 'action' | 'details'>;
+
 /**
- * Starts a session with a new token, so that a token planted by an attacker has no value (session
+ * Begins a session with a new token, so that a token planted by an attacker has no value (session
  * fixation).
- * @param address of the client; null: unknown
- * @returns the token for the cookie, of which the database stores the hash; null: the user is disabled, or
- * `proof` is not valid any more
+ * @returns the token for the cookie, of which the database stores the hash
  */
-export function startSession(
-  database: Database,
-  user: { readonly id: bigint; readonly name: string },
-  address: string | null,
-  proof: SignInProof,
+async function beginSession(
+  tx: Transaction,
+  { id, name }: Pick<ProvenUser, 'id' | 'name'>,
+  byOidc: boolean,
+  { action, details }: Entry,
+): Promise<string> {
+  const token = newToken();
+  const session = hashToken(token);
+  await tx.$executeRaw`
+    INSERT INTO conciliation.console_session (token_hash, user_id, expires_at, by_oidc)
+    VALUES (${session}, ${id}, now() + make_interval(mins => ${LIFETIME_MINUTES}::int), ${byOidc})`;
+  // With the session, so that no entry is that of another one.
+  await recordAudit(tx, { actor: name, action, details: { ...details, session } });
+  return token;
+}
+
+/**
+ * Acts for a user and begins a session. Locks the user first: a password takes time to compare, and password and second
+ * factor may be replaced meanwhile, or the user be disabled.
+ * @param act returns false: nothing is to change
+ * @returns the token of the session; null: nothing has changed
+ */
+function actAsProven(
+  { prisma }: Database,
+  user: ProvenUser,
+  entry: Entry,
+  act: (tx: Transaction) => Promise<boolean>,
 ): Promise<string | null> {
-  const { passwordHash, totpSecret, issuer, subject } = {
-    passwordHash: null,
-    totpSecret: null,
-    issuer: null,
-    subject: null,
-    ...proof,
-  };
+  return prisma.$transaction(async (tx) => {
+    const owners = await tx.$queryRaw<unknown[]>`
+      SELECT 1 AS found FROM conciliation.console_user
+      WHERE id = ${user.id} AND disabled_at IS NULL AND password_hash = ${user.passwordHash}
+        AND totp_secret IS NOT DISTINCT FROM ${user.factor?.secret ?? null}
+      FOR UPDATE`;
+    if (owners.length === 0) return null;
+    return (await act(tx)) ? beginSession(tx, user, false, entry) : null;
+  });
+}
+
+/** @param address of the client; null: unknown */
+export const startSession = (database: Database, user: ProvenUser, address: string | null) =>
+  actAsProven(database, user, { action: 'session.start', details: { address } }, async (tx) => {
+    await noteLogin(tx, user.id);
+    return true;
+  });
+
+/**
+ * Changes what a user signs in with, and records that. Every session of the user ends, and a new one takes the place of
+ * the one with the token.
+ * @returns the new token; null: password, second factor or session are not as they were, and nothing has changed
+ */
+export const changeProven = (
+  database: Database,
+  user: ProvenUser,
+  token: string,
+  entry: Entry,
+  change: (tx: Transaction) => Promise<unknown>,
+) =>
+  actAsProven(database, user, entry, async (tx) => {
+    const ended = await tx.consoleSession.deleteMany({
+      where: { userId: user.id, tokenHash: hashToken(token) },
+    });
+    if (ended.count === 0) return false;
+    await change(tx);
+    await endSessionsOf(tx, user.id);
+    return true;
+  });
+
+async function noteLogin(tx: Transaction, userId: bigint): Promise<void> {
+  await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
+  await tx.$executeRaw`
+    UPDATE conciliation.console_user SET last_login_at = now() WHERE id = ${userId}`;
+}
+
+export interface OidcIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Null: there is no address, or it is not verified. */
+  readonly verifiedEmail: string | null;
+}
+
+/**
+ * Starts a session of the user of an account. An account without an earlier sign-in is linked to the user with
+ * its verified e-mail address. From then on only the subject counts, so that a later owner of the
+ * address gets no access. No user is created. Refusals of verified accounts are audited here.
+ */
+export function startOidcSession(database: Database, identity: OidcIdentity, address: string) {
+  const { issuer, subject } = identity;
+  const email = parseEmailAddress(identity.verifiedEmail ?? '');
   return database.prisma.$transaction(async (tx) => {
-    // A replacement of the password locks this row first and then deletes the sessions of the user: the
-    // sign-in either sees the replacement, or its session is deleted.
-    const isValid = await tx.$executeRaw`
-      UPDATE conciliation.console_user SET last_login_at = now()
-      WHERE id = ${user.id} AND disabled_at IS NULL
-        AND ((password_hash = ${passwordHash} AND totp_secret IS NOT DISTINCT FROM ${totpSecret})
-             OR (oidc_issuer = ${issuer} AND oidc_subject = ${subject}))`;
-    if (isValid === 0) return null;
-    const token = newToken();
-    const session = hashToken(token);
-    await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
-    await tx.$executeRaw`
-      INSERT INTO conciliation.console_session (token_hash, user_id, expires_at, by_oidc)
-      VALUES (${session}, ${user.id},
-              now() + make_interval(mins => ${LIFETIME_MINUTES}::int),
-              ${issuer !== null})`;
-    // With the session, so that no entry is that of another one.
-    const details = { address, session };
-    await recordAudit(tx, { actor: user.name, action: 'session.start', details });
-    return token;
+    const [user] = await tx.$queryRaw<
+      [{ id: bigint; name: string; isDisabled: boolean; isBound: boolean }?]
+    >`
+      SELECT id, name, disabled_at IS NOT NULL AS "isDisabled",
+             oidc_subject IS NOT NULL AS "isBound"
+      FROM conciliation.console_user
+      WHERE (oidc_issuer = ${issuer} AND oidc_subject = ${subject})
+         OR (oidc_subject IS NULL AND email = ${email})
+      ORDER BY oidc_subject IS NULL LIMIT 1 FOR UPDATE`;
+    if (user === undefined || user.isDisabled) {
+      const refused = user !== undefined ? 'disabled' : email === null ? 'unverified' : 'unknown';
+      await recordAudit(tx, {
+        actor: user?.name ?? 'identity provider',
+        action: 'session.refused_account',
+        details: { reason: refused, address },
+      });
+      return { refused } as const;
+    }
+    if (!user.isBound) {
+      await tx.consoleUser.update({
+        where: { id: user.id },
+        data: { oidcIssuer: issuer, oidcSubject: subject },
+      });
+      await recordAudit(tx, { actor: user.name, action: 'user.bind', details: { issuer } });
+    }
+    await noteLogin(tx, user.id);
+    const entry = { action: 'session.start', details: { address } } as const;
+    return { refused: null, name: user.name, token: await beginSession(tx, user, true, entry) };
   });
 }
 
@@ -88,63 +172,8 @@ export async function readSession(database: Database, token: string): Promise<Se
   return user;
 }
 
-/** The user whose password, and code, a form had, as the user was when they were compared. */
-export interface ProvenUser {
-  readonly id: bigint;
-  readonly name: string;
-  readonly passwordHash: string | null;
-  /** Null: a password was enough. */
-  readonly factor: { readonly secret: string } | null;
-}
-
 export async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
   await tx.consoleSession.deleteMany({ where: { userId } });
-}
-
-export async function endOtherSessions(
-  tx: Pick<Transaction, 'consoleSession'>,
-  userId: bigint,
-  token: string,
-): Promise<void> {
-  await tx.consoleSession.deleteMany({ where: { userId, tokenHash: { not: hashToken(token) } } });
-}
-
-/**
- * Changes what a user signs in with, records that, ends the other sessions of the user, and gives the session of the
- * token another one, so that the earlier token has no value. Locks the user and the session first: a password takes time
- * to compare; password, second factor and session may be replaced or end meanwhile.
- * @returns the new token; null: nothing has changed
- */
-export function changeProven(
-  { prisma }: Database,
-  user: ProvenUser,
-  token: string,
-  { action, details }: Pick<AuditRecord, 'action' | 'details'>,
-  change: (tx: Transaction) => Promise<void>,
-): Promise<string | null> {
-  return prisma.$transaction(async (tx) => {
-    const owners = await tx.$queryRaw<unknown[]>`
-      SELECT 1 AS found FROM conciliation.console_user
-      WHERE id = ${user.id} AND disabled_at IS NULL AND password_hash = ${user.passwordHash}
-        AND totp_secret IS NOT DISTINCT FROM ${user.factor?.secret ?? null}
-      FOR UPDATE`;
-    if (owners.length === 0) return null;
-    const tokenHash = hashToken(token);
-    const sessions = await tx.$queryRaw<unknown[]>`
-      SELECT 1 AS found FROM conciliation.console_session
-      WHERE token_hash = ${tokenHash} AND user_id = ${user.id} FOR UPDATE`;
-    if (sessions.length === 0) return null;
-    await change(tx);
-    await endOtherSessions(tx, user.id, token);
-    const renewed = newToken();
-    const session = hashToken(renewed);
-    await tx.consoleSession.updateMany({
-      where: { userId: user.id, tokenHash },
-      data: { tokenHash: session },
-    });
-    await recordAudit(tx, { actor: user.name, action, details: { ...details, session } });
-    return renewed;
-  });
 }
 
 /** @returns whether the session began with an account of the identity provider */

@@ -6,6 +6,7 @@ import {
   type ConsoleRole,
   PASSWORD_LINK_HOURS,
   PROGRAM_AUTHORS,
+  parseEmailAddress,
   parseUserName,
 } from '../../base/values/role.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -100,7 +101,9 @@ export function changeUser(
       });
     }
     await endSessionsOf(tx, id);
-    if (isDisabled === true) await voidLinks(tx, id);
+    if (isDisabled === true) {
+      await tx.consoleUser.update({ where: { id }, data: { linkHash: null, linkExpiresAt: null } });
+    }
     await recordAudit(tx, {
       actor: by,
       action: 'user.change',
@@ -150,20 +153,27 @@ export const readUsers = ({ prisma }: Database): Promise<ConsoleUser[]> =>
            oidc_subject IS NOT NULL AS "isBound", totp_secret IS NOT NULL AS "hasSecondFactor"
     FROM conciliation.console_user ORDER BY name`;
 
-export async function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
-  const [user] = await database.prisma.$queryRaw<[LoginUser?]>`
+export const findLoginUser = (database: Database, name: string) =>
+  findUser(database, Prisma.sql`name = ${name}`);
+
+/** Returns the user of a link while it is valid; null for any other text. */
+export const readLink = (database: Database, token: string) =>
+  findUser(database, Prisma.sql`link_hash = ${hashToken(token)} AND link_expires_at > now()`);
+
+async function findUser({ prisma }: Database, which: Prisma.Sql): Promise<LoginUser | null> {
+  const [user] = await prisma.$queryRaw<[LoginUser?]>`
     SELECT id, name, password_hash AS "passwordHash", email,
            CASE WHEN totp_secret IS NOT NULL
                 THEN jsonb_build_object('secret', totp_secret, 'recoveryHashes', recovery_hashes)
            END AS factor,
            extract(epoch FROM clock_timestamp())::float8 AS seconds
-    FROM conciliation.console_user WHERE name = ${name} AND disabled_at IS NULL`;
+    FROM conciliation.console_user WHERE ${which} AND disabled_at IS NULL`;
   return user ?? null;
 }
 
 /**
  * Changes the password of a user who knows the present one. Ends the other sessions of the user and
- * the links that were not used.
+ * the link that was not used.
  * @returns the new token of the session; null: password, second factor or session are not as they were
  */
 export function changeOwnPassword(
@@ -172,8 +182,10 @@ export function changeOwnPassword(
   { passwordHash, token }: { readonly passwordHash: string; readonly token: string },
 ): Promise<string | null> {
   return changeProven(database, user, token, { action: 'user.own_password' }, async (tx) => {
-    await tx.consoleUser.update({ where: { id: user.id }, data: { passwordHash } });
-    await voidLinks(tx, user.id);
+    await tx.consoleUser.update({
+      where: { id: user.id },
+      data: { passwordHash, linkHash: null, linkExpiresAt: null },
+    });
   });
 }
 
@@ -192,56 +204,35 @@ export function createLink(
     // Otherwise a stolen session would replace the password without knowing it.
     if (name === link.by) throw refusal('own_access');
     const token = newToken();
-    await voidLinks(tx, id);
     await tx.$executeRaw`
-      INSERT INTO conciliation.console_link (token_hash, user_id, expires_at)
-      VALUES (${hashToken(token)}, ${id}, now() + make_interval(hours => ${PASSWORD_LINK_HOURS}::int))`;
+      UPDATE conciliation.console_user
+      SET link_hash = ${hashToken(token)},
+          link_expires_at = now() + make_interval(hours => ${PASSWORD_LINK_HOURS}::int)
+      WHERE id = ${id}`;
     await recordAudit(tx, { actor: link.by, action: 'user.link', details: { user: name } });
     return token;
   });
 }
 
-export interface Link {
-  readonly userId: bigint;
-  readonly name: string;
-  readonly email: string | null;
-  /** Whether the link does not sign the user in, because a code is needed for that. */
-  readonly hasSecondFactor: boolean;
-}
-
-const LINK = Prisma.sql`
-  link.user_id AS "userId", owner.name, owner.email, owner.totp_secret IS NOT NULL AS "hasSecondFactor"`;
-
-/** Returns the link of a token while it is valid; null for any other text. */
-export async function readLink(database: Database, token: string): Promise<Link | null> {
-  const [link] = await database.prisma.$queryRaw<[Link?]>`
-    SELECT ${LINK}
-    FROM conciliation.console_link link
-    JOIN conciliation.console_user owner ON owner.id = link.user_id
-    WHERE link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
-      AND link.expires_at > now() AND owner.disabled_at IS NULL`;
-  return link ?? null;
-}
-
-/** Uses a link up and sets the password. Of two concurrent calls one returns null. */
+/**
+ * Uses a link up and sets the password. Of two concurrent calls one returns false.
+ * @returns false: the link is not valid any more
+ */
 export function consumeLink(
-  database: Database,
+  { prisma }: Database,
   token: string,
   passwordHash: string,
-): Promise<Link | null> {
-  return database.prisma.$transaction(async (tx) => {
-    const [link] = await tx.$queryRaw<[Link?]>`
-      UPDATE conciliation.console_link link SET used_at = now()
-      FROM conciliation.console_user owner
-      WHERE owner.id = link.user_id AND owner.disabled_at IS NULL
-        AND link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
-        AND link.expires_at > now()
-      RETURNING ${LINK}`;
-    if (link === undefined) return null;
-    await tx.consoleUser.update({ where: { id: link.userId }, data: { passwordHash } });
-    await endSessionsOf(tx, link.userId);
-    await recordAudit(tx, { actor: link.name, action: 'user.password' });
-    return link;
+): Promise<boolean> {
+  return prisma.$transaction(async (tx) => {
+    const [user] = await tx.$queryRaw<[{ id: bigint; name: string }?]>`
+      UPDATE conciliation.console_user
+      SET password_hash = ${passwordHash}, link_hash = NULL, link_expires_at = NULL
+      WHERE link_hash = ${hashToken(token)} AND link_expires_at > now() AND disabled_at IS NULL
+      RETURNING id, name`;
+    if (user === undefined) return false;
+    await endSessionsOf(tx, user.id);
+    await recordAudit(tx, { actor: user.name, action: 'user.password' });
+    return true;
   });
 }
 
@@ -254,22 +245,4 @@ export async function requireUser(
     WHERE name = ${parseUserName(text) ?? ''} FOR UPDATE`;
   if (user === undefined) throw refusal('unknown_user');
   return user;
-}
-
-async function voidLinks(tx: Transaction, userId: bigint): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE conciliation.console_link SET used_at = now()
-    WHERE user_id = ${userId} AND used_at IS NULL`;
-}
-
-const ADDRESS = /^[!#-?A-Z^-~]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;
-const MAX_LENGTH = 254;
-
-/**
- * Returns an e-mail address in the stored form, in lower case; null for text that cannot be one.
- * ASCII only: letters of other alphabets may become ASCII letters in lower case.
- */
-export function parseEmailAddress(text: string): string | null {
-  const address = text.trim();
-  return address.length <= MAX_LENGTH && ADDRESS.test(address) ? address.toLowerCase() : null;
 }

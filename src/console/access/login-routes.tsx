@@ -14,10 +14,9 @@ import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/p
 import { OnlyCard } from '../shell/parts.tsx';
 import { forVisitors } from '../shell/route-access.ts';
 import { statusOf } from '../shell/send-page.tsx';
-import { endSession, type SignInProof, startSession } from './console-sessions.sql.ts';
-import { consumeLink, type Link, readLink } from './console-users.sql.ts';
+import { endSession, startOidcSession, startSession } from './console-sessions.sql.ts';
+import { consumeLink, type LoginUser, readLink } from './console-users.sql.ts';
 import { OIDC_CALLBACK_PATH, type OidcClient, OidcError } from './oidc-client.ts';
-import { findOidcUser } from './oidc-logins.sql.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
 import { clientAddress, logSecurityEvent } from './security-events.ts';
 import { checkSignIn, requireTry } from './sign-in-check.sql.ts';
@@ -87,8 +86,9 @@ const SIGN_IN = declareAction({
   input: { name: optional, password: written, code: optional, next: optional },
   answer: async (request, reply, parts, { name = '', ...given }) => {
     const known = parseUserName(name) ?? '';
-    const { user, proof } = await checkSignIn(parts, reply, known, given, 'wrong_sign_in');
-    return signIn(reply, parts, user, nextOf(request), proof);
+    const user = await checkSignIn(parts, reply, known, given, 'wrong_sign_in');
+    const token = await startSession(parts.database, user, clientAddress(request));
+    return enter(reply, parts, user.name, token, nextOf(request));
   },
 });
 
@@ -144,7 +144,8 @@ export const LINK = declarePage({
   },
 });
 
-const linkTitle = (link: Link | null) => (link === null ? 'link.goneTitle' : 'link.passwordTitle');
+const linkTitle = (link: LoginUser | null) =>
+  link === null ? 'link.goneTitle' : 'link.passwordTitle';
 
 const USE_LINK = declareAction({
   path: '/link/:token',
@@ -160,12 +161,13 @@ const USE_LINK = declareAction({
       return LINK.after(request, reply, parts, {});
     }
     const passwordHash = await hashPassword(requireNewPassword(given, link));
-    const used = await consumeLink(database, token, passwordHash);
-    if (used === null) return LINK.after(request, reply, parts, {});
+    if (!(await consumeLink(database, token, passwordHash))) {
+      return LINK.after(request, reply, parts, {});
+    }
     // The maker of the link must not sign in without the code.
-    if (used.hasSecondFactor) return reply.redirect('/login?notice=password_saved', 303);
-    const user = { id: used.userId, name: used.name };
-    return signIn(reply, parts, user, '/', { passwordHash, totpSecret: null });
+    if (link.factor !== null) return reply.redirect('/login?notice=password_saved', 303);
+    const session = await startSession(database, { ...link, passwordHash }, clientAddress(request));
+    return enter(reply, parts, link.name, session, '/');
   },
 });
 
@@ -183,22 +185,32 @@ const CHOOSE_LANGUAGE = declareAction({
 
 export const LOGIN_ACTIONS = [SIGN_IN, SIGN_OUT, USE_LINK, CHOOSE_LANGUAGE];
 
-async function signIn(
+/** @param token null: the user, or what the user signed in with, has changed meanwhile */
+function enter(
   reply: FastifyReply,
-  { database, publicUrl, logger }: ConsoleParts,
-  user: { readonly id: bigint; readonly name: string },
+  parts: ConsoleParts,
+  name: string,
+  token: string | null,
   next: string,
-  proof: SignInProof,
-): Promise<FastifyReply> {
+): FastifyReply {
   const { request } = reply;
-  const token = await startSession(database, user, clientAddress(request), proof);
   if (token === null) {
-    logSecurityEvent(logger, request, 'sign_in_failed', user.name);
+    logSecurityEvent(parts.logger, request, 'sign_in_failed', name);
     return reply.redirect('/login', 303);
   }
-  logSecurityEvent(logger, request, 'sign_in_succeeded', user.name);
+  logSecurityEvent(parts.logger, request, 'sign_in_succeeded', name);
+  return giveSession(reply, parts, token).redirect(next, 303);
+}
+
+/** Gives the browser the token of its new session. */
+export function giveSession(
+  reply: FastifyReply,
+  { publicUrl }: ConsoleParts,
+  token: string,
+): FastifyReply {
+  reply.request.visit = token;
   const { session, visit, options } = cookiesOf(publicUrl);
-  return reply.setCookie(session, token, options).clearCookie(visit, options).redirect(next, 303);
+  return reply.setCookie(session, token, options).clearCookie(visit, options);
 }
 
 /** Returns the path after the sign-in, which is always a path of this console. */
@@ -315,12 +327,11 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     reply.clearCookie(cookies.oidc, cookies.options);
     const { searchParams } = new URL(request.url, 'http://localhost');
     const identity = await oidc.finish(searchParams, { state, nonce, codeVerifier });
-    const user = await findOidcUser(database, identity, clientAddress(request));
-    if (user.refused !== null) {
+    const session = await startOidcSession(database, identity, clientAddress(request));
+    if (session.refused !== null) {
       logSecurityEvent(logger, request, 'sign_in_failed');
-      throw refusal(`oidc_${user.refused}`);
+      throw refusal(`oidc_${session.refused}`);
     }
-    const { issuer, subject } = identity;
-    return signIn(reply, parts, user, next, { issuer, subject });
+    return enter(reply, parts, session.name, session.token, next);
   });
 }

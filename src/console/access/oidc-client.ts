@@ -7,7 +7,7 @@ import * as oidc from 'openid-client';
 import { isLoopback } from '../../base/config/address-faults.ts';
 import type { OidcConfig } from '../../base/config/config.ts';
 import { ConfigError, InputError } from '../../base/runtime/errors.ts';
-import type { OidcIdentity } from './oidc-logins.sql.ts';
+import type { OidcIdentity } from './console-sessions.sql.ts';
 
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';
 

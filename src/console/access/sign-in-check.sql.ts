@@ -7,7 +7,6 @@ import { refusal } from '../../base/texts/texts.ts';
 import { useCode } from '../account/second-factor.sql.ts';
 import { matchCode } from '../account/second-factor.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import type { SignInProof } from './console-sessions.sql.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
 import { PasswordsBusyError, verifyPassword } from './password.ts';
 import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
@@ -98,7 +97,7 @@ export async function checkSignIn(
   name: string,
   { password = '', code = '' }: { readonly password?: string; readonly code?: string },
   fault: 'wrong_sign_in' | 'wrong_proof',
-) {
+): Promise<LoginUser> {
   if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
   underWay += 1;
   try {
@@ -117,16 +116,14 @@ export async function checkSignIn(
       await noteRefusal(parts, request, 'sign_in_limited', user?.name ?? null);
       throw tooManyTries(reply, wait);
     }
-    const passwordHash = user?.passwordHash ?? null;
-    const isPassword = await verifyPassword(password, passwordHash);
+    const isPassword = await verifyPassword(password, user?.passwordHash ?? null);
     const isRight = isPassword && user !== null && (await hasCode(parts, request, user, code));
-    if (!isRight || passwordHash === null) {
+    if (!isRight) {
       await noteRefusal(parts, request, 'sign_in_failed', user?.name ?? null);
       throw refusal(fault);
     }
     await forgetTries(database, key);
-    const proof: SignInProof = { passwordHash, totpSecret: user.factor?.secret ?? null };
-    return { user, proof };
+    return user;
   } finally {
     underWay -= 1;
   }

@@ -1,16 +1,16 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { renderSVG } from 'uqr';
 import { recordAudit } from '../../base/audit/audit.ts';
-import { endOtherSessions } from '../access/console-sessions.sql.ts';
+import { hashToken } from '../../base/runtime/secrets.ts';
 import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/console-users.sql.ts';
-import { CodeField, NewPasswordFields } from '../access/login-routes.tsx';
+import { CodeField, giveSession, NewPasswordFields } from '../access/login-routes.tsx';
 import { hashPassword, requireNewPassword } from '../access/password.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
 import { checkSignIn } from '../access/sign-in-check.sql.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { actorOf, cookiesOf } from '../shell/guard.ts';
+import { actorOf } from '../shell/guard.ts';
 import { Input } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { Card, OnlyCard } from '../shell/parts.tsx';
@@ -143,13 +143,6 @@ const written = Type.Optional(Type.String());
 const password = asWritten(Type.Optional(Type.String()));
 const proof = { password, code: written };
 
-/** Gives the browser the new token of its session. */
-function renew({ publicUrl }: ConsoleParts, reply: FastifyReply, token: string): void {
-  reply.request.visit = token;
-  const { session, options } = cookiesOf(publicUrl);
-  reply.setCookie(session, token, options);
-}
-
 /** An action after which the session has another token. Null: the credentials or the session have changed meanwhile. */
 const changeOfCredentials = (
   path: `/${string}`,
@@ -166,11 +159,11 @@ const changeOfCredentials = (
     page: ACCOUNT,
     input: { ...proof, newPassword: password, again: password },
     deed: async (parts, given, actor, reply) => {
-      const { user } = await checkSignIn(parts, reply, actor, given, 'wrong_proof');
+      const user = await checkSignIn(parts, reply, actor, given, 'wrong_proof');
       const token = await change(parts, user, reply.request.visit, given);
       if (token === null) return '/account';
       logSecurityEvent(parts.logger, reply.request, event, user.name);
-      renew(parts, reply, token);
+      giveSession(reply, parts, token);
       const notice = event === 'password_changed' ? event : 'factor_removed';
       return `/account?notice=${notice}`;
     },
@@ -200,12 +193,12 @@ const ENROL = declareAction({
   answer: async (request, reply, parts, { secret, ...given }) => {
     // Otherwise the code of the form would be taken for one of the present second factor.
     if ((await ownUser(parts, request))?.factor !== null) return reply.redirect('/account', 303);
-    const { user } = await checkSignIn(parts, reply, actorOf(request), given, 'wrong_proof');
+    const user = await checkSignIn(parts, reply, actorOf(request), given, 'wrong_proof');
     const { code = '' } = given;
     const enrolled = await enrol(parts.database, user, { token: request.visit, secret, code });
     if (enrolled === null) return reply.redirect(SECOND_FACTOR_PATH, 303);
     logSecurityEvent(parts.logger, request, 'second_factor_set', user.name);
-    renew(parts, reply, enrolled.token);
+    giveSession(reply, parts, enrolled.token);
     if (request.principal !== null) {
       request.principal = { ...request.principal, isEnrolmentDue: false };
     }
@@ -220,11 +213,9 @@ const ENROL = declareAction({
 const END_SESSIONS = declareAction({
   path: '/account/sessions/end',
   input: {},
-  deed: async (parts, _, actor, { request }) => {
-    const { prisma } = parts.database;
-    const user = await ownUser(parts, request);
-    if (user === null) return;
-    await endOtherSessions(prisma, user.id, request.visit);
+  deed: async ({ database: { prisma } }, _, actor, { request }) => {
+    const tokenHash = { not: hashToken(request.visit) };
+    await prisma.consoleSession.deleteMany({ where: { user: { name: actor }, tokenHash } });
     await recordAudit(prisma, { actor, action: 'session.end_others' });
   },
   next: () => '/account',

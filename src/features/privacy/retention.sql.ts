@@ -41,20 +41,6 @@ const REMOVALS = {
     remove: Prisma.sql`
       DELETE FROM conciliation.erp_payable_reject reject USING chosen WHERE reject.id = chosen.id`,
   },
-  console_links: {
-    rows: (instant) => Prisma.sql`
-      SELECT candidate.token_hash AS id FROM conciliation.console_link candidate
-      WHERE candidate.expires_at < ${instant}`,
-    remove: Prisma.sql`
-      DELETE FROM conciliation.console_link link USING chosen WHERE link.token_hash = chosen.id`,
-  },
-  console_sessions: {
-    rows: (instant) => Prisma.sql`
-      SELECT candidate.token_hash AS id FROM conciliation.console_session candidate
-      WHERE candidate.expires_at < ${instant}`,
-    remove: Prisma.sql`
-      DELETE FROM conciliation.console_session session USING chosen WHERE session.token_hash = chosen.id`,
-  },
   pulls: {
     // A pull that changed titles is 'merged', and titles, revisions and seals refer to it: it
     // stays. Other pulls are removed if a newer fetch has replaced them, so that no alert refers to

@@ -55,17 +55,11 @@ async function prepare(): Promise<void> {
   await administrator.query(`
     INSERT INTO conciliation.provider_batch (external_ids, http_status, answer, finished_at)
     VALUES ('{P-1}', 200, 'CANARY answer', now()), ('{P-2}', 500, NULL, now())`);
-  const viewer = await console.as('viewer', 'vera');
-  expect((await viewer.get('/')).status).toBe(200);
-  await administrator.query(`
-    INSERT INTO conciliation.console_link (token_hash, user_id, expires_at)
-    SELECT 'old', id, now() - interval '2 years' FROM conciliation.console_user`);
   await administrator.query(`
     UPDATE conciliation.pull
     SET created_at = created_at - interval '2 years', finished_at = finished_at - interval '2 years',
         fetch_started_at = fetch_started_at - interval '2 years';
-    UPDATE conciliation.provider_batch SET finished_at = finished_at - interval '2 years';
-    UPDATE conciliation.console_session SET expires_at = expires_at - interval '2 years'`);
+    UPDATE conciliation.provider_batch SET finished_at = finished_at - interval '2 years'`);
 
   for (let times = 0; times < 3; times += 1) await pull(RECENT, good(RECENT));
   await administrator.query(`
@@ -103,8 +97,7 @@ const readRest = async () => {
     SELECT (SELECT array_agg(answer ORDER BY id) FROM conciliation.provider_batch) AS answers,
            (SELECT array_agg(status || ' ' || (raw <> '') ORDER BY id)
             FROM conciliation.rejected_title) AS rejects,
-           (SELECT array_agg(at) FROM conciliation.erp_payable_reject) AS payable_rejects,
-           (SELECT count(*)::int FROM conciliation.console_session) AS sessions`);
+           (SELECT array_agg(at) FROM conciliation.erp_payable_reject) AS payable_rejects`);
   return rows[0];
 };
 
@@ -112,8 +105,6 @@ const REMOVED = {
   provider_answers: 1,
   reject_texts: 1,
   payable_rejects: 1,
-  console_links: 1,
-  console_sessions: 1,
   pulls: 2,
 };
 const NONE = Object.fromEntries(Object.keys(REMOVED).map((kind) => [kind, 0]));
@@ -174,7 +165,6 @@ test('removes old rows that are not needed, once, and lists them', async () => {
     answers: [null, null, 'recent answer'],
     rejects: ['resolved false', 'accepted true'],
     payable_rejects: [2],
-    sessions: 0,
   });
   expect(await readKept()).toEqual(kept);
 

@@ -1,7 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSession } from '../../../src/console/access/console-sessions.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
-import { findOidcUser } from '../../../src/console/access/oidc-logins.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { forFile, forTest } from '../../support/for-tests.ts';
 import { auditOf, expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
@@ -65,19 +63,6 @@ test('signing out ends the session of the console, and the page says that the ac
   await expectNobody(client);
   expect((await stolen.get('/')).location).toBe('/login?next=%2F');
   expect((await auditOf(world.database, name)).at(-1)).toEqual(['session.end', null]);
-});
-
-test('an account that is released during its sign-in begins no session', async () => {
-  const { name, account } = await oidc.newPerson();
-  const { issuer } = oidc.provider;
-  const identity = { issuer, subject: account.sub, verifiedEmail: account.email ?? null };
-  const { database } = world;
-  const user = await findOidcUser(database, identity, '127.0.0.1');
-  if (user.refused !== null) throw new Error(user.refused);
-  const begin = () => startSession(database, user, null, identity);
-  expect(await begin()).not.toBeNull();
-  await changeUser(database, { name, by: 'test', email: 'other@example.com' });
-  expect(await begin()).toBeNull();
 });
 
 test('a provider that is not available, before or after, affects no other user and recovers', async () => {

@@ -164,10 +164,8 @@ test('a link works for one of two who use it at once, not after a newer one, and
   const link = () => createLink(world.database, { name, by: 'test' });
   const client = console.visitor();
   const late = await link();
-  await world.database.prisma.consoleLink.updateMany({
-    where: { usedAt: null },
-    data: { expiresAt: new Date() },
-  });
+  const data = { linkExpiresAt: new Date() };
+  await world.database.prisma.consoleUser.updateMany({ where: { name }, data });
   expect((await client.get(`/link/${late}`)).status).toBe(404);
   const replaced = await link();
   const token = await link();
