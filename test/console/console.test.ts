@@ -125,7 +125,6 @@ describeInBrowser('the console in a browser', (browser) => {
     ['alerts', '/alerts'],
     ['audit', '/audit'],
     ['account', '/account'],
-    ['second-factor', '/account/second-factor'],
     ['not-found', '/nothing'],
     ['login', '/login'],
     ['users', '/users', 'admin'],
@@ -266,11 +265,11 @@ describeInBrowser('the console in a browser', (browser) => {
     await page.waitForURL(`${console.url}/`);
     await page.goto('/account');
 
-    await page.getByRole('link', { name: 'Ativar a verificação em duas etapas' }).click();
+    await page.getByText('Ativar a verificação em duas etapas').click();
     await page.locator('img.qr').waitFor();
     const secret = (await textOf(page.locator('span.mono'))).replaceAll(' ', '');
     await label('Código que o aplicativo mostra').fill(codeOf(secret));
-    await label('Senha atual').fill(PASSWORD);
+    await label('Senha atual').last().fill(PASSWORD);
     await press('Confirmar');
     const codes = page.locator('ol.recovery-codes li');
     await codes.first().waitFor();

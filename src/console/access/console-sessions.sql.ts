@@ -2,6 +2,7 @@ import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { hashToken, newToken } from '../../base/runtime/secrets.ts';
 import { type ConsoleRole, parseEmailAddress } from '../../base/values/role.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
 
 export interface SessionUser {
   readonly name: string;
@@ -24,6 +25,9 @@ export interface ProvenUser {
 }
 
 type Entry = Pick<AuditRecord, 'action' | 'details'>;
+
+/** What a user signs in with. */
+export type Credentials = Prisma.ConsoleUserUpdateInput;
 
 /**
  * Begins a session with a new token, so that a token planted by an attacker has no value (session
@@ -86,14 +90,14 @@ export const changeProven = (
   user: ProvenUser,
   token: string,
   entry: Entry,
-  change: (tx: Transaction) => Promise<unknown>,
+  credentials: Credentials,
 ) =>
   actAsProven(database, user, entry, async (tx) => {
     const ended = await tx.consoleSession.deleteMany({
       where: { userId: user.id, tokenHash: hashToken(token) },
     });
     if (ended.count === 0) return false;
-    await change(tx);
+    await tx.consoleUser.update({ where: { id: user.id }, data: { ...credentials } });
     await endSessionsOf(tx, user.id);
     return true;
   });

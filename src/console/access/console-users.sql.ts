@@ -12,7 +12,7 @@ import {
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
-import { changeProven, endSessionsOf, type ProvenUser } from './console-sessions.sql.ts';
+import { endSessionsOf, type ProvenUser } from './console-sessions.sql.ts';
 
 /** The data for a sign-in. A disabled user is not found. */
 export interface LoginUser extends ProvenUser {
@@ -172,24 +172,6 @@ async function findUser({ prisma }: Database, which: Prisma.Sql): Promise<LoginU
 }
 
 /**
- * Changes the password of a user who knows the present one. Ends the other sessions of the user and
- * the link that was not used.
- * @returns the new token of the session; null: password, second factor or session are not as they were
- */
-export function changeOwnPassword(
-  database: Database,
-  user: ProvenUser,
-  { passwordHash, token }: { readonly passwordHash: string; readonly token: string },
-): Promise<string | null> {
-  return changeProven(database, user, token, { action: 'user.own_password' }, async (tx) => {
-    await tx.consoleUser.update({
-      where: { id: user.id },
-      data: { passwordHash, linkHash: null, linkExpiresAt: null },
-    });
-  });
-}
-
-/**
  * Creates a link with which a user chooses a password, once, and ends the older link of the user.
  * @returns the token for the link, which is not stored
  * @throws InputError: for an unknown or disabled user, and for the acting user
@@ -236,7 +218,34 @@ export function consumeLink(
   });
 }
 
-export async function requireUser(
+/**
+ * Removes the second factor of another user, who lost it, and ends all sessions of that user. The
+ * password stays.
+ * @throws InputError: for an unknown user, for a user without a second factor,
+ * and for the acting user
+ */
+export function resetFactor(
+  { prisma }: Database,
+  change: { readonly name: string; readonly by: string },
+): Promise<void> {
+  return prisma.$transaction(async (tx) => {
+    const user = await requireUser(tx, change.name);
+    // Otherwise a stolen session would remove the second factor without a code.
+    if (user.name === change.by) throw refusal('own_factor');
+    const { count } = await tx.consoleUser.updateMany({
+      where: { id: user.id, totpSecret: { not: null } },
+      data: { ...NO_FACTOR },
+    });
+    if (count === 0) throw refusal('no_factor');
+    await endSessionsOf(tx, user.id);
+    const details = { user: user.name, secondFactor: 'reset' };
+    await recordAudit(tx, { actor: change.by, action: 'user.second_factor', details });
+  });
+}
+
+export const NO_FACTOR = { totpSecret: null, totpStep: null, recoveryHashes: [] };
+
+async function requireUser(
   tx: Transaction,
   text: string,
 ): Promise<{ id: bigint; name: string; isDisabled: boolean }> {

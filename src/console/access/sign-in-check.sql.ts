@@ -4,7 +4,6 @@ import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import type { InputError } from '../../base/runtime/errors.ts';
 import { refusal } from '../../base/texts/texts.ts';
-import { useCode } from '../account/second-factor.sql.ts';
 import { matchCode } from '../account/second-factor.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
@@ -168,19 +167,36 @@ async function noteRefusal(
   });
 }
 
-/** A wrong code takes no more queries than a wrong password, so that the time does not tell the two apart. */
+/**
+ * Uses a code up. Of two concurrent calls with one code one returns false. A wrong code takes no more queries than a
+ * wrong password, so that the time does not tell the two apart.
+ */
 async function hasCode(
   { database, logger }: ConsoleParts,
   request: FastifyRequest,
-  user: LoginUser,
+  { factor, seconds, id, name }: LoginUser,
   code: string,
 ): Promise<boolean> {
-  const { factor, seconds, id, name } = user;
   if (factor === null) return true;
   const match = matchCode(factor, code, seconds);
-  if (match === null || !(await useCode(database, { id, name, secret: factor.secret }, match))) {
-    return false;
+  if (match === null) return false;
+  if ('step' in match) {
+    const used = await database.prisma.$executeRaw`
+      UPDATE conciliation.console_user SET totp_step = ${match.step}::bigint
+      WHERE id = ${id} AND totp_secret = ${factor.secret} AND totp_step < ${match.step}::bigint`;
+    return used === 1;
   }
-  if ('recoveryHash' in match) logSecurityEvent(logger, request, 'recovery_code_used', name);
-  return true;
+  const isUsed = await database.prisma.$transaction(async (tx) => {
+    const [used] = await tx.$queryRaw<[{ left: number }?]>`
+      UPDATE conciliation.console_user
+      SET recovery_hashes = array_remove(recovery_hashes, ${match.recoveryHash})
+      WHERE id = ${id} AND totp_secret = ${factor.secret}
+        AND ${match.recoveryHash} = ANY (recovery_hashes)
+      RETURNING cardinality(recovery_hashes) AS left`;
+    if (used === undefined) return false;
+    await recordAudit(tx, { actor: name, action: 'user.recovery_code', details: used });
+    return true;
+  });
+  if (isUsed) logSecurityEvent(logger, request, 'recovery_code_used', name);
+  return isUsed;
 }

@@ -8,7 +8,6 @@ import {
   PASSWORD_LINK_HOURS,
   parseUserName,
 } from '../../base/values/role.ts';
-import { resetFactor } from '../account/second-factor.sql.ts';
 import { id, text, words } from '../api/schema-parts.ts';
 import { declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -24,6 +23,7 @@ import {
   changeUser,
   createLink,
   readUsers,
+  resetFactor,
 } from './console-users.sql.ts';
 import { logSecurityEvent } from './security-events.ts';
 

@@ -1,46 +1,61 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { renderSVG } from 'uqr';
 import { recordAudit } from '../../base/audit/audit.ts';
 import { hashToken } from '../../base/runtime/secrets.ts';
-import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/console-users.sql.ts';
+import { refusal } from '../../base/texts/texts.ts';
+import { type Credentials, changeProven } from '../access/console-sessions.sql.ts';
+import { findLoginUser, type LoginUser, NO_FACTOR } from '../access/console-users.sql.ts';
 import { CodeField, giveSession, NewPasswordFields } from '../access/login-routes.tsx';
 import { hashPassword, requireNewPassword } from '../access/password.ts';
-import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
+import { logSecurityEvent } from '../access/security-events.ts';
 import { checkSignIn } from '../access/sign-in-check.sql.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf } from '../shell/guard.ts';
 import { Input } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
-import { Card, OnlyCard } from '../shell/parts.tsx';
-import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
+import { Card, Disclosure, OnlyCard } from '../shell/parts.tsx';
 import { sendPage } from '../shell/send-page.tsx';
-import { enrol, removeFactor } from './second-factor.sql.ts';
-import { addressOfSecret, inGroups, newSecret, SECRET } from './second-factor.ts';
-
-interface AccountPageData {
-  readonly user: LoginUser;
-  readonly requiresSecondFactor: boolean;
-}
+import {
+  addressOfSecret,
+  hashRecoveryCode,
+  inGroups,
+  matchCode,
+  newRecoveryCodes,
+  newSecret,
+  SECRET,
+} from './second-factor.ts';
 
 /** Null: another administrator has just disabled the user. */
 const ownUser = ({ database }: ConsoleParts, request: FastifyRequest) =>
   findLoginUser(database, actorOf(request));
 
+interface AccountPageData {
+  readonly user: LoginUser;
+  readonly requiresSecondFactor: boolean;
+  /** Of a second factor that the user may set up. */
+  readonly secret: string;
+}
+
 /** The credentials and sessions of the person who is signed in. */
 export const ACCOUNT = declarePage({
   path: '/account',
   active: null,
+  isForEnrolment: true,
   input: {},
   read: async (parts, _, request): Promise<AccountPageData | null> => {
     const { requiresSecondFactor } = parts;
     const user = await ownUser(parts, request);
-    return user && { user, requiresSecondFactor };
+    // After a refusal the same one, so that the person need not scan the picture again.
+    const shown = textParameter(request.body, 'secret') ?? '';
+    const secret = SECRET.test(shown) ? shown : newSecret();
+    return user && { user, requiresSecondFactor, secret };
   },
   title: (context) => context.text('account.title'),
-  body: (data, { text }) => {
+  body: (data, { text, principal }) => {
     const { user } = data;
+    const isDue = principal?.isEnrolmentDue === true;
     return (
       <>
         <h1>{text('account.title')}</h1>
@@ -48,93 +63,28 @@ export const ACCOUNT = declarePage({
           <p>{text('account.noPassword')}</p>
         ) : (
           <>
-            <Card title={text('account.passwordTitle')}>
-              <CHANGE_PASSWORD.Form
-                button={text('account.change')}
-                look="primary"
-                help={text('account.changeHelp')}
-                isFolded
-              >
-                <ProofFields needsCode={user.factor !== null} />
-                <NewPasswordFields name="newPassword" />
-              </CHANGE_PASSWORD.Form>
-            </Card>
+            {!isDue && (
+              <Card title={text('account.passwordTitle')}>
+                <CHANGE_PASSWORD.Form
+                  button={text('account.change')}
+                  look="primary"
+                  help={text('account.changeHelp')}
+                  isFolded
+                >
+                  <ProofFields needsCode={user.factor !== null} />
+                  <NewPasswordFields name="newPassword" />
+                </CHANGE_PASSWORD.Form>
+              </Card>
+            )}
             <FactorCard data={data} />
           </>
         )}
-        <Card title={text('account.sessionsTitle')}>
-          <END_SESSIONS.Form button={text('account.endOthers')} />
-        </Card>
+        {!isDue && (
+          <Card title={text('account.sessionsTitle')}>
+            <END_SESSIONS.Form button={text('account.endOthers')} />
+          </Card>
+        )}
       </>
-    );
-  },
-});
-
-export const ENROLMENT = declarePage({
-  path: SECOND_FACTOR_PATH,
-  active: null,
-  isForEnrolment: true,
-  input: {},
-  read: async (parts, _, request) => {
-    const user = await ownUser(parts, request);
-    if (user === null) return null;
-    const isOpen = user.passwordHash !== null && user.factor === null;
-    // After a refusal the same one, so that the person need not scan the picture again.
-    const shown = textParameter(request.body, 'secret') ?? '';
-    const secret = SECRET.test(shown) ? shown : newSecret();
-    return { secret: isOpen ? secret : null, hasFactor: user.factor !== null };
-  },
-  elsewhere: ({ hasFactor }) => (hasFactor ? '/account' : null),
-  title: (context) => context.text('account.enrolTitle'),
-  body: ({ secret }, { text, principal }) => {
-    if (secret === null) {
-      return (
-        <OnlyCard title={text('account.enrolTitle')}>
-          <p>{text('account.noPassword')}</p>
-        </OnlyCard>
-      );
-    }
-    const uri = addressOfSecret(secret, principal?.name ?? '');
-    // Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004.
-    const picture = encodeURIComponent(renderSVG(uri, { border: 4 }));
-    return (
-      <OnlyCard title={text('account.enrolTitle')}>
-        {principal?.isEnrolmentDue === true && <p>{text('account.enrolRequired')}</p>}
-        <p>{text('account.scan')}</p>
-        <img
-          class="qr"
-          src={`data:image/svg+xml,${picture}`}
-          alt={text('account.picture')}
-          width="220"
-          height="220"
-        />
-        <p>
-          <span class="quiet small">{text('account.secret')}</span>
-          <br />
-          <span class="mono">{inGroups(secret)}</span>
-        </p>
-        <p>
-          <a href={uri}>{text('account.open')}</a>
-        </p>
-        <ENROL.Form
-          values={{ secret }}
-          class="stack"
-          button={text('account.confirm')}
-          look="primary"
-          help={text('account.confirmHelp')}
-        >
-          <Input
-            label={text('account.code')}
-            name="code"
-            class="mono"
-            required
-            inputMode="numeric"
-            maxLength={10}
-            autocomplete="one-time-code"
-          />
-          <ProofFields needsCode={false} />
-        </ENROL.Form>
-      </OnlyCard>
     );
   },
 });
@@ -142,70 +92,82 @@ export const ENROLMENT = declarePage({
 const written = Type.Optional(Type.String());
 const password = asWritten(Type.Optional(Type.String()));
 const proof = { password, code: written };
+type Proof = { readonly password?: string; readonly code?: string };
 
-/** An action after which the session has another token. Null: the credentials or the session have changed meanwhile. */
-const changeOfCredentials = (
-  path: `/${string}`,
-  event: SecurityEvent & ('password_changed' | 'second_factor_removed'),
-  change: (
-    parts: ConsoleParts,
-    user: LoginUser,
-    token: string,
-    given: { readonly newPassword?: string; readonly again?: string },
-  ) => Promise<string | null>,
-) =>
-  declareAction({
-    path,
-    page: ACCOUNT,
-    input: { ...proof, newPassword: password, again: password },
-    deed: async (parts, given, actor, reply) => {
-      const user = await checkSignIn(parts, reply, actor, given, 'wrong_proof');
-      const token = await change(parts, user, reply.request.visit, given);
-      if (token === null) return '/account';
-      logSecurityEvent(parts.logger, reply.request, event, user.name);
-      giveSession(reply, parts, token);
-      const notice = event === 'password_changed' ? event : 'factor_removed';
-      return `/account?notice=${notice}`;
-    },
-    next: (_, address) => address,
-  });
+const ENTRIES = {
+  password_changed: { action: 'user.own_password' },
+  second_factor_set: { action: 'user.second_factor', details: { secondFactor: 'set' } },
+  second_factor_removed: { action: 'user.second_factor', details: { secondFactor: 'removed' } },
+} as const;
 
-const CHANGE_PASSWORD = changeOfCredentials(
-  '/account/password',
-  'password_changed',
-  async ({ database }, user, token, { newPassword: password, again }) => {
-    const passwordHash = await hashPassword(requireNewPassword({ password, again }, user));
-    return changeOwnPassword(database, user, { passwordHash, token });
-  },
-);
+/**
+ * Changes what the user signs in with. Afterwards the session has another token.
+ * @returns false: the credentials or the session have changed meanwhile
+ */
+async function changeOwn(
+  parts: ConsoleParts,
+  reply: FastifyReply,
+  given: Proof,
+  event: keyof typeof ENTRIES,
+  changeOf: (user: LoginUser) => Credentials | Promise<Credentials>,
+): Promise<boolean> {
+  const { request } = reply;
+  const { database, logger } = parts;
+  const user = await checkSignIn(parts, reply, actorOf(request), given, 'wrong_proof');
+  const data = await changeOf(user);
+  const token = await changeProven(database, user, request.visit, ENTRIES[event], data);
+  if (token === null) return false;
+  logSecurityEvent(logger, request, event, user.name);
+  giveSession(reply, parts, token);
+  return true;
+}
 
-const REMOVE_FACTOR = changeOfCredentials(
-  `${SECOND_FACTOR_PATH}/remove`,
-  'second_factor_removed',
-  ({ database }, user, token) => removeFactor(database, user, token),
-);
+const CHANGE_PASSWORD = declareAction({
+  path: '/account/password',
+  page: ACCOUNT,
+  input: { ...proof, newPassword: password, again: password },
+  deed: (parts, { newPassword, again, ...given }, _, reply) =>
+    changeOwn(parts, reply, given, 'password_changed', async (user) => {
+      const passwordHash = await hashPassword(
+        requireNewPassword({ password: newPassword, again }, user),
+      );
+      return { passwordHash, linkHash: null, linkExpiresAt: null };
+    }),
+  next: (_, hasChanged) => (hasChanged ? '/account?notice=password_changed' : '/account'),
+});
+
+const REMOVE_FACTOR = declareAction({
+  path: '/account/second-factor/remove',
+  page: ACCOUNT,
+  input: proof,
+  deed: (parts, given, _, reply) =>
+    changeOwn(parts, reply, given, 'second_factor_removed', () => NO_FACTOR),
+  next: (_, hasChanged) => (hasChanged ? '/account?notice=factor_removed' : '/account'),
+});
 
 const ENROL = declareAction({
-  path: SECOND_FACTOR_PATH,
-  page: ENROLMENT,
+  path: '/account/second-factor',
+  page: ACCOUNT,
   isForEnrolment: true,
   input: { ...proof, secret: Type.String({ pattern: SECRET.source }) },
   answer: async (request, reply, parts, { secret, ...given }) => {
     // Otherwise the code of the form would be taken for one of the present second factor.
     if ((await ownUser(parts, request))?.factor !== null) return reply.redirect('/account', 303);
-    const user = await checkSignIn(parts, reply, actorOf(request), given, 'wrong_proof');
-    const { code = '' } = given;
-    const enrolled = await enrol(parts.database, user, { token: request.visit, secret, code });
-    if (enrolled === null) return reply.redirect(SECOND_FACTOR_PATH, 303);
-    logSecurityEvent(parts.logger, request, 'second_factor_set', user.name);
-    giveSession(reply, parts, enrolled.token);
+    const codes = newRecoveryCodes();
+    const isSet = await changeOwn(parts, reply, given, 'second_factor_set', ({ seconds }) => {
+      const match = matchCode({ secret, recoveryHashes: [] }, given.code ?? '', seconds);
+      if (match === null || !('step' in match)) throw refusal('wrong_code');
+      const recoveryHashes = codes.map(hashRecoveryCode);
+      return { totpSecret: secret, totpStep: match.step, recoveryHashes };
+    });
+    if (!isSet) return reply.redirect('/account', 303);
     if (request.principal !== null) {
       request.principal = { ...request.principal, isEnrolmentDue: false };
     }
     return sendPage(request, reply, parts, (context) => ({
       title: context.text('account.codesTitle'),
       active: null,
-      body: <RecoveryCodes codes={enrolled.recoveryCodes} />,
+      body: <RecoveryCodes codes={codes} />,
     }));
   },
 });
@@ -249,23 +211,12 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
 }
 
 function FactorCard({ data }: { readonly data: AccountPageData }) {
-  const { text, formats } = usePage();
+  const { text, formats, principal } = usePage();
   const { requiresSecondFactor, user } = data;
   return (
     <Card title={text('account.factorTitle')}>
       <p class="quiet">{text('account.factorHelp')}</p>
-      {user.factor === null ? (
-        <>
-          <p>
-            <span class="tag is-changed">{text('account.factorOff')}</span>
-          </p>
-          <p>
-            <a class="button primary" href={SECOND_FACTOR_PATH}>
-              {text('account.setUp')}
-            </a>
-          </p>
-        </>
-      ) : (
+      {user.factor !== null ? (
         <>
           <p>
             <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
@@ -284,8 +235,65 @@ function FactorCard({ data }: { readonly data: AccountPageData }) {
             <ProofFields needsCode />
           </REMOVE_FACTOR.Form>
         </>
+      ) : principal?.isEnrolmentDue === true ? (
+        <>
+          <p>{text('account.enrolRequired')}</p>
+          <Enrolment data={data} />
+        </>
+      ) : (
+        <>
+          <p>
+            <span class="tag is-changed">{text('account.factorOff')}</span>
+          </p>
+          <Disclosure label={text('account.setUp')} class="primary">
+            <Enrolment data={data} />
+          </Disclosure>
+        </>
       )}
     </Card>
+  );
+}
+
+function Enrolment({ data: { secret, user } }: { readonly data: AccountPageData }) {
+  const { text } = usePage();
+  const uri = addressOfSecret(secret, user.name);
+  // Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004.
+  const picture = encodeURIComponent(renderSVG(uri, { border: 4 }));
+  return (
+    <ENROL.Form
+      values={{ secret }}
+      class="stack"
+      button={text('account.confirm')}
+      look="primary"
+      help={text('account.confirmHelp')}
+    >
+      <p>{text('account.scan')}</p>
+      <img
+        class="qr"
+        src={`data:image/svg+xml,${picture}`}
+        alt={text('account.picture')}
+        width="220"
+        height="220"
+      />
+      <p>
+        <span class="quiet small">{text('account.secret')}</span>
+        <br />
+        <span class="mono">{inGroups(secret)}</span>
+      </p>
+      <p>
+        <a href={uri}>{text('account.open')}</a>
+      </p>
+      <Input
+        label={text('account.code')}
+        name="code"
+        class="mono"
+        required
+        inputMode="numeric"
+        maxLength={10}
+        autocomplete="one-time-code"
+      />
+      <ProofFields needsCode={false} />
+    </ENROL.Form>
   );
 }
 

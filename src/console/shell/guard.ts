@@ -11,7 +11,7 @@ import { findApiKey } from '../access/api-keys.sql.ts';
 import { readSession } from '../access/console-sessions.sql.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
 import type { ConsoleParts } from './console-parts.ts';
-import { addAccess, SECOND_FACTOR_PATH } from './route-access.ts';
+import { addAccess } from './route-access.ts';
 
 /** The author of a request: a signed-in person, or a script with a key. */
 export interface Principal {
@@ -190,7 +190,7 @@ function askToEnrol(request: FastifyRequest, reply: FastifyReply) {
     const message = 'set up a second factor in the console first';
     return reply.code(403).send({ code: 'SECOND_FACTOR_REQUIRED', message });
   }
-  return reply.redirect(SECOND_FACTOR_PATH, 303);
+  return reply.redirect('/account', 303);
 }
 
 /** Whether the answer has to be JSON, also for an error. */

@@ -16,8 +16,6 @@ export interface RouteAccess {
   readonly isForEnrolment?: boolean;
 }
 
-export const SECOND_FACTOR_PATH = '/account/second-factor';
-
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Present on every route: the guard refuses others. */

@@ -24,7 +24,7 @@ import { addOidcRoutes, LINK, LOGIN, LOGIN_ACTIONS } from '../access/login-route
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
 import { USER_ACTIONS, USERS } from '../access/users-page.tsx';
-import { ACCOUNT, ACCOUNT_ACTIONS, ENROLMENT } from '../account/account-page.tsx';
+import { ACCOUNT, ACCOUNT_ACTIONS } from '../account/account-page.tsx';
 import { API_TAGS, BODY_BYTES } from '../api/api-request.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts, Feature } from './console-parts.ts';
@@ -107,7 +107,7 @@ function schemaFault(part: string, fault: FastifySchemaValidationError | undefin
 /** The pages about users, their credentials and keys, of which no feature knows. */
 const ACCESS: Feature = {
   name: 'access',
-  pages: [LOGIN, LINK, addOidcRoutes, USERS, ACCOUNT, ENROLMENT],
+  pages: [LOGIN, LINK, addOidcRoutes, USERS, ACCOUNT],
   actions: [...LOGIN_ACTIONS, ...USER_ACTIONS, ...ACCOUNT_ACTIONS],
 };
 

@@ -21,7 +21,8 @@ import { lastAudit } from '../../support/pages-world.ts';
 import { DAY, openPullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 
-const PAGE = '/account/second-factor';
+const ACCOUNT = '/account';
+const FACTOR = '/account/second-factor';
 const NEW = 'outra frase bem diferente';
 
 const world = forFile(openPullWorld);
@@ -61,9 +62,9 @@ const codesIn = ({ text }: ConsoleAnswer) =>
   [...text.matchAll(/<li>((?:[A-Z2-7]{4} ){5}[A-Z2-7]{4})<\/li>/g)].map(([, code]) => code ?? '');
 
 const enrol = async (client: ConsoleClient, fields: Record<string, string> = {}) => {
-  const secret = secretIn(await client.get(PAGE)) ?? '';
+  const secret = secretIn(await client.get(ACCOUNT)) ?? '';
   const form = { secret, code: codeOf(secret), password: PASSWORD, ...fields };
-  return { secret, answer: await client.post(PAGE, form, from) };
+  return { secret, answer: await client.post(FACTOR, form, from) };
 };
 const login = (fields: Record<string, string>, client = console.visitor()) =>
   client.post('/login', { name, password: PASSWORD, ...fields }, from);
@@ -129,11 +130,13 @@ describe('a user who changes their own password', () => {
 });
 
 describe('a form whose password was right is refused', () => {
-  const ALL = ['/account/password', PAGE, `${PAGE}/remove`];
+  const ALL = ['/account/password', FACTOR, `${FACTOR}/remove`];
   const update = (set: string) => `UPDATE conciliation.console_user SET ${set} WHERE name = $1`;
-  const FACTOR = update(`totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0, recovery_hashes = '{}'`);
+  const SET_FACTOR = update(
+    `totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0, recovery_hashes = '{}'`,
+  );
   const changes = [
-    ['a second factor', FACTOR],
+    ['a second factor', SET_FACTOR],
     ['another password', update(`password_hash = 'replaced'`)],
     [
       'the end of the session',
@@ -145,10 +148,10 @@ describe('a form whose password was right is refused', () => {
   test.each(ALL.flatMap((path) => changes.map(([what, sql]) => [path, what, sql] as const)))(
     '%s, after %s was committed',
     async (path, _, sql) => {
-      const needsFactor = path.endsWith('remove') && sql !== FACTOR;
+      const needsFactor = path.endsWith('remove') && sql !== SET_FACTOR;
       const present = needsFactor ? (await setFactor(world.database, name)).secret : null;
-      const offered = secretIn(await ana.get(PAGE));
-      const secret = present ?? (path === PAGE ? offered : undefined);
+      const offered = secretIn(await ana.get(ACCOUNT));
+      const secret = present ?? (path === FACTOR ? offered : undefined);
       const proof = secret !== undefined && { secret, code: codeOf(secret) };
       const fields = { password: PASSWORD, newPassword: NEW, again: NEW, ...proof };
       const csrf = await ana.csrf();
@@ -163,7 +166,7 @@ describe('a form whose password was right is refused', () => {
         await lockWaits(world.database);
         await client.query('COMMIT');
         const answer = await underWay;
-        expect([answer.status, answer.location]).toEqual([303, path === PAGE ? PAGE : '/account']);
+        expect([answer.status, answer.location]).toEqual([303, ACCOUNT]);
         expect(await credentials()).toEqual(committed);
       });
     },
@@ -206,7 +209,7 @@ describe('a user who sets up a second factor', () => {
   test('confirms it with a code and the password, gets recovery codes once, and a new token', async () => {
     const other = await console.as('viewer', name);
     const before = sessionOf(ana);
-    const page = await ana.get(PAGE);
+    const page = await ana.get(ACCOUNT);
     const secret = secretIn(page) ?? '';
     expect(page.text).toContain(`otpauth://totp/Conciliation:${name}?`);
     expect(page.text).toMatch(/<img class="qr" src="data:image\/svg\+xml,[^"]{1000,}" alt="[^"]+"/);
@@ -221,7 +224,6 @@ describe('a user who sets up a second factor', () => {
     for (const code of codes) expect(JSON.stringify(row.recoveryHashes)).not.toContain(code);
     expect(sessionOf(ana)).not.toBe(before);
     expect((await ana.get('/account')).text).toContain('Recovery codes left: 10');
-    expect((await ana.get(PAGE)).location).toBe('/account');
     expect((await other.get('/account')).location).toContain('/login');
     expect(events()).toContain('second_factor_set');
     const entry = await lastAudit(world, { actor: name, action: 'user.second_factor' });
@@ -241,11 +243,11 @@ describe('a user who sets up a second factor', () => {
 
   test('does so with a secret that a thief of the cookie has not seen', async () => {
     const thief = withCookie(sessionOf(ana));
-    const seen = secretIn(await thief.get(PAGE)) ?? '';
-    const own = secretIn(await ana.get(PAGE)) ?? '';
+    const seen = secretIn(await thief.get(ACCOUNT)) ?? '';
+    const own = secretIn(await ana.get(ACCOUNT)) ?? '';
     expect(own).not.toBe(seen);
     // Nor does the answer to a form with another secret show the user's.
-    const probe = await thief.post(PAGE, { secret: seen, code: '1', password: 'wrong' }, from);
+    const probe = await thief.post(FACTOR, { secret: seen, code: '1', password: 'wrong' }, from);
     expect(probe.text).not.toContain(own);
     expect((await rowOf()).totpSecret).toBeNull();
   });
@@ -333,7 +335,7 @@ describe('a user with a second factor', () => {
   beforeEach(giveFactor);
 
   test('removes it with password and code only', async () => {
-    const path = `${PAGE}/remove`;
+    const path = `${FACTOR}/remove`;
     for (const fields of [{ password: PASSWORD }, { password: 'wrong', code: codeOf(secret) }]) {
       expect((await ana.post(path, fields, from)).status).toBe(401);
     }
@@ -377,7 +379,7 @@ describe('where a second factor is required', () => {
   test('a user without one can set one up and sign out, and nothing else', async () => {
     const client = strict.visitor();
     expect((await login({}, client)).location).toBe('/');
-    const csrf = await client.csrf(PAGE);
+    const csrf = await client.csrf(ACCOUNT);
     const allowed: string[] = [];
     for (const [route, { who }] of Object.entries(knownAccess())) {
       if (typeof who === 'string' || route === 'POST /logout') continue;
@@ -386,30 +388,30 @@ describe('where a second factor is required', () => {
         method === 'GET'
           ? await client.get(pathOf(route))
           : await client.post(pathOf(route), {}, { csrf, ...from });
-      if (answer.location === PAGE) continue;
+      if (answer.location === ACCOUNT) continue;
       if (answer.status === 403 && pathOf(route).startsWith('/api/')) {
         expect(answer.json()).toMatchObject({ code: 'SECOND_FACTOR_REQUIRED' });
         continue;
       }
       allowed.push(route);
     }
-    expect(allowed).toEqual([`GET ${PAGE}`, `POST ${PAGE}`]);
-    const page = await client.get(PAGE);
+    expect(allowed).toEqual([`GET ${ACCOUNT}`, `POST ${FACTOR}`]);
+    const page = await client.get(ACCOUNT);
     expect(page.text).toContain('This console requires a second factor');
     expect(page.text).not.toContain('href="/alerts"');
     const secret = secretIn(page) ?? '';
     const form = { secret, code: codeOf(secret), password: PASSWORD };
-    expect(codesIn(await client.post(PAGE, form, { csrf, ...from }))).toHaveLength(10);
+    expect(codesIn(await client.post(FACTOR, form, { csrf, ...from }))).toHaveLength(10);
     expect((await client.get('/alerts')).status).toBe(200);
   });
 
   test('a session from before, and one of a link, are bound too', async () => {
     const before = withCookie(sessionOf(ana), strict.visitor());
-    expect((await before.get('/alerts')).location).toBe(PAGE);
+    expect((await before.get('/alerts')).location).toBe(ACCOUNT);
     const client = strict.visitor();
     const chosen = await client.post(await linkOf(), { password: NEW, again: NEW }, from);
     expect(chosen.location).toBe('/');
-    expect((await client.get('/alerts')).location).toBe(PAGE);
+    expect((await client.get('/alerts')).location).toBe(ACCOUNT);
   });
 
   test('company accounts are exempt', async () => {
@@ -434,6 +436,6 @@ describe('where a second factor is required', () => {
     const service = await startService({ config, logger, roles: new Set(['console']) });
     onTestFinished(() => service.stop(0));
     const client = withCookie(sessionOf(ana), createClient(service.consoleUrl ?? ''));
-    expect((await client.get('/alerts')).location).toBe(PAGE);
+    expect((await client.get('/alerts')).location).toBe(ACCOUNT);
   });
 });
