@@ -8,18 +8,17 @@ import { parseUserName } from '../../base/values/role.ts';
 import { text } from '../api/schema-parts.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { actorOf, cookiesOf, isForeignLoad } from '../shell/guard.ts';
+import { actorOf, cookiesOf } from '../shell/guard.ts';
 import { Input } from '../shell/layout.tsx';
 import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/page-context.ts';
-import { OnlyCard } from '../shell/parts.tsx';
 import { forVisitors } from '../shell/route-access.ts';
 import { statusOf } from '../shell/send-page.tsx';
 import { endSession, startOidcSession, startSession } from './console-sessions.sql.ts';
-import { consumeLink, type LoginUser, readLink } from './console-users.sql.ts';
+import { consumeLink, readLink } from './console-users.sql.ts';
 import { OIDC_CALLBACK_PATH, type OidcClient, OidcError } from './oidc-client.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, requireNewPassword } from './password.ts';
 import { clientAddress, logSecurityEvent } from './security-events.ts';
-import { checkSignIn, requireTry } from './sign-in-check.sql.ts';
+import { checkSignIn, requireAddressTry } from './sign-in-check.sql.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;
 
@@ -112,40 +111,28 @@ export const LINK = declarePage({
   who: 'visitor',
   active: null,
   input: { token: text },
-  read: async ({ database }, { token }) => ({ link: await readLink(database, token) }),
-  answer: ({ link }) => (link === null ? { status: 404 } : {}),
-  title: ({ text }, { link }) => text(linkTitle(link)),
-  body: ({ link }, { text }, { input: { token } }) => {
-    if (link === null) {
-      return (
-        <OnlyCard title={text(linkTitle(link))}>
-          <p>{text('link.gone')}</p>
-          <p>
-            <a href="/login">{text('login.title')}</a>
-          </p>
-        </OnlyCard>
-      );
-    }
-    return (
-      <div class="narrow">
-        <USE_LINK.Form
-          values={{ token }}
-          class="card stack"
-          button={text('link.save')}
-          look="primary"
-        >
-          <h1>{text(linkTitle(link))}</h1>
-          <p>{text('link.choose', { name: link.name })}</p>
-          <input type="hidden" name="username" autocomplete="username" value={link.name} />
-          <NewPasswordFields name="password" />
-        </USE_LINK.Form>
-      </div>
-    );
+  read: async ({ database }, { token }) => {
+    const link = await readLink(database, token);
+    if (link === null) throw refusal('link_gone');
+    return link;
   },
+  title: ({ text }) => text('link.passwordTitle'),
+  body: ({ name }, { text }, { input: { token } }) => (
+    <div class="narrow">
+      <USE_LINK.Form
+        values={{ token }}
+        class="card stack"
+        button={text('link.save')}
+        look="primary"
+      >
+        <h1>{text('link.passwordTitle')}</h1>
+        <p>{text('link.choose', { name })}</p>
+        <input type="hidden" name="username" autocomplete="username" value={name} />
+        <NewPasswordFields name="password" />
+      </USE_LINK.Form>
+    </div>
+  ),
 });
-
-const linkTitle = (link: LoginUser | null) =>
-  link === null ? 'link.goneTitle' : 'link.passwordTitle';
 
 const USE_LINK = declareAction({
   path: '/link/:token',
@@ -154,16 +141,14 @@ const USE_LINK = declareAction({
   input: { token: text, password: written, again: written },
   answer: async (request, reply, parts, { token, ...given }) => {
     const { database, logger } = parts;
-    await requireTry(parts, reply, 'address');
+    await requireAddressTry(parts, reply);
     const link = await readLink(database, token);
     if (link === null) {
       logSecurityEvent(logger, request, 'sign_in_failed');
-      return LINK.after(request, reply, parts, {});
+      throw refusal('link_gone');
     }
     const passwordHash = await hashPassword(requireNewPassword(given, link));
-    if (!(await consumeLink(database, token, passwordHash))) {
-      return LINK.after(request, reply, parts, {});
-    }
+    if (!(await consumeLink(database, token, passwordHash))) throw refusal('link_gone');
     // The maker of the link must not sign in without the code.
     if (link.factor !== null) return reply.redirect('/login?notice=password_saved', 303);
     const session = await startSession(database, { ...link, passwordHash }, clientAddress(request));
@@ -300,18 +285,8 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       }
     });
 
-  const requireOwnTry = async (request: FastifyRequest, reply: FastifyReply) => {
-    // Before the count, so that pages of other sites do not use up the tries of an address.
-    if (isForeignLoad(request)) {
-      logSecurityEvent(logger, request, 'csrf_refused');
-      throw refusal('oidc_refused');
-    }
-    await requireTry(parts, reply, 'oidc');
-  };
-
   // A link, not a form: the form-action policy of browsers also applies to the redirect after a form.
   add('/login/oidc', async (oidc, request, reply) => {
-    await requireOwnTry(request, reply);
     const { url, state, nonce, codeVerifier } = await oidc.begin();
     const login = [state, nonce, codeVerifier, nextOf(request)].join(' ');
     reply.setCookie(cookies.oidc, login, { ...cookies.options, maxAge: OIDC_SECONDS });
@@ -323,7 +298,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       request.cookies[cookies.oidc]?.split(' ') ?? [];
     const isOwn = state !== '' && textParameter(request.query, 'state') === state;
     if (!isOwn || !OWN_PATH.test(next)) throw refusal('oidc_refused');
-    await requireOwnTry(request, reply);
+    await requireAddressTry(parts, reply);
     reply.clearCookie(cookies.oidc, cookies.options);
     const { searchParams } = new URL(request.url, 'http://localhost');
     const identity = await oidc.finish(searchParams, { state, nonce, codeVerifier });

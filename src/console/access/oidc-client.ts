@@ -42,10 +42,10 @@ export function createOidcClient(options: OidcConfig) {
   const { issuerUrl, publicUrl } = options;
   const isPlain = issuerUrl.protocol === 'http:' && isLoopback(issuerUrl.hostname);
   const redirectUrl = new URL(OIDC_CALLBACK_PATH, publicUrl);
-  let known: { readonly configuration: oidc.Configuration; readonly untilMs: number } | null = null;
+  let known: { readonly found: Promise<oidc.Configuration>; readonly untilMs: number } | null =
+    null;
 
-  const configure = async () => {
-    if (known !== null && known.untilMs > Date.now()) return known.configuration;
+  const discover = async () => {
     const configuration = await oidc.discovery(
       issuerUrl,
       options.clientId,
@@ -63,8 +63,17 @@ export function createOidcClient(options: OidcConfig) {
     if (new URL(configuration.serverMetadata().issuer).href !== issuerUrl.href) {
       throw new ConfigError(['OIDC_ISSUER_URL: the provider names another issuer']);
     }
-    known = { configuration, untilMs: Date.now() + DISCOVERY_AGE_MS };
     return configuration;
+  };
+  /** However many people sign in, the provider is asked once. */
+  const configure = () => {
+    if (known === null || known.untilMs <= Date.now()) {
+      known = { found: discover(), untilMs: Date.now() + DISCOVERY_AGE_MS };
+      known.found.catch(() => {
+        known = null;
+      });
+    }
+    return known.found;
   };
 
   return {

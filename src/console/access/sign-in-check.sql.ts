@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
-import type { InputError } from '../../base/runtime/errors.ts';
 import { refusal } from '../../base/texts/texts.ts';
 import { matchCode } from '../account/second-factor.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -19,7 +18,7 @@ interface SignInLimit {
   readonly seconds: number;
 }
 
-/** Tries from one address, counted separately for each way to sign in. */
+/** Tries from one address. */
 export const PER_ADDRESS: SignInLimit = { max: 30, seconds: 60 };
 /** Tries for one user from one address. */
 export const PER_USER: SignInLimit = { max: 10, seconds: 600 };
@@ -102,19 +101,10 @@ export async function checkSignIn(
   try {
     const { database } = parts;
     const { request } = reply;
-    const network = clientNetwork(request);
-    const addressWait = await countTry(database, `address ${network}`, PER_ADDRESS);
-    if (addressWait > 0) {
-      await noteRefusal(parts, request, 'sign_in_limited', null);
-      throw tooManyTries(reply, addressWait);
-    }
-    const key = `user ${name} ${network}`;
+    await requireAddressTry(parts, reply);
+    const key = `user ${name} ${clientNetwork(request)}`;
     const user = await findLoginUser(database, name);
-    const wait = await countTry(database, key, PER_USER);
-    if (wait > 0) {
-      await noteRefusal(parts, request, 'sign_in_limited', user?.name ?? null);
-      throw tooManyTries(reply, wait);
-    }
+    await requireTry(parts, reply, key, PER_USER, user?.name ?? null);
     const isPassword = await verifyPassword(password, user?.passwordHash ?? null);
     const isRight = isPassword && user !== null && (await hasCode(parts, request, user, code));
     if (!isRight) {
@@ -132,21 +122,21 @@ export async function checkSignIn(
  * Counts a try from the address of the request.
  * @throws InputError when it is one too many
  */
-export async function requireTry(
-  { database, logger }: ConsoleParts,
-  reply: FastifyReply,
-  way: 'address' | 'oidc',
-): Promise<void> {
-  const { request } = reply;
-  const wait = await countTry(database, `${way} ${clientNetwork(request)}`, PER_ADDRESS);
-  if (wait === 0) return;
-  logSecurityEvent(logger, request, 'sign_in_limited');
-  throw tooManyTries(reply, wait);
-}
+export const requireAddressTry = (parts: ConsoleParts, reply: FastifyReply): Promise<void> =>
+  requireTry(parts, reply, `address ${clientNetwork(reply.request)}`, PER_ADDRESS, null);
 
-function tooManyTries(reply: FastifyReply, seconds: number): InputError {
+async function requireTry(
+  parts: ConsoleParts,
+  reply: FastifyReply,
+  key: string,
+  limit: SignInLimit,
+  user: string | null,
+): Promise<void> {
+  const seconds = await countTry(parts.database, key, limit);
+  if (seconds === 0) return;
+  await noteRefusal(parts, reply.request, 'sign_in_limited', user);
   reply.header('retry-after', seconds);
-  return refusal('too_many_tries', { seconds });
+  throw refusal('too_many_tries', { seconds });
 }
 
 /** Always writes to the log, and to the audit log within the limits. */

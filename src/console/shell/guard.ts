@@ -214,18 +214,6 @@ function isCsrfToken(candidate: unknown, cookie: string): boolean {
 }
 
 /**
- * Whether a page of another site loads the address in the background, such as an image or a frame. A link there is
- * a navigation of the whole window, as is the return from an identity provider.
- */
-export function isForeignLoad({ headers }: FastifyRequest): boolean {
-  const site = headers['sec-fetch-site'];
-  return (
-    (site === 'cross-site' || site === 'same-site') &&
-    (headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document')
-  );
-}
-
-/**
  * Whether the browser reports a request from a page of another site. Other programs send no such
  * header, and no cookie that could be abused.
  */
