@@ -62,7 +62,7 @@ export function changeUser(
     readonly name: string;
     /** The acting user, who cannot disable their own account or change its role or address. */
     readonly by: string;
-    readonly role?: ConsoleRole;
+    readonly role?: ConsoleRole | undefined;
     readonly isDisabled?: boolean;
     /** Null: none. */
     readonly email?: string | null;

@@ -81,7 +81,6 @@ export const USERS = declarePage({
 const written = Type.Optional(text);
 const role = words(CONSOLE_ROLES);
 const action = { who: ADMINISTER, page: USERS } as const;
-const next = () => '/users';
 
 async function newLink(parts: ConsoleParts, name: string, by: string): Promise<NewSecret> {
   const token = await createLink(parts.database, { name, by });
@@ -102,56 +101,28 @@ const ADD_USER = declareAction({
   },
 });
 
-const NEW_LINK = declareAction({
+const DEEDS = ['role', 'email', 'link', 'reset-second-factor', 'enable', 'disable'] as const;
+const DANGEROUS: ReadonlySet<string> = new Set(['reset-second-factor', 'disable']);
+
+const CHANGE_USER = declareAction({
   ...action,
-  path: '/users/:name/link',
-  input: { name: text },
-  answer: async (request, reply, parts, { name }) => {
-    const result = await newLink(parts, name, actorOf(request));
-    return USERS.after(request, reply, parts, { status: 201, result });
+  path: '/users/:name/:deed',
+  input: { name: text, deed: words(DEEDS), role: Type.Optional(role), email: written },
+  answer: async (request, reply, parts, { name, deed, role, email = null }) => {
+    const { database, logger } = parts;
+    const by = actorOf(request);
+    if (deed === 'link') {
+      const result = await newLink(parts, name, by);
+      return USERS.after(request, reply, parts, { status: 201, result });
+    }
+    if (deed === 'reset-second-factor') {
+      await resetFactor(database, { name, by });
+      logSecurityEvent(logger, request, 'second_factor_reset', parseUserName(name));
+    } else if (deed === 'role') await changeUser(database, { name, by, role });
+    else if (deed === 'email') await changeUser(database, { name, by, email });
+    else await changeUser(database, { name, by, isDisabled: deed === 'disable' });
+    return reply.redirect('/users?notice=user_changed', 303);
   },
-});
-
-const CHANGE_ROLE = declareAction({
-  ...action,
-  path: '/users/:name/role',
-  input: { name: text, role },
-  deed: ({ database }, change, by) => changeUser(database, { ...change, by }),
-  next,
-  notice: 'user_changed',
-});
-
-const CHANGE_EMAIL = declareAction({
-  ...action,
-  path: '/users/:name/email',
-  input: { name: text, email: written },
-  deed: ({ database }, { name, email = null }, by) => changeUser(database, { name, email, by }),
-  next,
-  notice: 'user_changed',
-});
-
-const disabling = (isDisabled: boolean) =>
-  declareAction({
-    ...action,
-    path: `/users/:name/${isDisabled ? 'disable' : 'enable'}`,
-    input: { name: text },
-    deed: ({ database }, { name }, by) => changeUser(database, { name, isDisabled, by }),
-    next,
-    notice: isDisabled ? 'user_disabled' : 'user_enabled',
-  });
-const DISABLE = disabling(true);
-const ENABLE = disabling(false);
-
-const RESET_FACTOR = declareAction({
-  ...action,
-  path: '/users/:name/reset-second-factor',
-  input: { name: text },
-  deed: async ({ database, logger }, { name }, by, { request }) => {
-    await resetFactor(database, { name, by });
-    logSecurityEvent(logger, request, 'second_factor_reset', parseUserName(name));
-  },
-  next,
-  notice: 'factor_reset',
 });
 
 const ADD_KEY = declareAction({
@@ -177,14 +148,11 @@ const REVOKE_KEY = declareAction({
   path: '/keys/:id/revoke',
   input: { id },
   deed: ({ database }, { id }, by) => revokeApiKey(database, BigInt(id), by),
-  next,
+  next: () => '/users',
   notice: 'key_revoked',
 });
 
-export const USER_ACTIONS = [
-  ...[ADD_USER, NEW_LINK, CHANGE_ROLE, CHANGE_EMAIL, DISABLE, ENABLE, RESET_FACTOR],
-  ...[ADD_KEY, REVOKE_KEY],
-];
+export const USER_ACTIONS = [ADD_USER, CHANGE_USER, ADD_KEY, REVOKE_KEY];
 
 function Secret({ secret }: { secret: NewSecret }) {
   const { text, formats } = usePage();
@@ -211,7 +179,15 @@ function User({ user }: { user: ConsoleUser }) {
   const { text, formats } = context;
   const isOwn = context.principal?.name === user.name;
   const state = user.disabledAt === null ? 'active' : 'disabled';
-  const values = { name: user.name };
+  const isOffered = {
+    role: true,
+    email: true,
+    link: state === 'active',
+    'reset-second-factor': user.hasSecondFactor,
+    enable: state === 'disabled',
+    disable: state === 'active',
+  };
+  const deeds = isOwn ? [] : DEEDS.filter((deed) => isOffered[deed]);
   return (
     <li>
       <div>
@@ -243,41 +219,20 @@ function User({ user }: { user: ConsoleUser }) {
         <Disclosure label={text('users.change', { name: user.name })}>
           <div class="deeds">
             {isOwn && <p class="quiet small">{text('users.ownHelp')}</p>}
-            {!isOwn && (
-              <>
-                <CHANGE_ROLE.Form values={values} button={text('users.saveRole')}>
+            {deeds.map((deed) => (
+              <CHANGE_USER.Form
+                key={deed}
+                values={{ name: user.name, deed }}
+                button={text(`users.deeds.${deed}`)}
+                help={text(`users.deedHelp.${deed}`)}
+                {...(DANGEROUS.has(deed) && { look: 'danger' })}
+              >
+                {deed === 'role' && (
                   <RoleField label={text('users.role')} values={CONSOLE_ROLES} chosen={user.role} />
-                </CHANGE_ROLE.Form>
-                <CHANGE_EMAIL.Form values={values} button={text('users.saveEmail')}>
-                  <EmailField value={user.email ?? ''} />
-                  <p class="quiet small">{text('users.saveEmailHelp')}</p>
-                </CHANGE_EMAIL.Form>
-              </>
-            )}
-            {state !== 'disabled' && !isOwn && (
-              <NEW_LINK.Form
-                values={values}
-                button={text('users.newLink')}
-                help={text('users.newLinkHelp')}
-              />
-            )}
-            {user.hasSecondFactor && !isOwn && (
-              <RESET_FACTOR.Form
-                values={values}
-                button={text('users.resetFactor')}
-                look="danger"
-                help={text('users.resetFactorHelp')}
-              />
-            )}
-            {state === 'disabled' && <ENABLE.Form values={values} button={text('users.enable')} />}
-            {state !== 'disabled' && !isOwn && (
-              <DISABLE.Form
-                values={values}
-                button={text('users.disable')}
-                look="danger"
-                help={text('users.disableHelp')}
-              />
-            )}
+                )}
+                {deed === 'email' && <EmailField value={user.email ?? ''} />}
+              </CHANGE_USER.Form>
+            ))}
           </div>
         </Disclosure>
       </div>

@@ -351,7 +351,7 @@ describe('a user with a second factor', () => {
     const path = `/users/${name}/reset-second-factor`;
     const alma = await console.as('admin', 'alma');
     expect((await alma.get('/users')).text).toContain(path);
-    expect((await alma.post(path)).location).toBe('/users?notice=factor_reset');
+    expect((await alma.post(path)).location).toBe('/users?notice=user_changed');
     expect((await rowOf()).totpSecret).toBeNull();
     expect((await ana.get('/account')).location).toContain('/login');
     expect(await loginStatus({ password: 'wrong' })).toBe(401);
