@@ -53,8 +53,8 @@ export function addUser(
  * Ends all sessions of the user and revokes the keys that the user may no longer have. A user who was an administrator
  * signs no date off that was open when the role changed. Setting the e-mail address, even to the same address, releases
  * the linked account of the identity provider.
- * @throws InputError: for an unknown user, for the last administrator, and for
- * the acting user
+ * @throws InputError: for an unknown user, for the last administrator, for the acting user, and for a user without the
+ * second factor that is to be removed
  */
 export function changeUser(
   database: Database,
@@ -66,6 +66,8 @@ export function changeUser(
     readonly isDisabled?: boolean;
     /** Null: none. */
     readonly email?: string | null;
+    /** Whether the second factor is removed, which the user lost. The password stays. */
+    readonly losesFactor?: true;
   },
 ): Promise<void> {
   const { by, role = null, isDisabled = null } = change;
@@ -80,6 +82,8 @@ export function changeUser(
     if (name === by && (isDisabled === true || role !== null)) throw refusal('own_user');
     // Otherwise a stolen session would sign in with a company account of the thief.
     if (name === by && change.email !== undefined) throw refusal('own_access');
+    // Otherwise a stolen session would remove the second factor without a code.
+    if (name === by && change.losesFactor) throw refusal('own_factor');
     if (isDemoted && admins.length === 1 && admins[0]?.name === name) {
       throw refusal('last_admin');
     }
@@ -100,6 +104,11 @@ export function changeUser(
         data: { email, oidcIssuer: null, oidcSubject: null },
       });
     }
+    if (change.losesFactor) {
+      const where = { id, totpSecret: { not: null } };
+      const { count } = await tx.consoleUser.updateMany({ where, data: { ...NO_FACTOR } });
+      if (count === 0) throw refusal('no_factor');
+    }
     await endSessionsOf(tx, id);
     if (isDisabled === true) {
       await tx.consoleUser.update({ where: { id }, data: { linkHash: null, linkExpiresAt: null } });
@@ -111,6 +120,7 @@ export function changeUser(
       details: {
         ...{ user: name, ...access },
         ...(change.email !== undefined && { hasEmail: change.email !== null }),
+        ...(change.losesFactor && { secondFactor: 'reset' }),
       },
     });
     if (isDisabled === true || role !== null) {
@@ -215,31 +225,6 @@ export function consumeLink(
     await endSessionsOf(tx, user.id);
     await recordAudit(tx, { actor: user.name, action: 'user.password' });
     return true;
-  });
-}
-
-/**
- * Removes the second factor of another user, who lost it, and ends all sessions of that user. The
- * password stays.
- * @throws InputError: for an unknown user, for a user without a second factor,
- * and for the acting user
- */
-export function resetFactor(
-  { prisma }: Database,
-  change: { readonly name: string; readonly by: string },
-): Promise<void> {
-  return prisma.$transaction(async (tx) => {
-    const user = await requireUser(tx, change.name);
-    // Otherwise a stolen session would remove the second factor without a code.
-    if (user.name === change.by) throw refusal('own_factor');
-    const { count } = await tx.consoleUser.updateMany({
-      where: { id: user.id, totpSecret: { not: null } },
-      data: { ...NO_FACTOR },
-    });
-    if (count === 0) throw refusal('no_factor');
-    await endSessionsOf(tx, user.id);
-    const details = { user: user.name, secondFactor: 'reset' };
-    await recordAudit(tx, { actor: change.by, action: 'user.second_factor', details });
   });
 }
 

@@ -23,7 +23,6 @@ import {
   changeUser,
   createLink,
   readUsers,
-  resetFactor,
 } from './console-users.sql.ts';
 import { logSecurityEvent } from './security-events.ts';
 
@@ -116,7 +115,7 @@ const CHANGE_USER = declareAction({
       return USERS.after(request, reply, parts, { status: 201, result });
     }
     if (deed === 'reset-second-factor') {
-      await resetFactor(database, { name, by });
+      await changeUser(database, { name, by, losesFactor: true });
       logSecurityEvent(logger, request, 'second_factor_reset', parseUserName(name));
     } else if (deed === 'role') await changeUser(database, { name, by, role });
     else if (deed === 'email') await changeUser(database, { name, by, email });
