@@ -32,7 +32,7 @@ interface AskedScope {
  *   older one has posted
  * - `own`: the booking of each current title. Contents pair first, as in a release, then a booking and the title
  *   that the booking names; the rest in their order
- * - `asked`: what was asked for each title (`title_id`, `state`). The bookings that no current title has any more and
+ * - `asked`: what was asked for each title (`title_id`, `state`; `is_refused`: the ERP has refused to adjust it). The bookings that no current title has any more and
  *   that are not undone count for current titles of the order, buyer and provider, because a restated or moved title
  *   continues them: for those with the value and due date of the line, otherwise for those without a booking, otherwise
  *   for all. `is_own` is false then. A withdrawn title whose reversal is posted has the state `withdrawn`.
@@ -120,17 +120,18 @@ export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.
      AND title.provider_external_id IS NOT DISTINCT FROM left_over.provider_external_id
     WHERE NOT is_undone
   ), asked AS MATERIALIZED (
-    SELECT title_id, is_own, unnest(states) AS state, posted_at, begun_at, is_offered, name, erp_keys FROM (
-      SELECT own.title_id, true AS is_own, states, posted_at, begun_at, is_offered, name, erp_key AS erp_keys
+    SELECT title_id, is_own, unnest(states) AS state, is_refused, posted_at, begun_at, is_offered, name, erp_keys FROM (
+      SELECT own.title_id, true AS is_own, states, kind = 'adjust' AND state = 'refused' AS is_refused, posted_at, begun_at,
+             is_offered, name, erp_key AS erp_keys
       FROM own JOIN booking ON booking.id = line_id
       UNION ALL
       -- The booking of a far instalment that names no payable explains none.
-      SELECT current_id, false, states, posted_at, begun_at, is_offered, name,
+      SELECT current_id, false, states, false, posted_at, begun_at, is_offered, name,
              coalesce(erp_key, CASE WHEN abs(current_due - anticipated_due_date) > ${FAR_DUE_DAYS} THEN '' END)
       FROM continued WHERE place = 1
       UNION ALL
       -- What the ERP states before the last reversal on a payable may be the result of the booking before.
-      SELECT title_id, true, ARRAY['withdrawn'], max(posted_at) OVER (PARTITION BY coalesce(erp_key, booking_name)),
+      SELECT title_id, true, ARRAY['withdrawn'], false, max(posted_at) OVER (PARTITION BY coalesce(erp_key, booking_name)),
              begun_at, is_offered, name, erp_key AS erp_keys
       FROM left_over WHERE is_undone AND title_id IS NOT NULL
     ) AS lines

@@ -135,7 +135,9 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     FROM run CROSS JOIN situated
     JOIN (
       SELECT title_id, state, posted_at, begun_at, is_offered,
-             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own FROM asked
+             CASE WHEN NOT is_own THEN string_to_array(erp_keys, ',') END AS only_keys, is_own
+      -- What the ERP had posted before it refused the adjustment is not what the title asks for.
+      FROM asked WHERE NOT (is_refused AND state = 'posted')
       UNION ALL
       SELECT DISTINCT title_id, CASE WHEN is_booked THEN 'before' ELSE 'unbooked' END,
              NULL::timestamptz, NULL::timestamptz, false, NULL::text[], true

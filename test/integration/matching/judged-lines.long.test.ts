@@ -5,6 +5,7 @@ import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import {
   AGENT,
+  BUYER,
   type JudgedStep,
   judgedWorldOfFile,
   playerOf,
@@ -355,3 +356,32 @@ test('of equal titles that moved, the payable of each is that of the nearest due
     'due_date_differs 2099-07-12',
   ]);
 });
+
+test.each([
+  [
+    'agent',
+    AGENT,
+    THIRD_PARTY,
+    '1571',
+    '0 total=1571 paid as=assignment by=KEY(#)',
+    'already_assigned',
+  ],
+  ['unknown', BUYER, AGENT, '1572', '1572 paid', 'paid_to_supplier!'],
+])(
+  'an adjustment that the ERP refuses for good leaves what it has paid in a break: %s',
+  async (uid, ...[before, after, value, stated, kind]) => {
+    const pull = (agent: string) =>
+      judged.pull(date, [
+        { uid, value, agent, isEarly: agent === BUYER },
+        { uid: 'rest', value: '9999' },
+      ]);
+    await pull(before);
+    await play(
+      { snapshot: `k1 ${value}`, book: 'posted' },
+      { state: `k1 ${stated.replace('#', uid)}`, breaks: '' },
+    );
+    await pull(after);
+    await play({ match: true, release: true }, { answer: 'failed', breaks: '' });
+    await play({ answer: 'refused', breaks: `${kind} ${uid} k1` });
+  },
+);
