@@ -246,6 +246,10 @@ test('the audit log has the head of its chain, and pages', async () => {
   const head = await readChainHead(world.database);
   expect(first.text).toContain(`${head?.position}:${head?.hash}`);
   expect((await viewer.get('/audit?page=2')).text).toContain('act-19<');
+  const released = (await viewer.get('/audit?actor=BO&action=pull.release')).text;
+  expect(released).not.toContain('act-');
+  expect((await viewer.get('/audit?actor=BO')).text).toContain('act-119');
+  expect((await viewer.get('/audit?actor=rita')).text).not.toContain('act-119');
 });
 
 test('a holiday is added and ended in the forms of its year, and refused without a date or a name', async () => {

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { readChainHead } from '../../../base/audit/audit-chain.sql.ts';
-import { namesIn } from '../../../base/texts/texts.ts';
+import { namesIn, type TextKey } from '../../../base/texts/texts.ts';
 import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { dateOrNull, id, instant, orNull } from '../../../console/api/schema-parts.ts';
 import type { Column, Words } from '../../../console/list/columns.tsx';
-import { dateField, type FilterOf } from '../../../console/list/filter.tsx';
+import { anyOf, dateField, type FilterOf, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Author, authorText } from '../../../console/shell/parts.tsx';
@@ -21,9 +21,23 @@ const AuditEntry = Type.Object({
 });
 type AuditEntry = Readonly<Static<typeof AuditEntry>>;
 
-const FILTER = { date: dateField('audit.date') };
+const FILTER = {
+  actor: textField('audit.actor'),
+  action: anyOf(
+    'audit.action',
+    namesIn('audit.actions'),
+    (name) => `audit.actions.${name}` as TextKey,
+  ),
+  date: dateField('audit.date'),
+};
 
-const selected = ({ date }: FilterOf<typeof FILTER>) => ({ where: date === null ? {} : { date } });
+const selected = ({ actor, action, date }: FilterOf<typeof FILTER>) => ({
+  where: {
+    ...(actor !== null && { actor: { contains: actor, mode: 'insensitive' as const } }),
+    ...(action !== null && { action }),
+    ...(date !== null && { date }),
+  },
+});
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { name: 'at', head: 'audit.at', kind: 'instant' },
