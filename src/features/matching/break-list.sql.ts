@@ -288,8 +288,10 @@ export const COUNTED_AGREED = Prisma.sql`
          FROM conciliation.title AS title
          WHERE status = 'current' AND id IN (SELECT title_id FROM conciliation.title_payable)
            AND id NOT IN (SELECT title_id FROM ${OPEN_BREAKS} AS broken WHERE title_id IS NOT NULL)
-           AND id NOT IN (SELECT title_id FROM conciliation.title_match AS match
-                          WHERE ended_at IS NULL AND rule = 'inherited' AND erp_value <> title.original_value)
+           AND NOT EXISTS (
+             SELECT FROM conciliation.title_match AS match
+             WHERE match.title_id = title.id AND ended_at IS NULL AND rule = 'inherited'
+               AND erp_value <> title.original_value)
          GROUP BY 1) AS counted)`;
 
 type MatchRule = (typeof RULES)[number] | 'inherited' | 'person';
