@@ -1,7 +1,7 @@
 /** What people confirm for the matching: the buyers of companies, the tax identifiers of agents, and the tolerances. */
 import type { AuditAction, Decision } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { parseCnpj } from '../../base/values/tax-id.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -56,18 +56,13 @@ export async function readConfirmations({ prisma }: Database) {
   return { unmapped, companies, agents };
 }
 
-const requireCnpj = (field: string, text: string): string => {
+const requireCnpj = (text: string): string => {
   const cnpj = parseCnpj(text);
-  if (cnpj !== null) return cnpj.digits;
-  throw new InputError(`${field}: expected a CNPJ with the right check digits`, {
-    context: { fault: 'cnpj_expected' },
-  });
+  if (cnpj === null) throw refusal('cnpj_expected');
+  return cnpj.digits;
 };
 
-const companyExpected = () =>
-  new InputError(`company: expected at least one, of 1 to ${MAX_COMPANY} characters`, {
-    context: { fault: 'company_expected', max: MAX_COMPANY },
-  });
+const companyExpected = () => refusal('company_expected', { max: MAX_COMPANY });
 
 /**
  * Records the buyers of companies. A pair that counts already stays as it is.
@@ -82,7 +77,7 @@ export function confirmCompanies(
   const data = pairs.map(({ company, buyer }) => {
     const code = company.trim();
     if (code === '' || code.length > MAX_COMPANY) throw companyExpected();
-    return { company: code, buyer: requireCnpj('buyer', buyer), ...authorOf(decision) };
+    return { company: code, buyer: requireCnpj(buyer), ...authorOf(decision) };
   });
   if (data.length === 0) throw companyExpected();
   return decide(database, 'company.confirm', decision, async (tx) => {
@@ -100,11 +95,9 @@ export async function confirmAgent(
   { taxId, sameAs }: { readonly taxId: string; readonly sameAs: string },
   decision: MatchDecision,
 ): Promise<void> {
-  const [first, second] = [requireCnpj('taxId', taxId), requireCnpj('sameAs', sameAs)].sort();
+  const [first, second] = [requireCnpj(taxId), requireCnpj(sameAs)].sort();
   if (first === undefined || second === undefined || first.slice(0, 8) === second.slice(0, 8)) {
-    throw new InputError('sameAs: expected the CNPJ of another company', {
-      context: { fault: 'cnpj_same' },
-    });
+    throw refusal('cnpj_same');
   }
   await decide(database, 'agent.confirm', decision, async (tx) => {
     const data = { taxId: first, sameAs: second, ...authorOf(decision) };

@@ -1,7 +1,7 @@
 import { type AuditAction, type Decision, recordAudit } from '../../base/audit/audit.ts';
 import type { Database, Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { OwnSealProps } from '../../console/shell/parts.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -15,18 +15,6 @@ import {
 import { REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
 import { type ProposalFilter, readProposals } from './proposals.sql.ts';
-
-/** The reasons why a decision about matches is refused. */
-const MATCH_FAULTS = {
-  match_title: 'the title is not current, or has a match',
-  match_payable: 'the payable is not open, or has a match',
-  match_gone: 'the match does not exist, or has ended',
-  breaks_changed: 'the breaks have changed since they were shown; look at the list again',
-  proposals_changed: 'the proposals have changed since they were shown; look at the list again',
-} as const;
-type MatchFault = keyof typeof MATCH_FAULTS;
-
-const refuse = (fault: MatchFault) => new InputError(MATCH_FAULTS[fault], { context: { fault } });
 
 /**
  * True for a row of `day` with its `seal` while a match, and the end of an urgent break, decide whether and how the
@@ -83,7 +71,7 @@ export function confirmProposals(
     const clear = rows.filter(({ isClear }) => isClear);
     const isTaken = clear.length > 0 && clear.length <= MAX_BREAKS_TO_RESOLVE;
     if (filter.kind === null || !isTaken || seenDigest !== digest) {
-      throw refuse('proposals_changed');
+      throw refusal('proposals_changed');
     }
     return makeMatches(tx, clear, decision);
   });
@@ -103,7 +91,7 @@ async function makeMatches(
     SELECT id, accepted_date::text AS date FROM conciliation.title
     WHERE id = ANY(${chosen.map(({ titleId }) => BigInt(titleId))}::bigint[]) AND status = 'current'
       AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE title_id = title.id)`;
-  if (titles.length < chosen.length) throw refuse('match_title');
+  if (titles.length < chosen.length) throw refusal('match_title');
   const made = await tx.$queryRaw<{ id: bigint; titleId: bigint }[]>`
     WITH wanted AS (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) AS stated (title_id bigint, erp_key text, part int)
@@ -125,7 +113,7 @@ async function makeMatches(
     ORDER BY title_id, part
     RETURNING id, title_id AS "titleId"`;
   const [first] = made;
-  if (first === undefined || made.length < wanted.length) throw refuse('match_payable');
+  if (first === undefined || made.length < wanted.length) throw refusal('match_payable');
   await writeBreaks(
     tx,
     titles.map(({ id }) => id),
@@ -163,7 +151,7 @@ export function undoMatch(
       RETURNING match.title_id AS "titleId",
         (SELECT accepted_date::text FROM conciliation.title WHERE id = match.title_id) AS date`;
     const match = ended.toSorted((a, b) => Number(a.titleId - b.titleId))[0];
-    if (match === undefined) throw refuse('match_gone');
+    if (match === undefined) throw refusal('match_gone');
     await writeBreaks(
       tx,
       ended.map(({ titleId }) => titleId),
@@ -209,7 +197,7 @@ export function resolveBreaks(
     const place = { offset: 0, limit: MAX_BREAKS_TO_RESOLVE };
     const { digest, breaks, total } = await listBreaks(tx, { ...filter, ...place });
     const isTaken = total > 0 && total <= MAX_BREAKS_TO_RESOLVE;
-    if (kind === null || !isTaken || digest !== seenDigest) throw refuse('breaks_changed');
+    if (kind === null || !isTaken || digest !== seenDigest) throw refusal('breaks_changed');
     const { by: decidedBy, reason, code } = decision;
     await tx.breakDecision.createMany({
       data: breaks.map(({ title, payable, ground }) => ({

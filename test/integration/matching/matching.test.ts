@@ -122,7 +122,7 @@ test('no title and no payable is matched twice', async () => {
   await play(world, [{ titles: 'a 10, b 11', load: 'k1 10', matches: 'a=k1 exact' }]);
   await expect(
     matchByPerson(world.database, { titleId: await titleId('b'), erpKeys: ['k1'] }, decision),
-  ).rejects.toThrow('the payable is not open, or has a match');
+  ).rejects.toThrow('The payable is not open, or has a match');
   await expect(
     world.database.prisma.$executeRaw`
       INSERT INTO conciliation.title_match
