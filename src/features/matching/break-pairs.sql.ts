@@ -13,16 +13,16 @@ import {
 } from './candidates.sql.ts';
 import { IS_PLAIN } from './judgement.sql.ts';
 
-const SAME_CODE = Prisma.sql`payable.supplier_external_id = ${TITLE_CODE}`;
+const SAME_CODE = Prisma.sql`payable.supplier_external_id = title.provider_external_id`;
 
 /** Branches of one company are near each other. left() has an index. */
-const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
-  left(payable.supplier_tax_id, 8) = left(${taxId}, 8)
+const SAME_PARTY = Prisma.sql`
+  left(payable.supplier_tax_id, 8) = left(title.tax_id, 8)
   -- Otherwise the rows without a tax identifier are compared with one another.
-  AND payable.supplier_tax_id IS NOT NULL AND ${taxId} IS NOT NULL
-  AND (payable.supplier_tax_id = ${taxId}
-       OR length(payable.supplier_tax_id) = 14 AND length(${taxId}) = 14)
-  AND (payable.supplier_external_id IS NULL OR ${TITLE_CODE} IS NULL)`;
+  AND payable.supplier_tax_id IS NOT NULL AND title.tax_id IS NOT NULL
+  AND (payable.supplier_tax_id = title.tax_id
+       OR length(payable.supplier_tax_id) = 14 AND length(title.tax_id) = 14)
+  AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)`;
 
 /** The value of a payable that a title may have: what is open, and the whole value. */
 const SAME_VALUE = Prisma.sql`
@@ -49,7 +49,7 @@ const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document, p
 const PAPER = Prisma.sql`
   ROW(payable.company, ltrim(payable.document, '0'), payable.instalment, payable.due_date)`;
 
-/** Titles and payables with the same supplier, on a further condition, each pair once. */
+/** Titles with the columns of `SIDE` and payables with the same supplier, on a further condition, each pair once. */
 export const pairsOfSupplier = (
   columns: Prisma.Sql,
   payables: Prisma.Sql,
@@ -58,8 +58,7 @@ export const pairsOfSupplier = (
 ) => Prisma.sql`
   SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable ON ${SAME_CODE} AND ${condition}
   UNION ALL
-  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
-    ON ${sameParty(Prisma.sql`title.tax_id`)} AND ${condition}`;
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable ON ${SAME_PARTY} AND ${condition}`;
 
 /** Titles and payables of one order, and those with the same supplier and value and no common order, each pair once. */
 const pairsOfOrderOrValue = (
@@ -79,7 +78,7 @@ const pairsOfOrderOrValue = (
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper, payable.order_uid AS erp_order,
   payable.due_date AS erp_due, payable.total_value AS erp_total, ${SETTLING_BOOKING} AS settling_booking,
-  (${SAME_CODE} OR ${sameParty(Prisma.sql`title.tax_id`)}) IS TRUE AS same_supplier,
+  (${SAME_CODE} OR ${SAME_PARTY}) IS TRUE AS same_supplier,
   payable.supplier_external_id, payable.supplier_tax_id, payable.instalment`;
 
 /** The columns of a title `title` with `CLOSED_DAY` that are compared with payables. */

@@ -44,6 +44,9 @@ const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
  */
 const SEVERITY_OF_PAIR = Prisma.sql`least(${SEVERITY}, CASE WHEN is_far THEN 1 END)`;
 
+/** The breaks of the newest run. */
+const KNOWN_BREAKS = Prisma.sql`(SELECT title_id, kind, erp_key FROM conciliation.erp_break)`;
+
 /** The code of a decision that opens a resolved break again. */
 export const REOPENED = 'reopened';
 
@@ -63,7 +66,7 @@ export const IS_DECIDED = Prisma.sql`
  * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), title_id,
  * erp_key. For a statement with WITH.
  */
-export const breaksOf = (scope: Scope) => Prisma.sql`
+const breaksOf = (scope: Scope) => Prisma.sql`
   ${pairsOf(scope)}, paired AS MATERIALIZED (
     SELECT id, status, accepted_date, identity_hash, original_value, anticipated_due_date, ${BUSINESS_DAY} AS business_day,
            buyer_is_financial, financial_agent_identification, provider_identification
@@ -207,8 +210,7 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
     -- The payable that the ERP says a booking of the title has settled is that of the title. It does not hide the urgent
     -- break of another one that was paid, which ends by a person or by the ERP.
     ORDER BY title_id,
-             (severity > 1 AND situation <> 'open' AND (title_id, kind, erp_key) IN (
-               SELECT title_id, kind, erp_key FROM conciliation.erp_break)) IS TRUE DESC,
+             (severity > 1 AND situation <> 'open' AND (title_id, kind, erp_key) IN ${KNOWN_BREAKS}) IS TRUE DESC,
              source, is_named DESC, place, days, severity DESC, situation = 'open', erp_key
   ), doubt AS MATERIALIZED (
     SELECT title_id,
@@ -314,8 +316,8 @@ export const breaksOf = (scope: Scope) => Prisma.sql`
                   -- What a line has asked for explains the payable.
                   WHEN live.title_id IS NOT NULL AND best.situation <> 'open' THEN NULL
                   -- A posting begins no break of this kind and ends none: the payable may still be open.
-                  WHEN live.is_posted IS NOT TRUE OR (id, seen.result[1], seen.result[2]) IN (
-                    SELECT title_id, kind, erp_key FROM conciliation.erp_break) THEN seen.result END AS result
+                  WHEN live.is_posted IS NOT TRUE OR (id, seen.result[1], seen.result[2]) IN ${KNOWN_BREAKS}
+                    THEN seen.result END AS result
       FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
       LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
       LEFT JOIN contested ON contested.title_id = id LEFT JOIN wrong_value ON wrong_value.title_id = id

@@ -27,13 +27,14 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { jsonOf, OPEN_BREAKS } from './break-list.sql.ts';
 import {
   CLOSED_DAY,
+  pairsOf,
   pairsOfSupplier,
   SAME_DUE,
   type Scope,
   SIDE,
   scopeOf,
 } from './break-pairs.sql.ts';
-import { breaksOf, joinWholeSets } from './breaks.sql.ts';
+import { joinWholeSets } from './breaks.sql.ts';
 import {
   BUYER_NAME,
   COMPANY_NAME,
@@ -132,7 +133,7 @@ const ITEMS = pairsOfSupplier(
  * statement with WITH, after `COMPANY_NAMES`.
  */
 const proposalsOf = (scope: Scope) => Prisma.sql`
-  ${breaksOf(scope)}, waiting AS MATERIALIZED (
+  ${pairsOf(scope)}, waiting AS MATERIALIZED (
     SELECT DISTINCT ON (title.id) ${SIDE}, listed.kind, listed.erp_key, title.accepted_date, buyer, is_claimed, ${TITLE_GROUND} AS ground,
            coalesce(title.provider_external_id, (SELECT supplier_external_id FROM conciliation.erp_payable AS stated
                                                  WHERE stated.erp_key = listed.erp_key)) AS supplier,
