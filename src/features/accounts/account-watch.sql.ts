@@ -143,10 +143,6 @@ export const accountComparison = ({ fence, date }: MergingPull): Prisma.Sql => P
       SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
           tax_id = coalesce(excluded.tax_id, present.tax_id)
       WHERE present.last_accepted_date < excluded.last_accepted_date
-         -- Of the accounts of one date, the one to which a title was restated last is the present one.
-         OR present.last_accepted_date = excluded.last_accepted_date
-            AND (present.kind, present.party_key, present.writing_hash) IN (
-              SELECT kind, party_key, writing_hash FROM seen WHERE is_restated)
     ), decision AS MATERIALIZED (
       SELECT id, kind, party_key, before_hash, account_hash, state, decided_at, accepted_date
       FROM conciliation.account_change
