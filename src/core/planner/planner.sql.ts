@@ -20,15 +20,11 @@ import { replaceLostHolds } from '../merge/decisions.sql.ts';
 import type { EngineParts } from '../merge/engine-hooks.ts';
 import type { MergePolicy } from '../merge/holds.sql.ts';
 import { type JobKind, ONLY_JOB } from '../work/job-queue.ts';
-import {
-  type PlanLedger,
-  type PlanPolicy,
-  planDue,
-  replanAfterMinutes,
-  SPENT_ERROR_CODES,
-} from './pull-plan.ts';
 
-export interface PlannerConfig extends PlanPolicy {
+export interface PlannerConfig {
+  readonly timeZone: string;
+  /** Days before yesterday that are pulled again at every slot. */
+  readonly lookbackDays: number;
   /** `cronFault` accepts it. It is evaluated on the wall clock of `timeZone`. */
   readonly pullCron: string;
   /** Null: yesterday, if the ledger is still empty. */
@@ -135,7 +131,6 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
       : {
           slotAt: latestSlot(config.pullCron, config.timeZone, now),
           policy: config,
-          startDate: config.startDate,
           now,
         };
   const created = await planPulls(parts, schedule, config.maxOpenBackfillPulls);
@@ -224,9 +219,7 @@ export function startTicker(
 /** What the schedule of pulls makes due. */
 export interface ScheduleRequest {
   readonly slotAt: Date;
-  readonly policy: PlanPolicy;
-  /** The configured first date; null: yesterday, if the ledger is still empty. */
-  readonly startDate: CivilDate | null;
+  readonly policy: Pick<PlannerConfig, 'timeZone' | 'lookbackDays' | 'startDate'>;
   readonly now: Date;
 }
 
@@ -250,10 +243,7 @@ export function planPulls(
     let created = 0;
     if (schedule !== null) {
       created += await replaceLostHolds(tx);
-      const ledger = await readPlanLedger(tx, schedule);
-      const due = planDue(schedule.slotAt, ledger, schedule.policy);
-      const data = due.map((pull) => ({ ...pull, requestedBy: 'scheduler' }));
-      created += (await tx.pull.createMany({ data, skipDuplicates: true })).count;
+      created += await createDuePulls(tx, schedule);
     }
     // Last: a pull that was just planned for a date also serves a sweep.
     const plan = { isScheduled: schedule !== null, maxOpenBackfillPulls };
@@ -262,41 +252,81 @@ export function planPulls(
   });
 }
 
-async function readPlanLedger(
+/**
+ * A long backlog is worked off in portions of this size, so that new pulls do not wait behind
+ * thousands of old ones.
+ */
+export const MAX_OPEN_PULLS = 100;
+
+/** Codes of temporary failures. They become final when all attempts are spent. */
+export const SPENT_ERROR_CODES = [
+  'PLATFORM_UNAVAILABLE',
+  'PLATFORM_RATE_LIMITED',
+  'PLATFORM_CONTRACT',
+  'STAGING_UNAVAILABLE',
+  'DEFECT',
+] as const;
+
+/**
+ * The minutes after which a date that is still due is planned again, by the number of its failed pulls. The last wait is
+ * the longest. A person need not act after an outage of the platform.
+ */
+export const REPLAN_MINUTES = [5, 10, 20, 40, 60];
+
+/**
+ * Creates the pulls that the latest slot makes due, most urgent first: yesterday, the lookback from the newest date on,
+ * then the dates that were never reconciled: those with the fewest failed pulls for the slot first, and of these the
+ * oldest. Missed slots need no separate pulls, because their dates are reconciled or among these dates. Yesterday is
+ * the day before the slot, not before now, so that a late slot means the same dates. No pull is due for a date that has
+ * an open pull of any origin, was fetched since the slot, or has an ended pull of this slot. A pull that failed counts
+ * only for a while.
+ */
+async function createDuePulls(
   tx: Transaction,
-  { slotAt, policy, startDate, now }: ScheduleRequest,
-): Promise<PlanLedger> {
-  const firstDate = await ensureCheckpoint(tx, startDate ?? lastClosedDate(policy.timeZone, now));
-  const { lastReconciledDate } = await tx.checkpoint.findFirstOrThrow({
-    select: { lastReconciledDate: true },
-  });
-  const reconciled = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT date::text AS date FROM conciliation.day
-    WHERE state = 'reconciled' AND date > coalesce(${lastReconciledDate}::date, '-infinity')`;
+  { slotAt, policy, now }: ScheduleRequest,
+): Promise<number> {
+  const { timeZone, lookbackDays, startDate } = policy;
+  await ensureCheckpoint(tx, startDate ?? lastClosedDate(timeZone, now));
+  const slot = Prisma.sql`${slotAt}::timestamptz`;
+  const yesterday = Prisma.sql`${lastClosedDate(timeZone, slotAt)}::date`;
   const isSpent = Prisma.sql`(state = 'failed' AND error_code = ANY(${[...SPENT_ERROR_CODES]}))`;
-  const covered = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT DISTINCT date::text AS date FROM conciliation.pull
-    WHERE (slot_at = ${slotAt}::timestamptz AND NOT coalesce(${isSpent}, false))
-       OR state IN ('queued', 'running')
-       OR (state IN ('merged', 'unchanged', 'held', 'superseded')
-           AND fetch_started_at >= ${slotAt}::timestamptz)`;
-  const failed = await tx.$queryRaw<{ date: CivilDate; pulls: number; minutesAgo: number }[]>`
-    SELECT date::text AS date, count(*)::int AS pulls,
-           extract(epoch FROM clock_timestamp() - max(finished_at))::float8 / 60 AS "minutesAgo"
-    FROM conciliation.pull WHERE slot_at = ${slotAt}::timestamptz AND ${isSpent}
-    GROUP BY date`;
-  const waiting = failed.filter(({ pulls, minutesAgo }) => minutesAgo < replanAfterMinutes(pulls));
-  const openPulls = await tx.pull.count({
-    where: { slotAt: { not: null }, state: { in: ['queued', 'running'] } },
-  });
-  return {
-    startDate: firstDate,
-    lastReconciledDate,
-    reconciledDates: new Set(reconciled.map((row) => row.date)),
-    coveredDates: new Set([...covered, ...waiting].map((row) => row.date)),
-    failedPulls: new Map(failed.map(({ date, pulls }) => [date, pulls])),
-    openPulls,
-  };
+  return tx.$executeRaw`
+    WITH spent AS (
+      SELECT date, count(*)::int AS pulls, max(finished_at) AS last_at
+      FROM conciliation.pull WHERE slot_at = ${slot} AND ${isSpent}
+      GROUP BY date
+    ), covered AS (
+      SELECT date FROM conciliation.pull
+      WHERE (slot_at = ${slot} AND NOT coalesce(${isSpent}, false))
+         OR state IN ('queued', 'running')
+         OR (state IN ('merged', 'unchanged', 'held', 'superseded') AND fetch_started_at >= ${slot})
+      UNION ALL
+      SELECT date FROM spent
+      WHERE last_at > clock_timestamp()
+              - interval '1 minute' * (${REPLAN_MINUTES}::int[])[least(pulls, ${REPLAN_MINUTES.length}::int)]
+    ), candidate AS (
+      SELECT day::date AS date, day < ${yesterday} - ${lookbackDays}::int AS is_missed
+      FROM conciliation.checkpoint, generate_series(start_date, ${yesterday}, '1 day') AS day
+    ), due AS (
+      SELECT date, is_missed, coalesce(pulls, 0) AS round,
+             row_number() OVER (
+               ORDER BY is_missed, CASE WHEN is_missed THEN pulls END NULLS FIRST,
+                        CASE WHEN is_missed THEN date - ${yesterday} ELSE ${yesterday} - date END
+             ) AS place
+      FROM conciliation.checkpoint, candidate LEFT JOIN spent USING (date)
+      WHERE date NOT IN (SELECT date FROM covered)
+        AND (NOT is_missed
+             OR date > coalesce(last_reconciled_date, '-infinity')
+                AND date NOT IN (SELECT date FROM conciliation.day WHERE state = 'reconciled'))
+    )
+    INSERT INTO conciliation.pull (origin, date, slot_at, round, requested_by)
+    SELECT CASE WHEN is_missed OR date = ${yesterday} THEN 'daily' ELSE 'lookback' END,
+           date, ${slot}, round, 'scheduler'
+    FROM due
+    WHERE NOT is_missed OR place <= ${MAX_OPEN_PULLS}::int - (
+      SELECT count(*) FROM conciliation.pull WHERE slot_at IS NOT NULL AND state IN ('queued', 'running'))
+    ORDER BY place
+    ON CONFLICT (origin, date, slot_at, round) DO NOTHING`;
 }
 
 /** The planner's view of a due pull. */

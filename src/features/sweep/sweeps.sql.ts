@@ -20,7 +20,7 @@ import {
 } from '../../base/values/business-day.ts';
 import type { AlertEntry } from '../../console/alert-entry.ts';
 import { contentOf } from '../../core/ledger/pull-ledger.sql.ts';
-import { replanAfterMinutes, SPENT_ERROR_CODES } from '../../core/planner/pull-plan.ts';
+import { REPLAN_MINUTES, SPENT_ERROR_CODES } from '../../core/planner/planner.sql.ts';
 import type { ConciliationResponse } from '../../core/platform/conciliation-client.ts';
 import { cutTitles, type RawTitle, TitleCutter } from '../../core/reader/cutter.ts';
 import { readExactTitle } from '../../core/reader/exact-title.ts';
@@ -155,9 +155,6 @@ function recordSweep(database: Database, request: SweepRequest, last: CivilDate,
 function rowOf({ from, ...request }: SweepRequest) {
   return { fromDate: from, ...request };
 }
-
-/** The waits after the first failures; the last one is the longest. */
-const REPLAN_MINUTES = [1, 2, 3, 4, 5].map(replanAfterMinutes);
 
 /**
  * Creates a pull for each date that differs in its newest complete sweep, a few at a time and the oldest first. The

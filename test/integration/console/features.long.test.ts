@@ -21,8 +21,8 @@ test.each(FEATURES)(
     const restated = await world.serve(date, [titleText({ date, uid: 'a', value: '7.00' })], parts);
     expect(restated).toMatchObject({ state: 'merged', withdrawn: 2 });
     const now = new Date();
-    const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
-    const schedule = { slotAt: now, policy, startDate: null, now };
+    const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1, startDate: null };
+    const schedule = { slotAt: now, policy, now };
     await planPulls({ database: world.database, features }, schedule, 1);
 
     const console = await openConsole(world.database, { features });

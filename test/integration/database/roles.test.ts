@@ -185,11 +185,11 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
   const { exit } = await runCommand(['migrate'], { DATABASE_URL: world.databaseUrl });
   expect(exit).toBe(0);
   expect(await world.serve(DAY, [titleText()])).toMatchObject({ inserted: 1 });
-  const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1 };
+  const policy = { timeZone: 'America/Sao_Paulo', lookbackDays: 1, startDate: null };
   const now = new Date();
   await planPulls(
     { database: world.database, features: FEATURES },
-    { slotAt: now, policy, startDate: null, now },
+    { slotAt: now, policy, now },
     1,
   );
   await deriveAlerts(world.database, now, { timeZone: 'America/Sao_Paulo' });

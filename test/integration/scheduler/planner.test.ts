@@ -2,9 +2,13 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { createPull, readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
-import type { WakeUpQueue } from '../../../src/core/planner/planner.sql.ts';
-import { MAX_OPEN_PULLS } from '../../../src/core/planner/pull-plan.ts';
+import {
+  MAX_OPEN_PULLS,
+  planPulls,
+  type WakeUpQueue,
+} from '../../../src/core/planner/planner.sql.ts';
 import { changeSchedule } from '../../../src/features/backfills/backfill-ledger.sql.ts';
+import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { CONFIG, openSchedulerWorld, QueueInMemory, SLOT, YESTERDAY } from './scheduler-world.ts';
@@ -201,6 +205,51 @@ test('dates that failed for the slot do not delay those that were not tried', as
   expect(await world.planner({ config }).runOnce()).toMatchObject({ created: MAX_OPEN_PULLS });
   expect(new Set(await world.outline()).size).toBe(2 * MAX_OPEN_PULLS);
 });
+
+test.each([
+  ['America/Sao_Paulo', '2026-03-10'],
+  ['Asia/Tokyo', '2026-03-11'],
+])('yesterday is the day before the slot on the calendar of %s', async (timeZone, yesterday) => {
+  const evening = new Date('2026-03-12T01:30:00Z');
+  const schedule = { slotAt: evening, policy: { ...CONFIG, timeZone }, now: evening };
+  await planPulls({ database: world.database, features: [] }, schedule, 1);
+  expect((await world.outline())[0]).toBe(`daily ${yesterday}`);
+});
+
+/** Minutes until every healthy date of 730 is done, while the oldest dates answer 500 without end. */
+async function minutesUntilHealthyAreDone(poisonedDates: number): Promise<number> {
+  const { prisma } = world.database;
+  const policy = { ...CONFIG, startDate: daysBefore(729) };
+  const isPoisoned = Prisma.sql`date < ${addDays(policy.startDate, poisonedDates)}::date`;
+  for (let minute = 0; minute < 24 * 60; minute += 1) {
+    const schedule = { slotAt: SLOT, policy, now: SLOT };
+    await planPulls({ database: world.database, features: [] }, schedule, 1);
+    // A healthy date answers at once. The others spend eight attempts, with the longest waits between them.
+    await prisma.$executeRaw`
+      UPDATE conciliation.pull SET state = 'merged', fetch_started_at = now()
+      WHERE state = 'queued' AND NOT ${isPoisoned}`;
+    await prisma.$executeRaw`
+      UPDATE conciliation.pull SET state = 'failed', error_code = 'PLATFORM_UNAVAILABLE', finished_at = now()
+      WHERE state = 'queued' AND created_at <= now() - interval '63.5 minutes'`;
+    const healthy = await prisma.pull.count({ where: { state: 'merged' } });
+    if (healthy === 730 - poisonedDates) return minute;
+    await prisma.$executeRaw`
+      UPDATE conciliation.pull SET created_at = created_at - interval '1 minute',
+             finished_at = finished_at - interval '1 minute' WHERE ${isPoisoned}`;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+test.each([
+  [0, 0.2],
+  [100, 2],
+  [300, 6],
+])(
+  '%i of 730 dates that fail without end delay the others by hours at most',
+  async (poisonedDates, hours) => {
+    expect(await minutesUntilHealthyAreDone(poisonedDates)).toBeLessThanOrEqual(hours * 60);
+  },
+);
 
 test('a pull without a job gets one, and no pull gets a second one', async () => {
   const planner = world.planner();
