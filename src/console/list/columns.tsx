@@ -4,11 +4,12 @@ import type { ColumnKind } from '../../base/export/table.ts';
 import type { TextKey } from '../../base/texts/texts.ts';
 import { parseCivilDate } from '../../base/values/business-day.ts';
 import { type PageContext, textParameter, usePage } from '../shell/page-context.ts';
-import { ActionForm, DayLink, Instant } from '../shell/parts.tsx';
+import { ActionForm, authorText, Card, DayLink, Instant } from '../shell/parts.tsx';
 
 /** Words are in the language of the reader. */
 type Value<Row> = (row: Row, page: Words) => Cell;
 type Cell = string | number | Date | null;
+type Word<Row> = (row: Row) => TextKey | null;
 
 type SnakeCase<Name> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
@@ -17,11 +18,12 @@ type CellName<Row> = { [Name in keyof Row]-?: Row[Name] extends Cell ? SnakeCase
 
 /**
  * The name is the heading in English files, and the key of the column's sum. The value is that in files, and on pages
- * where the column has no `cell`; absent: the member of the row that the name says.
+ * where the column has no `cell`; absent: the text with the key `word`, or else the member of the row that the name says.
  */
 export type Column<Row> = Look<Row> &
   (
     | { readonly name: string; readonly value: Value<Row> }
+    | { readonly name: string; readonly value?: undefined; readonly word: Word<Row> }
     | { readonly name: string; readonly value?: undefined; readonly only: 'page' }
     | { readonly name: CellName<Row>[keyof Row]; readonly value?: undefined }
   );
@@ -29,9 +31,17 @@ export type Column<Row> = Look<Row> &
 interface Look<Row> {
   /** The heading on pages and in Portuguese files. Null: the name. */
   readonly head: TextKey | null;
-  /** Of the value; absent: text. Amounts are exact decimals as text. day: an accepted date, which links to its day. */
-  readonly kind?: ColumnKind | 'count' | 'instant' | 'day';
+  /**
+   * Of the value; absent: text. Amounts are exact decimals as text. day: an accepted date, which links to its day.
+   * author: who did something.
+   */
+  readonly kind?: ColumnKind | 'count' | 'instant' | 'day' | 'author';
+  readonly word?: Word<Row>;
   readonly cell?: (row: Row, page: PageContext) => ComponentChildren;
+  /** Where the content of a cell leads. Null: nowhere. */
+  readonly href?: (row: Row) => string | null;
+  /** What a page says below the content. Null or empty: nothing. */
+  readonly note?: (row: Row, page: Words) => string | null;
   /** Whether the column names the row. */
   readonly isHead?: true;
   /** The word of the list's order by this column. Absent: the list has no such order. */
@@ -45,10 +55,15 @@ export const headingOf = (
   text: Words['text'],
 ): string => (head === null ? name : text(head));
 
-export function cellOf<Row>({ name, value }: Column<Row>, row: Row, page: Words): Cell {
-  if (value !== undefined) return value(row, page);
+export function cellOf<Row>(column: Column<Row>, row: Row, page: Words): Cell {
+  const { name, kind, value, word } = column;
+  const key = word?.(row);
+  if (key !== undefined) return key && page.text(key);
   const member = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-  return (row as Readonly<Record<string, Cell>>)[member] ?? null;
+  const stated =
+    value === undefined ? (row as Readonly<Record<string, Cell>>)[member] : value(row, page);
+  const cell = stated ?? null;
+  return kind === 'author' && cell !== null ? authorText(page.text, String(cell)) : cell;
 }
 
 /** What a value may be written with. */
@@ -118,8 +133,7 @@ export function ListTable<Row>(props: {
           {rows.map((row, index) => (
             <tr key={index} class={rowClass?.(row)}>
               {columns.map((column) => {
-                const content =
-                  column.cell?.(row, page) ?? shown(cellOf(column, row, page), column, page);
+                const content = <Content column={column} row={row} />;
                 if (column.isHead !== true) return cell(column, content);
                 return (
                   <th key={column.name} scope="row">
@@ -146,6 +160,47 @@ export function ListTable<Row>(props: {
         )}
       </table>
     </div>
+  );
+}
+
+function Content<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+  const page = usePage();
+  const content = column.cell?.(row, page) ?? shown(cellOf(column, row, page), column, page);
+  const href = column.href?.(row) ?? null;
+  const note = column.note?.(row, page) ?? '';
+  return (
+    <>
+      {href === null ? content : <a href={href}>{content}</a>}
+      {note !== '' && <p class="quiet small anywhere">{note}</p>}
+    </>
+  );
+}
+
+/** A table that is a part of a page. Without rows there is none, or a sentence. */
+export function TableCard<Row>(props: {
+  readonly id?: string;
+  readonly head: TextKey;
+  readonly help?: TextKey;
+  readonly none?: TextKey;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly sums?: Sums;
+  /** Below the table. */
+  readonly children?: ComponentChildren;
+}) {
+  const { id, head, help, none, children, ...table } = props;
+  const { text } = usePage();
+  if (table.rows.length === 0 && none === undefined) return null;
+  return (
+    <Card title={text(head)} class="stack" {...(id !== undefined && { id })}>
+      {help !== undefined && <p class="quiet">{text(help)}</p>}
+      {table.rows.length === 0 && none !== undefined ? (
+        <p class="quiet">{text(none)}</p>
+      ) : (
+        <ListTable label={text(head)} {...table} />
+      )}
+      {children}
+    </Card>
   );
 }
 

@@ -60,7 +60,9 @@ function tableOf<Row>(all: readonly Column<Row>[], { language, text, formats }: 
   const kindOf = ({ kind = 'text' }: Column<Row>): ColumnKind => {
     if (kind === 'count') return 'integer';
     if (kind === 'day') return 'date';
-    return kind === 'instant' || (kind === 'boolean' && isForPeople) ? 'text' : kind;
+    if (kind === 'instant' || kind === 'author' || (kind === 'boolean' && isForPeople))
+      return 'text';
+    return kind;
   };
   const cellIn = (column: Column<Row>, row: Row) => {
     const cell = cellOf(column, row, page);

@@ -15,8 +15,6 @@ export async function readCheckpoint({ prisma }: Database) {
   return { startDate, lastReconciledDate, pause };
 }
 
-export type Checkpoint = NonNullable<Awaited<ReturnType<typeof readCheckpoint>>>;
-
 /** The first call stores the start of the ledger; later calls only read it. */
 export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
   await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });

@@ -87,8 +87,6 @@ const driftIn = (rows: Prisma.Sql) => Prisma.sql`
   FROM ${rows} ORDER BY path, kind, value`;
 
 /** The unacknowledged drift. The digest identifies exactly these items: a person acknowledges what was shown. */
-export type OpenDrift = Awaited<ReturnType<typeof readOpenDrift>>;
-
 export async function readOpenDrift({ prisma }: Database) {
   const items = await prisma.$queryRaw<Drift[]>(
     driftIn(Prisma.sql`conciliation.drift WHERE acknowledged_at IS NULL`),

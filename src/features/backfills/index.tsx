@@ -7,13 +7,11 @@ import { declareList } from '../../console/list/list.tsx';
 import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { actorOf } from '../../console/shell/guard.ts';
 import { Input } from '../../console/shell/layout.tsx';
-import { usePage } from '../../console/shell/page-context.ts';
-import { Author, authorText, Instant } from '../../console/shell/parts.tsx';
+import { Author, Instant } from '../../console/shell/parts.tsx';
 import { OPERATE } from '../../console/shell/route-access.ts';
-import { type Checkpoint, readCheckpoint } from '../../core/ledger/pull-requests.sql.ts';
+import { readCheckpoint } from '../../core/ledger/pull-requests.sql.ts';
 import {
   Backfill,
-  type BackfillRange,
   cancelBackfill,
   changeSchedule,
   createBackfill,
@@ -39,7 +37,7 @@ const BACKFILLS = declareList(Backfill, {
     {
       name: 'state',
       head: 'backfills.state',
-      value: ({ state }, { text }) => text(`backfills.states.${state}`),
+      word: ({ state }) => `backfills.states.${state}`,
       cell: ({ id, state }, { text }) => (
         <>
           {text(`backfills.states.${state}`)}
@@ -65,11 +63,7 @@ const BACKFILLS = declareList(Backfill, {
     },
     { name: 'held', head: 'backfills.held', kind: 'count' },
     { name: 'failed', head: 'backfills.failed', kind: 'count' },
-    {
-      name: 'requested_by',
-      head: 'backfills.by',
-      value: ({ requestedBy }, { text }) => authorText(text, requestedBy),
-    },
+    { name: 'requested_by', head: 'backfills.by', kind: 'author' },
     { name: 'created_at', head: 'backfills.at', kind: 'instant' },
     { name: 'finished_at', head: 'backfills.finished', kind: 'instant' },
   ],
@@ -79,11 +73,42 @@ const BACKFILLS = declareList(Backfill, {
   layout: async ({ database, timeZone, now }) => {
     const pause = (await readCheckpoint(database))?.pause;
     const to = lastClosedDate(timeZone, now?.() ?? new Date());
-    return ({ head, table }) => (
+    return ({ page: { text }, head, table }) => (
       <>
         {head}
-        <Schedule pause={pause} />
-        <StartForm from={addDays(to, -6)} to={to} />
+        {pause ? (
+          <section class="card stack">
+            <p>{text('backfills.paused')}</p>
+            <p>
+              <Author name={pause.by} />, <Instant at={pause.at} />: {pause.reason}
+            </p>
+            <RESUME_SCHEDULE.Form button={text('backfills.resumeSchedule')} />
+          </section>
+        ) : (
+          <PAUSE_SCHEDULE.Form
+            button={text('backfills.pause')}
+            help={text('backfills.pauseHelp')}
+            isFolded
+          />
+        )}
+        <START_BACKFILL.Form class="card filters" button={text('backfills.start')} look="primary">
+          <Input
+            label={text('backfills.from')}
+            type="date"
+            name="from"
+            required
+            value={addDays(to, -6)}
+          />
+          <Input label={text('backfills.to')} type="date" name="to" required value={to} />
+          <Input
+            label={text('backfills.concurrency')}
+            type="number"
+            name="concurrency"
+            min="1"
+            max={MAX_BACKFILL_CONCURRENCY}
+            value={DEFAULT_CONCURRENCY}
+          />
+        </START_BACKFILL.Form>
         {table}
       </>
     );
@@ -132,46 +157,6 @@ const PAUSE_SCHEDULE = scheduleOf('pause');
 const RESUME_SCHEDULE = scheduleOf('resume');
 
 const BACKFILL_ACTIONS = [START_BACKFILL, CANCEL, PAUSE_SCHEDULE, RESUME_SCHEDULE];
-
-function StartForm({ from, to }: BackfillRange) {
-  const { text } = usePage();
-  return (
-    <START_BACKFILL.Form class="card filters" button={text('backfills.start')} look="primary">
-      <Input label={text('backfills.from')} type="date" name="from" required value={from} />
-      <Input label={text('backfills.to')} type="date" name="to" required value={to} />
-      <Input
-        label={text('backfills.concurrency')}
-        type="number"
-        name="concurrency"
-        min="1"
-        max={MAX_BACKFILL_CONCURRENCY}
-        value={DEFAULT_CONCURRENCY}
-      />
-    </START_BACKFILL.Form>
-  );
-}
-
-function Schedule({ pause }: { readonly pause: Checkpoint['pause'] | undefined }) {
-  const { text } = usePage();
-  if (!pause) {
-    return (
-      <PAUSE_SCHEDULE.Form
-        button={text('backfills.pause')}
-        help={text('backfills.pauseHelp')}
-        isFolded
-      />
-    );
-  }
-  return (
-    <section class="card stack">
-      <p>{text('backfills.paused')}</p>
-      <p>
-        <Author name={pause.by} />, <Instant at={pause.at} />: {pause.reason}
-      </p>
-      <RESUME_SCHEDULE.Form button={text('backfills.resumeSchedule')} />
-    </section>
-  );
-}
 
 /** @throws InputError for an invalid range */
 async function startBackfill(

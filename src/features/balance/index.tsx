@@ -43,16 +43,12 @@ const VALUES: readonly Column<Pick<Row, 'owed' | 'inErp' | 'difference'>>[] = [
 
 const COLUMNS: readonly Column<Row>[] = [
   ...PARTIES,
-  {
-    name: 'reason',
-    head: 'balance.reason',
-    value: ({ reason }, { text }) => text(`balance.reasons.${reason}`),
-  },
+  { name: 'reason', head: 'balance.reason', word: ({ reason }) => `balance.reasons.${reason}` },
   {
     name: 'title',
     head: 'balance.title',
     value: ({ titleId }) => titleId && String(titleId),
-    cell: ({ titleId }) => titleId && <a href={`/titles/${titleId}`}>{titleId}</a>,
+    href: ({ titleId }) => (titleId === null ? null : `/titles/${titleId}`),
   },
   { name: 'accepted_date', head: 'balance.date', kind: 'day' },
   { name: 'order_uid', head: 'balance.order' },

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'liabilities',
     head: 'disclosure.liabilities',
-    value: ({ liabilities }, { text }) => text(`disclosure.kinds.${liabilities}`),
+    word: ({ liabilities }) => `disclosure.kinds.${liabilities}`,
   },
   {
     name: 'agent',

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import type { Database } from '../../base/database/database.ts';
 import { words } from '../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../console/declare.tsx';
-import { type Column, ListTable } from '../../console/list/columns.tsx';
+import { type Column, TableCard } from '../../console/list/columns.tsx';
 import type { Feature } from '../../console/shell/console-parts.ts';
 import { Input, Select } from '../../console/shell/layout.tsx';
-import { Author, Card } from '../../console/shell/parts.tsx';
+import { Card } from '../../console/shell/parts.tsx';
 import { ADMINISTER } from '../../console/shell/route-access.ts';
 import { FIELD_ROLES, type FieldRole } from '../../core/title/promoted-fields.ts';
 import { promoteField } from './promoted-fields.sql.ts';
@@ -51,14 +51,10 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'role',
     head: 'fields.role',
-    value: ({ role }, { text }) => text(`fields.roles.${(role as FieldRole | null) ?? ENDED}`),
+    word: ({ role }) => `fields.roles.${(role as FieldRole | null) ?? ENDED}`,
   },
   { name: 'recorded_at', head: 'fields.recordedAt', kind: 'instant' },
-  {
-    name: 'recorded_by',
-    head: 'fields.recordedBy',
-    cell: ({ recordedBy }) => <Author name={recordedBy} />,
-  },
+  { name: 'recorded_by', head: 'fields.recordedBy', kind: 'author' },
   { name: 'reason', head: 'day.reason' },
 ];
 
@@ -80,11 +76,7 @@ const FIELDS = declarePage({
           <h1>{text('fields.title')}</h1>
           <p class="quiet">{text('fields.intro')}</p>
         </div>
-        {rows.length > 0 && (
-          <Card title={text('fields.title')}>
-            <ListTable label={text('fields.title')} columns={COLUMNS} rows={rows} />
-          </Card>
-        )}
+        <TableCard head="fields.title" columns={COLUMNS} rows={rows} />
         {PROMOTE.isOffered(page) && (
           <Card title={text('fields.promote')}>
             <p class="quiet">{text('fields.help')}</p>

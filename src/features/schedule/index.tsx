@@ -1,6 +1,6 @@
 import { addDays, type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../base/values/role.ts';
-import { type Column, ListTable } from '../../console/list/columns.tsx';
+import { type Column, TableCard } from '../../console/list/columns.tsx';
 import { dateField, type FilterOf } from '../../console/list/filter.tsx';
 import { declareList, type ListTotal } from '../../console/list/list.tsx';
 import { type Feature, todayOf } from '../../console/shell/console-parts.ts';
@@ -72,9 +72,7 @@ const DATE_COLUMNS: readonly Column<DueDate>[] = [
     name: 'due_date',
     head: 'schedule.dueDate',
     kind: 'date',
-    cell: ({ dueDate }, { formats }) => (
-      <a href={SCHEDULE.href({ dueFrom: dueDate, dueTo: dueDate })}>{formats.date(dueDate)}</a>
-    ),
+    href: ({ dueDate }) => SCHEDULE.href({ dueFrom: dueDate, dueTo: dueDate }),
     isHead: true,
   },
   { name: 'business_day', head: 'calendar.businessDay', kind: 'date' },
@@ -200,14 +198,20 @@ const SCHEDULE = declareList(DueLine, {
   layout: async (_, filter, request) => {
     const range = rangeOf(filter);
     const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
-    return ({ head, filter, table, total: { figures, dates } }) => (
+    return ({ page: { text }, head, filter, table, total: { figures, dates } }) => (
       <>
         {head}
         {filter}
         <Figures range={range} figures={figures} />
-        {dates.length > 0 && <DueDates dates={dates} />}
+        <TableCard head="schedule.dueDates" columns={DATE_COLUMNS} rows={dates} />
         {table}
-        <Help isMasked={isMasked} />
+        <p class="quiet small">
+          {text('schedule.exportHelp')} {text(isMasked ? 'exports.masked' : 'exports.personal')}
+        </p>
+        <Card title={text('schedule.helpHead')}>
+          <p>{text('schedule.help')}</p>
+          <p>{text('schedule.helpTitles')}</p>
+        </Card>
       </>
     );
   },
@@ -264,31 +268,6 @@ function Figures(props: { readonly range: DueRange } & Pick<Schedule, 'figures'>
       </dl>
       <p class="quiet small">{text('schedule.figuresHelp')}</p>
     </Card>
-  );
-}
-
-function DueDates({ dates }: Pick<Schedule, 'dates'>) {
-  const { text } = usePage();
-  const label = text('schedule.dueDates');
-  return (
-    <Card title={label}>
-      <ListTable label={label} columns={DATE_COLUMNS} rows={dates} />
-    </Card>
-  );
-}
-
-function Help({ isMasked }: { readonly isMasked: boolean }) {
-  const { text } = usePage();
-  return (
-    <>
-      <p class="quiet small">
-        {text('schedule.exportHelp')} {text(isMasked ? 'exports.masked' : 'exports.personal')}
-      </p>
-      <Card title={text('schedule.helpHead')}>
-        <p>{text('schedule.help')}</p>
-        <p>{text('schedule.helpTitles')}</p>
-      </Card>
-    </>
   );
 }
 

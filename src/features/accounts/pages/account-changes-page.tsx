@@ -4,7 +4,7 @@ import { declareAction, reason } from '../../../console/declare.tsx';
 import type { Column, Words } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
-import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
+import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText, DecisionButtons } from '../../../console/shell/parts.tsx';
 import { DECIDE, STAFF } from '../../../console/shell/route-access.ts';
 import { providerHref } from '../../providers/provider.ts';
@@ -113,31 +113,12 @@ function Accounts({ change: { before, after } }: { readonly change: AccountChang
   );
 }
 
-const stateText = ({ state }: AccountChange, { text }: Pick<PageContext, 'text'>) =>
-  text(state === 'open' ? 'providers.undecided' : `providers.decisions.${state}`);
-
-function Decided({ change }: { readonly change: AccountChange }) {
-  const page = usePage();
-  const { state, decidedBy, decidedAt, reason } = change;
-  return (
-    <>
-      {stateText(change, page)}
-      {state !== 'open' && decidedBy !== null && decidedAt !== null && (
-        <p class="small">
-          {authorText(page.text, decidedBy)}, {page.formats.instant(decidedAt)}
-        </p>
-      )}
-      {reason !== null && <p class="quiet small anywhere">{reason}</p>}
-    </>
-  );
-}
-
 const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
   { name: 'accepted_date', head: 'days.date', kind: 'day' },
   {
     name: 'kind',
     head: 'providers.partyKind',
-    value: ({ kind }, { text }) => text(`providers.kinds.${kind}`),
+    word: ({ kind }) => `providers.kinds.${kind}`,
     only: 'file',
   },
   {
@@ -168,7 +149,8 @@ const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
   {
     name: 'order_uid',
     head: 'providers.title_',
-    cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid ?? titleId}</a>,
+    cell: ({ titleId, orderUid }) => orderUid ?? titleId,
+    href: ({ titleId }) => `/titles/${titleId}`,
   },
   { name: 'detected_at', head: 'providers.detected', kind: 'instant' },
   { name: 'held_titles', head: 'providers.heldTitles', kind: 'count' },
@@ -176,13 +158,18 @@ const columnsOf = (list: ChangeListName): readonly Column<AccountChange>[] => [
   {
     name: 'state',
     head: 'providers.changeState',
-    value: stateText,
-    cell: (change) => <Decided change={change} />,
+    value: ({ state }, { text }) =>
+      text(state === 'open' ? 'providers.undecided' : `providers.decisions.${state}`),
+    note: ({ state, decidedBy, decidedAt, reason }, { text, formats }) => {
+      if (state === 'open' || decidedBy === null || decidedAt === null) return reason;
+      const decided = `${authorText(text, decidedBy)}, ${formats.instant(decidedAt)}`;
+      return reason === null ? decided : `${decided}: ${reason}`;
+    },
   },
   {
     name: 'decided_by',
     head: 'providers.decidedBy',
-    value: ({ decidedBy }, { text }) => decidedBy && authorText(text, decidedBy),
+    kind: 'author',
     only: 'file',
   },
   { name: 'decided_at', head: 'providers.decidedAt', kind: 'instant', only: 'file' },

@@ -2,10 +2,9 @@ import { Type } from 'typebox';
 import { capitalised } from '../../../base/texts/texts.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
+import { type Column, TableCard, type Words } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { acknowledgeFindings, readAlertedFindings } from '../../verify/verify.sql.ts';
@@ -15,7 +14,6 @@ import {
   acknowledgeDrift,
   countAlerts,
   type Drift,
-  type OpenDrift,
   readAlerts,
   readOpenDrift,
 } from '../alert-list.sql.ts';
@@ -72,13 +70,42 @@ export const ALERT_LIST = declareList(AlertRow, {
       readOpenDrift(database),
       readAlertedFindings(database),
     ]);
-    return ({ head, filter, table }) => (
+    return ({ page: { text, formats }, head, filter, table }) => (
       <>
         {head}
         {filter}
         {table}
-        {drift.items.length > 0 && <DriftCard drift={drift} />}
-        {altered !== null && <AlteredCard {...altered} />}
+        {/* Without values, because one may be personal data. They are in the table `drift`. */}
+        <TableCard
+          id="drift"
+          head="drift.title"
+          help="drift.help"
+          columns={DRIFT_COLUMNS}
+          rows={drift.items}
+        >
+          <ACKNOWLEDGE_DRIFT.Form
+            values={{ digest: drift.digest }}
+            button={text('drift.acknowledge')}
+            look="primary"
+            isFolded
+          >
+            <p class="small">{text('drift.acknowledgeHelp')}</p>
+          </ACKNOWLEDGE_DRIFT.Form>
+        </TableCard>
+        {/* The alerts name the dates and titles; `conciliation verify` lists each difference. */}
+        {altered !== null && (
+          <Card title={text('altered.title')} id="altered">
+            <p>{text('altered.found', { findings: formats.count(altered.findings) })}</p>
+            <ACKNOWLEDGE_ALTERED.Form
+              values={{ newest: altered.newestId }}
+              button={text('altered.acknowledge')}
+              look="primary"
+              isFolded
+            >
+              <p class="small">{text('altered.acknowledgeHelp')}</p>
+            </ACKNOWLEDGE_ALTERED.Form>
+          </Card>
+        )}
       </>
     );
   },
@@ -124,40 +151,3 @@ const DRIFT_COLUMNS: readonly Column<Drift>[] = [
   { name: 'first_seen_at', head: 'drift.firstSeen', kind: 'instant' },
   { name: 'pull', head: 'audit.pull', value: ({ pullId }) => String(pullId) },
 ];
-
-/** Shows no values, because one may be personal data. They are in the table `drift`. */
-function DriftCard({ drift }: { readonly drift: OpenDrift }) {
-  const { text } = usePage();
-  return (
-    <Card title={text('drift.title')} id="drift">
-      <p class="quiet">{text('drift.help')}</p>
-      <ListTable label={text('drift.title')} columns={DRIFT_COLUMNS} rows={drift.items} />
-      <ACKNOWLEDGE_DRIFT.Form
-        values={{ digest: drift.digest }}
-        button={text('drift.acknowledge')}
-        look="primary"
-        isFolded
-      >
-        <p class="small">{text('drift.acknowledgeHelp')}</p>
-      </ACKNOWLEDGE_DRIFT.Form>
-    </Card>
-  );
-}
-
-/** The alerts name the dates and titles; `conciliation verify` lists each difference. */
-function AlteredCard({ findings, newestId }: { findings: number; newestId: bigint }) {
-  const { text, formats } = usePage();
-  return (
-    <Card title={text('altered.title')} id="altered">
-      <p>{text('altered.found', { findings: formats.count(findings) })}</p>
-      <ACKNOWLEDGE_ALTERED.Form
-        values={{ newest: newestId }}
-        button={text('altered.acknowledge')}
-        look="primary"
-        isFolded
-      >
-        <p class="small">{text('altered.acknowledgeHelp')}</p>
-      </ACKNOWLEDGE_ALTERED.Form>
-    </Card>
-  );
-}

@@ -6,8 +6,6 @@ import { dateOrNull, id, instant, orNull } from '../../../console/api/schema-par
 import type { Column, Words } from '../../../console/list/columns.tsx';
 import { anyOf, dateField, type FilterOf, textField } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Author, authorText } from '../../../console/shell/parts.tsx';
 
 const AuditEntry = Type.Object({
   id,
@@ -44,23 +42,14 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   {
     name: 'actor',
     head: 'audit.actor',
-    value: ({ actor }, { text }) => authorText(text, actor),
-    cell: ({ actor }) => <Author name={actor} />,
+    kind: 'author',
     isHead: true,
   },
   {
     name: 'action',
     head: 'audit.action',
     value: ({ action }, { text }) => text.find(`audit.actions.${action}`) ?? action,
-    cell: (entry, page) => {
-      const details = detailsText(entry, page);
-      return (
-        <div class="prose">
-          {page.text.find(`audit.actions.${entry.action}`) ?? entry.action}
-          {details !== '' && <p class="quiet small anywhere">{details}</p>}
-        </div>
-      );
-    },
+    note: detailsText,
   },
   { name: 'details', head: 'audit.values', value: detailsText, only: 'file' },
   { name: 'date', head: 'audit.date', kind: 'day' },
@@ -97,27 +86,21 @@ export const AUDIT_LIST = declareList(AuditEntry, {
   },
   layout: async ({ database }) => {
     const chain = await readChainHead(database);
-    return ({ head, filter, table }) => (
+    return ({ page: { text }, head, filter, table }) => (
       <>
         {head}
-        {chain !== null && <ChainHead {...chain} />}
+        {chain !== null && (
+          <p class="quiet small">
+            {text('audit.chained', { entries: chain.position })}{' '}
+            <span class="mono">{`${chain.position}:${chain.hash}`}</span>
+          </p>
+        )}
         {filter}
         {table}
       </>
     );
   },
 });
-
-/** The newest link of the log's chain. */
-function ChainHead({ position, hash }: { readonly position: number; readonly hash: string }) {
-  const { text } = usePage();
-  return (
-    <p class="quiet small">
-      {text('audit.chained', { entries: position })}{' '}
-      <span class="mono">{`${position}:${hash}`}</span>
-    </p>
-  );
-}
 
 const LABELLED = namesIn('audit.details');
 

@@ -1,8 +1,9 @@
+import { TableCard } from '../../../console/list/columns.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import type { DayBookings, ListedLine } from './booking-list.sql.ts';
-import { LINE_COLUMNS, TableCard } from './bookings.tsx';
+import { LINE_COLUMNS } from './bookings.tsx';
 
 const OF_TITLE = ['key', 'kind', 'state', 'answer', 'accounting_date', 'released_at'];
 const TITLE_COLUMNS = LINE_COLUMNS.filter(({ name }) => OF_TITLE.includes(name));
@@ -11,9 +12,7 @@ const TITLE_COLUMNS = LINE_COLUMNS.filter(({ name }) => OF_TITLE.includes(name))
 export function TitleBooking({ lines }: { readonly lines: readonly ListedLine[] }) {
   const { principal } = usePage();
   const rows = lines.map((line) => maskErpTexts(line, principal));
-  return rows.length === 0 ? null : (
-    <TableCard head="bookings.ofTitle" columns={TITLE_COLUMNS} rows={rows} />
-  );
+  return <TableCard head="bookings.ofTitle" columns={TITLE_COLUMNS} rows={rows} />;
 }
 
 /** What is released of a day, and how much of it is posted. */

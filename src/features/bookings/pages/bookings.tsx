@@ -1,16 +1,14 @@
 import { Type } from 'typebox';
-import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, ListTable, TableCard } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
-  authorText,
   Card,
   DayLink,
   DecisionButtons,
@@ -99,38 +97,25 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
   {
     name: 'key',
     head: 'bookings.version',
-    cell: ({ id, key }) => (
-      <a href={LINES.href({ line: id })} title={key}>
-        {key.slice(key.lastIndexOf(':') + 1)}
-      </a>
-    ),
+    cell: ({ key }) => <span title={key}>{key.slice(key.lastIndexOf(':') + 1)}</span>,
+    href: ({ id }) => LINES.href({ line: id }),
     isHead: true,
   },
-  {
-    name: 'kind',
-    head: 'bookings.kind',
-    value: ({ kind }, { text }) => text(`bookings.kinds.${kind}`),
-  },
+  { name: 'kind', head: 'bookings.kind', word: ({ kind }) => `bookings.kinds.${kind}` },
   {
     name: 'original_value',
     head: 'bookings.value',
     kind: 'amount',
-    cell: ({ originalValue, postingValue }, { text, formats }) =>
-      postingValue !== null &&
-      originalValue !== null &&
-      formats.amount(postingValue) !== formats.amount(originalValue) ? (
-        <>
-          {formats.amount(originalValue)}
-          <p class="quiet small">
-            {text('bookings.posts', { value: formats.amount(postingValue) })}
-          </p>
-        </>
-      ) : null,
+    note: ({ originalValue, postingValue }, { text, formats }) => {
+      if (originalValue === null || postingValue === null) return null;
+      const value = formats.amount(postingValue);
+      return value === formats.amount(originalValue) ? null : text('bookings.posts', { value });
+    },
   },
   {
     name: 'state',
     head: 'bookings.state',
-    value: ({ state }, { text }) => text(`bookings.states.${state}`),
+    word: ({ state }) => `bookings.states.${state}`,
     cell: ({ state, isOverdue }, { text }) => (
       <>
         <span class={`tag ${state === 'failed' || state === 'refused' ? 'is-withdrawn' : ''}`}>
@@ -144,25 +129,14 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
     name: 'answer',
     head: 'bookings.answer',
     value: ({ document, failure }) => document ?? failure,
-    cell: ({ document, failure, failureKind }, { text }) => (
-      <>
-        {document ?? failure}
-        {failureKind !== null && (
-          <p class="quiet small">{text(`bookings.failureKinds.${failureKind}`)}</p>
-        )}
-      </>
-    ),
+    note: ({ failureKind }, { text }) =>
+      failureKind && text(`bookings.failureKinds.${failureKind}`),
   },
   {
     name: 'accounting_date',
     head: 'bookings.accountingDate',
     kind: 'date',
-    cell: ({ accountingDate, accountingBasis }, { text, formats }) => (
-      <>
-        {formats.date(accountingDate)}
-        <p class="quiet small">{text(`bookings.accountingBases.${accountingBasis}`)}</p>
-      </>
-    ),
+    note: ({ accountingBasis }, { text }) => text(`bookings.accountingBases.${accountingBasis}`),
   },
   { name: 'released_at', head: 'bookings.releasedAt', kind: 'instant' },
   { name: 'consumer', head: 'bookings.consumer' },
@@ -202,57 +176,32 @@ export const LINES = declareList(ListedLine, {
     ]);
     const dates = [...questions, ...differences].map(({ date }) => date);
     const own = parts.fourEyes ? await readOwnSeals(prisma, dates, actorOf(request)) : [];
-    return ({ head, filter, table }) => (
+    return ({ page: { text }, head, filter, table }) => (
       <>
         {head}
-        {waiting.length > 0 && (
-          <TableCard head="bookings.waiting" columns={WAITING_COLUMNS} rows={waiting} />
-        )}
-        {differences.length > 0 && (
-          <TableCard
-            head="bookings.differences"
-            help="bookings.differencesHelp"
-            columns={differenceColumns(own)}
-            rows={differences}
-          />
-        )}
+        <TableCard head="bookings.waiting" columns={WAITING_COLUMNS} rows={waiting} />
+        <TableCard
+          head="bookings.differences"
+          help="bookings.differencesHelp"
+          columns={differenceColumns(own)}
+          rows={differences}
+        />
         {kept.count > 0 && <Kept {...kept} questions={questions} own={own} />}
         {filter}
         {table}
-        <States />
+        <p class="quiet small">{text('bookings.statesHelp')}</p>
         <TableCard head="bookings.consumers" columns={CONSUMER_COLUMNS} rows={consumers} />
       </>
     );
   },
 });
 
-export function TableCard<Row>(props: {
-  readonly head: TextKey;
-  readonly help?: TextKey;
-  readonly columns: readonly Column<Row>[];
-  readonly rows: readonly Row[];
-}) {
-  const { head, help, columns, rows } = props;
-  const { text } = usePage();
-  return (
-    <Card title={text(head)} class="stack">
-      {help !== undefined && <p>{text(help)}</p>}
-      <ListTable label={text(head)} columns={columns} rows={rows} />
-    </Card>
-  );
-}
-
-function States() {
-  const { text } = usePage();
-  return <p class="quiet small">{text('bookings.statesHelp')}</p>;
-}
-
 /** The signed-off days that are not released, with the reason and the step that ends the waiting. */
 const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
   {
     name: 'reason',
     head: 'bookings.waitingReason',
-    value: ({ fault }, { text }) => text(`bookings.waitingReasons.${fault ?? 'none'}`),
+    word: ({ fault }) => `bookings.waitingReasons.${fault ?? 'none'}`,
     isHead: true,
   },
   { name: 'days', head: 'bookings.waitingCount', kind: 'count' },
@@ -291,11 +240,7 @@ const WAITING_COLUMNS: readonly Column<WaitingDays>[] = [
 const differenceColumns = (own: readonly OwnSealProps[]): readonly Column<UnbookedChange>[] => [
   { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'signed_off_at', head: 'bookings.signedOffAt', kind: 'instant' },
-  {
-    name: 'signed_off_by',
-    head: 'bookings.signedOffBy',
-    value: ({ signedOffBy }, { text }) => authorText(text, signedOffBy),
-  },
+  { name: 'signed_off_by', head: 'bookings.signedOffBy', kind: 'author' },
   {
     name: 'forms',
     head: 'bookings.difference',
@@ -383,18 +328,13 @@ const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
   {
     name: 'state',
     head: 'bookings.state',
-    value: ({ isFinal, status }, { text }) =>
-      text(`bookings.states.${isFinal ? 'refused' : status}`),
+    word: ({ isFinal, status }) => `bookings.states.${isFinal ? 'refused' : status}`,
   },
-  {
-    name: 'answer',
-    head: 'bookings.answer',
-    value: ({ document, reason }) => document ?? reason,
-  },
+  { name: 'answer', head: 'bookings.answer', value: ({ document, reason }) => document ?? reason },
   {
     name: 'outcome',
     head: 'bookings.outcome',
-    value: ({ outcome }, { text }) => text(`bookings.outcomes.${outcome}`),
+    word: ({ outcome }) => `bookings.outcomes.${outcome}`,
   },
   { name: 'received_at', head: 'bookings.receivedAt', kind: 'instant' },
   { name: 'consumer', head: 'bookings.consumer' },

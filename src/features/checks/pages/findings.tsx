@@ -3,7 +3,7 @@ import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { CHECK_CODES } from '../../../base/values/checks.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
+import { type Column, TableCard, type Words } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText, Card } from '../../../console/shell/parts.tsx';
@@ -23,16 +23,12 @@ const COLUMNS: readonly Column<Finding>[] = [
   {
     name: 'order_uid',
     head: 'title.fields.order_uid',
-    cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
+    href: ({ titleId }) => `/titles/${titleId}`,
     isHead: true,
   },
   { name: 'provider_external_id', head: 'title.fields.provider_external_id' },
   { name: 'original_value', head: 'amounts.original_value', kind: 'amount' },
-  {
-    name: 'check',
-    head: 'findings.check',
-    value: ({ code }, { text }) => text(`checks.names.${code}`),
-  },
+  { name: 'check', head: 'findings.check', word: ({ code }) => `checks.names.${code}` },
   {
     name: 'compared',
     head: 'findings.compared',
@@ -42,8 +38,9 @@ const COLUMNS: readonly Column<Finding>[] = [
   {
     name: 'state',
     head: 'findings.state',
-    value: ({ state }, { text }) => text(`findings.states.${state}`),
-    cell: (finding) => <FindingStateText finding={finding} />,
+    word: ({ state }) => `findings.states.${state}`,
+    cell: stateText,
+    note: ({ resolvedBy, reason }) => resolvedBy && reason,
   },
   {
     name: 'reason',
@@ -57,15 +54,13 @@ const GROUP_COLUMNS: readonly Column<FindingGroup>[] = [
   {
     name: 'check',
     head: 'findings.check',
-    value: ({ code }) => code,
-    cell: ({ date, code }, { text }) => (
-      <a href={FINDINGS.href({ date, check: code })}>{text(`checks.names.${code}`)}</a>
-    ),
+    word: ({ code }) => `checks.names.${code}`,
+    href: ({ date, code }) => FINDINGS.href({ date, check: code }),
   },
   {
     name: 'severity',
     head: 'findings.severity',
-    value: ({ severity }, { text }) => text(`findings.severities.${severity}`),
+    word: ({ severity }) => `findings.severities.${severity}`,
   },
   { name: 'findings', head: 'findings.count', kind: 'count' },
 ];
@@ -86,13 +81,12 @@ export const FINDINGS = declareList(Finding, {
     return ({ page: { text, formats }, head, filter: form, table }) => (
       <>
         {head}
-        <Card title={text('findings.states.open')}>
-          {groups.length === 0 ? (
-            <p class="quiet">{text('findings.nothingOpen')}</p>
-          ) : (
-            <ListTable label={text('findings.states.open')} columns={GROUP_COLUMNS} rows={groups} />
-          )}
-        </Card>
+        <TableCard
+          head="findings.states.open"
+          none="findings.nothingOpen"
+          columns={GROUP_COLUMNS}
+          rows={groups}
+        />
         {/* What a check compares, and the form that resolves its open findings on one date. */}
         {filter.check !== null && (
           <Card title={text(`checks.names.${filter.check}`)}>
@@ -149,38 +143,34 @@ function ResolveForm(props: {
   );
 }
 
-export function TitleFindings({ findings }: { readonly findings: readonly Finding[] }) {
-  const { text } = usePage();
-  if (findings.length === 0) return null;
-  return (
-    <Card title={text('findings.ofTitle')}>
-      <ul class="stack">
-        {findings.map((finding) => (
-          <li key={finding.id}>
-            <p>
-              <strong>{text(`checks.names.${finding.code}`)}</strong> (
-              {text(`findings.severities.${finding.severity}`)}) ·{' '}
-              {text(`checks.texts.${finding.code}`)}
-            </p>
-            <p class="small">
-              <Compared finding={finding} />
-            </p>
-            <p class="small">
-              <FindingStateText finding={finding} />
-            </p>
-            {finding.state === 'open' && (
-              <ResolveForm
-                group={{ date: finding.date, code: finding.code, newestId: finding.id }}
-                titleId={finding.titleId}
-                label={text('findings.resolveOne')}
-              />
-            )}
-          </li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
+const TITLE_COLUMNS: readonly Column<Finding>[] = [
+  {
+    name: 'check',
+    head: 'findings.check',
+    word: ({ code }) => `checks.names.${code}`,
+    note: ({ code, severity }, { text }) =>
+      `${text(`findings.severities.${severity}`)} · ${text(`checks.texts.${code}`)}`,
+    isHead: true,
+  },
+  ...COLUMNS.filter(({ name }) => name === 'compared' || name === 'state'),
+  {
+    name: 'resolve',
+    head: 'findings.resolve',
+    cell: ({ state, date, code, id, titleId }, { text }) =>
+      state === 'open' && (
+        <ResolveForm
+          group={{ date, code, newestId: id }}
+          titleId={titleId}
+          label={text('findings.resolveOne')}
+        />
+      ),
+    only: 'page',
+  },
+];
+
+export const TitleFindings = ({ findings }: { readonly findings: readonly Finding[] }) => (
+  <TableCard head="findings.ofTitle" columns={TITLE_COLUMNS} rows={findings} />
+);
 
 function comparedText({ detail }: Finding, { text, formats }: Words): string {
   const show = (value: string) => {
@@ -211,20 +201,8 @@ function Compared({ finding }: { readonly finding: Finding }) {
   );
 }
 
-function FindingStateText({ finding }: { readonly finding: Finding }) {
-  const { text, formats } = usePage();
-  const { resolvedBy, resolvedAt, reason } = finding;
-  if (resolvedBy === null || resolvedAt === null) {
-    return <>{text(`findings.states.${finding.state}`)}</>;
-  }
-  return (
-    <>
-      {text('findings.resolvedBy', {
-        by: authorText(text, resolvedBy),
-        at: formats.instant(resolvedAt),
-      })}
-      <br />
-      <span class="quiet">{reason}</span>
-    </>
-  );
+function stateText({ state, resolvedBy, resolvedAt }: Finding, { text, formats }: Words): string {
+  if (resolvedBy === null || resolvedAt === null) return text(`findings.states.${state}`);
+  const by = authorText(text, resolvedBy);
+  return text('findings.resolvedBy', { by, at: formats.instant(resolvedAt) });
 }

@@ -2,11 +2,10 @@ import { Type } from 'typebox';
 import type { TextKey } from '../../../base/texts/texts.ts';
 import { ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, TableCard } from '../../../console/list/columns.tsx';
 import { parameterSchemas, parametersOf, readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
-import { type ConsoleParts, payablesMaxAge } from '../../../console/shell/console-parts.ts';
-import { actorOf } from '../../../console/shell/guard.ts';
+import { payablesMaxAge } from '../../../console/shell/console-parts.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { Card, OwnSeal, type OwnSealProps } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
@@ -70,7 +69,7 @@ const column = (
   head: TextKey,
   kind: NonNullable<Column<ListedBreak>['kind']>,
   value: (found: ListedBreak) => string | Date | null | undefined,
-  more: Pick<Column<ListedBreak>, 'only' | 'cell'> = {},
+  more: Pick<Column<ListedBreak>, 'only' | 'note'> = {},
 ): Column<ListedBreak> => ({ name, head, kind, value: (found) => value(found) ?? null, ...more });
 const FILE = { only: 'file' } as const;
 
@@ -87,7 +86,7 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
   {
     name: 'kind',
     head: 'matching.kind',
-    value: ({ kind }, { text }) => text(`matching.kinds.${kind}`),
+    word: ({ kind }) => `matching.kinds.${kind}`,
     cell: (found, { text }) => (
       <>
         <a href={oneBreak(found)}>{text(`matching.kinds.${found.kind}`)}</a>
@@ -120,12 +119,7 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
   column('due_date', 'matching.dueOnPlatform', 'date', ({ title }) => title?.dueDate, FILE),
   column('erp_due_date', 'matching.dueInErp', 'date', ({ payable }) => payable?.dueDate, FILE),
   column('supplier', 'matching.supplier', 'text', supplierOf, {
-    cell: (found) => (
-      <>
-        {supplierOf(found) ?? '–'}
-        {found.supplierName !== null && [<br />, found.supplierName]}
-      </>
-    ),
+    note: ({ supplierName }) => supplierName,
   }),
   { name: 'supplier_name', head: 'matching.supplierName', only: 'file' },
   {
@@ -137,8 +131,7 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
   {
     name: 'payee',
     head: 'matching.payee',
-    value: ({ payable }, { text }) =>
-      payable?.payee == null ? null : text(`matching.payees.${payable.payee}`),
+    word: ({ payable }) => (payable?.payee == null ? null : `matching.payees.${payable.payee}`),
   },
 ];
 
@@ -161,9 +154,8 @@ const countColumns = (filter: BreakFilter): readonly Column<BreakCount>[] => [
   {
     name: 'kind',
     head: 'matching.kind',
-    cell: ({ kind }, { text }) => (
-      <a href={BREAKS.href({ ...filter, kind })}>{text(`matching.kinds.${kind}`)}</a>
-    ),
+    word: ({ kind }) => `matching.kinds.${kind}`,
+    href: ({ kind }) => BREAKS.href({ ...filter, kind }),
     isHead: true,
   },
   { name: 'breaks', head: 'matching.breaks', kind: 'count' },
@@ -183,58 +175,58 @@ export const BREAKS = declareList(ListedBreak, {
       : parametersOf(BREAK_FILTER, filter).length > 0
         ? 'matching.noneFound'
         : 'lists.breaks.none',
-  together: async (tx, filter, place) => {
-    const { breaks, total, ...list } = await listBreaks(tx, { ...filter, ...place });
-    return { total: { rows: total, list }, rows: breaks };
+  together: async (tx, filter, place, { parts, actor }) => {
+    const { breaks, total, dates, ...list } = await listBreaks(tx, { ...filter, ...place });
+    const isDecided = parts.fourEyes && filter.kind !== null && filter.state === 'open';
+    /** What keeps the person from resolving the open breaks of a kind. */
+    const own = isDecided ? await readOwnSeals(tx, dates, actor, WAITS) : [];
+    return { total: { rows: total, list, ownSeal: own[0] ?? null }, rows: breaks };
   },
   api: {
     tag: 'payables',
     operationId: 'listBreaks',
     summary: 'The breaks between titles and payables, as the newest run of the matching found them',
   },
-  layout: async (parts, filter, request) => {
+  layout: async (parts, filter) => {
     const { prisma } = parts.database;
-    const ownSeal = await readOwnSealOfBreaks(parts, filter, actorOf(request));
     const state = await readPayableState(prisma);
     const isStale = state !== null && (await arePayablesStale(prisma, payablesMaxAge(parts)));
-    return ({ head, filter: form, table, total: { rows, list } }) => (
+    return ({
+      page,
+      page: { text },
+      head,
+      filter: form,
+      table,
+      total: { rows, list, ownSeal },
+    }) => (
       <>
         {head}
         <SnapshotAge state={state} isStale={isStale} />
         {form}
-        {list.counts.length > 0 && <Counts filter={filter} list={list} />}
-        {filter.kind !== null && <Help kind={filter.kind} />}
+        <TableCard
+          head="matching.breaks"
+          columns={countColumns(filter)}
+          rows={list.counts}
+          sums={list.sum}
+        />
+        {filter.kind !== null && <p>{text(`matching.help.${filter.kind}`)}</p>}
         {table}
         <ResolveAll filter={filter} rows={rows} list={list} ownSeal={ownSeal} />
-        <Links title={filter.title} />
+        <p>
+          <a href={PROPOSALS.href({ title: filter.title })}>{text('lists.proposals.title')}</a>
+          {' · '}
+          <a href="/companies">{text('matching.companies')}</a>
+          {SET_RULES.isOffered(page) && ' · '}
+          {SET_RULES.isOffered(page) && <a href="/matching-rules">{text('matching.rulesTitle')}</a>}
+        </p>
       </>
     );
   },
 });
 
-/** What keeps a person from resolving the open breaks of a kind; null: nothing. */
-async function readOwnSealOfBreaks(
-  { database, fourEyes }: Pick<ConsoleParts, 'database' | 'fourEyes'>,
-  filter: BreakFilter,
-  by: string,
-): Promise<OwnSealProps | null> {
-  if (!fourEyes || filter.kind === null || filter.state === 'resolved') return null;
-  const { dates } = await listBreaks(database.prisma, { ...filter, offset: 0, limit: 0 });
-  return (await readOwnSeals(database.prisma, dates, by, WAITS))[0] ?? null;
-}
-
 interface ListProps {
   readonly filter: BreakFilter;
   readonly list: Pick<BreakList, 'counts' | 'sum' | 'digest'>;
-}
-
-function Counts({ filter, list }: ListProps) {
-  const label = usePage().text('matching.breaks');
-  return (
-    <section class="card">
-      <ListTable label={label} columns={countColumns(filter)} rows={list.counts} sums={list.sum} />
-    </section>
-  );
 }
 
 /** Resolves all breaks of a kind that the filter selects, or opens them again, as the person sees them. */
@@ -268,29 +260,6 @@ function ResolveAll(
         <input type="checkbox" required /> {text('matching.resolveConfirm', { count, value })}
       </label>
     </DecisionCard>
-  );
-}
-
-function Help({ kind }: Pick<BreakCount, 'kind'>) {
-  return <p>{usePage().text(`matching.help.${kind}`)}</p>;
-}
-
-/** @param props.title 0: all titles */
-function Links({ title }: Pick<BreakFilter, 'title'>) {
-  const page = usePage();
-  const { text } = page;
-  return (
-    <p>
-      <a href={PROPOSALS.href({ title })}>{text('lists.proposals.title')}</a>
-      {' · '}
-      <a href="/companies">{text('matching.companies')}</a>
-      {SET_RULES.isOffered(page) && (
-        <>
-          {' · '}
-          <a href="/matching-rules">{text('matching.rulesTitle')}</a>
-        </>
-      )}
-    </p>
   );
 }
 

@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
-import type { TextKey } from '../../../base/texts/texts.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, ListTable, TableCard } from '../../../console/list/columns.tsx';
 import { Field } from '../../../console/shell/layout.tsx';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Card, Instant } from '../../../console/shell/parts.tsx';
+import type { PageContext } from '../../../console/shell/page-context.ts';
+import { Card } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import {
   type Confirmations,
@@ -96,28 +95,27 @@ export const COMPANIES = declarePage({
             </div>
           </CONFIRM_COMPANIES.Form>
         </Card>
-        <Card title={text('matching.confirmed')}>
-          <Confirmed
-            label="matching.confirmed"
-            columns={[
-              { name: 'company', head: 'matching.company' },
-              { name: 'buyer', head: 'matching.buyer' },
-            ]}
-            rows={data.companies}
-            end={END_COMPANY}
-          />
-        </Card>
-        <Card title={text('matching.agents')}>
-          <p class="quiet">{text('matching.agentsHelp')}</p>
-          <Confirmed
-            label="matching.agents"
-            columns={[
-              { name: 'tax_id', head: 'matching.agent' },
-              { name: 'same_as', head: 'matching.sameAs' },
-            ]}
-            rows={data.agents}
-            end={END_AGENT}
-          />
+        <TableCard
+          head="matching.confirmed"
+          none="matching.confirmedNone"
+          columns={[
+            { name: 'company', head: 'matching.company' },
+            { name: 'buyer', head: 'matching.buyer' },
+            ...confirmationColumns(END_COMPANY, page),
+          ]}
+          rows={data.companies}
+        />
+        <TableCard
+          head="matching.agents"
+          help="matching.agentsHelp"
+          none="matching.confirmedNone"
+          columns={[
+            { name: 'tax_id', head: 'matching.agent' },
+            { name: 'same_as', head: 'matching.sameAs' },
+            ...confirmationColumns(END_AGENT, page),
+          ]}
+          rows={data.agents}
+        >
           <CONFIRM_AGENT.Form {...form} class="filters">
             <Field label={text('matching.agent')}>
               <input name="taxId" required maxLength={20} />
@@ -126,7 +124,7 @@ export const COMPANIES = declarePage({
               <input name="sameAs" required maxLength={20} />
             </Field>
           </CONFIRM_AGENT.Form>
-        </Card>
+        </TableCard>
       </>
     );
   },
@@ -156,45 +154,28 @@ const UNMAPPED_COLUMNS: readonly Column<Confirmations['unmapped'][number]>[] = [
   },
 ];
 
-/** A confirmation of either kind. */
-type Confirmation = Omit<Confirmations['agents'][number], 'taxId' | 'sameAs'>;
-
-function Confirmed<Row extends Confirmation>(props: {
-  readonly label: TextKey;
-  /** What the person has confirmed. */
-  readonly columns: readonly Column<Row>[];
-  readonly rows: readonly Row[];
-  readonly end: typeof END_AGENT;
-}) {
-  const { rows, end } = props;
-  const page = usePage();
-  const { text } = page;
-  if (rows.length === 0) return <p class="quiet">{text('matching.confirmedNone')}</p>;
-  const columns: readonly Column<Row>[] = [
-    ...props.columns,
-    {
-      name: 'at',
-      head: 'matching.at',
-      kind: 'instant',
-      value: ({ confirmedAt }) => confirmedAt,
-      cell: ({ confirmedAt, confirmedBy }) => (
-        <>
-          <Instant at={confirmedAt} />
-          <br />
-          <span class="quiet small">{confirmedBy}</span>
-        </>
-      ),
-    },
-    { name: 'reason', head: 'matching.reason', value: ({ reason }) => reason },
-    {
-      name: 'end',
-      head: 'matching.end',
-      only: 'page',
-      cell: ({ id }) => (
-        <end.Form values={{ id }} button={text('matching.end')} look="primary" isFolded />
-      ),
-    },
-  ];
-  const shown = end.isOffered(page) ? columns : columns.slice(0, -1);
-  return <ListTable label={text(props.label)} columns={shown} rows={rows} />;
-}
+/** Who confirmed, and the form that ends a confirmation of either kind. */
+const confirmationColumns = (
+  end: typeof END_AGENT,
+  page: PageContext,
+): readonly Column<Omit<Confirmations['agents'][number], 'taxId' | 'sameAs'>>[] => [
+  {
+    name: 'confirmed_at',
+    head: 'matching.at',
+    kind: 'instant',
+    note: ({ confirmedBy }) => confirmedBy,
+  },
+  { name: 'reason', head: 'matching.reason' },
+  ...(end.isOffered(page)
+    ? [
+        {
+          name: 'end',
+          head: 'matching.end' as const,
+          only: 'page' as const,
+          cell: ({ id }: { readonly id: number | bigint }) => (
+            <end.Form values={{ id }} button={page.text('matching.end')} look="primary" isFolded />
+          ),
+        },
+      ]
+    : []),
+];

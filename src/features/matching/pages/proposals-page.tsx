@@ -75,7 +75,7 @@ const COLUMNS: readonly Column<Proposal>[] = [
   {
     name: 'order_uid',
     head: 'matching.order',
-    cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
+    href: ({ titleId }) => `/titles/${titleId}`,
   },
   { name: 'supplier', head: 'matching.supplier' },
   { name: 'value', head: 'matching.value', kind: 'amount' },

@@ -90,15 +90,11 @@ export const MATCHING_RULES = declarePage({
 });
 
 const COLUMNS: readonly Column<RuleEffect>[] = [
-  {
-    name: 'effect',
-    head: 'matching.effect',
-    value: ({ effect }, { text }) => text(`matching.effects.${effect}`),
-  },
+  { name: 'effect', head: 'matching.effect', word: ({ effect }) => `matching.effects.${effect}` },
   {
     name: 'order_uid',
     head: 'matching.order',
-    cell: ({ titleId, orderUid }) => <a href={`/titles/${titleId}`}>{orderUid}</a>,
+    href: ({ titleId }) => `/titles/${titleId}`,
     isHead: true,
   },
   { name: 'accepted_date', head: 'matching.date', kind: 'day' },

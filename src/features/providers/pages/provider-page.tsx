@@ -18,11 +18,6 @@ async function readPage(parts: ConsoleParts, id: string) {
   return supplier && { externalId: id, fingerprint, ...supplier };
 }
 
-interface PageProps {
-  readonly data: NonNullable<Awaited<ReturnType<typeof readPage>>>;
-  readonly isRevealed: boolean;
-}
-
 /** One of the ERP's suppliers, or one that titles name. */
 export const PROVIDER = declarePage({
   path: '/provider',
@@ -49,8 +44,20 @@ export const PROVIDER = declarePage({
           mayReveal={STAFF.includes(principal?.role ?? 'viewer')}
         />
         <div class="columns">
-          {provider !== null && <Sending provider={provider} isRevealed={isRevealed} />}
-          <Master data={data} isRevealed={isRevealed} />
+          {provider !== null && (
+            <Card title={text('providers.sending')}>
+              <Fields rows={sentFields(provider, isRevealed, text)} />
+            </Card>
+          )}
+          <Card title={text('providers.master')}>
+            <Fields
+              rows={[
+                [text('providers.externalId'), externalId],
+                ...(provider === null ? [] : statedFields(provider, isRevealed, text)),
+                [text('providers.fingerprint'), data.fingerprint, 'mono'],
+              ]}
+            />
+          </Card>
         </div>
         <Card title={text('lists.titles.title')}>
           <p>
@@ -85,45 +92,19 @@ export const PROVIDER = declarePage({
   },
 });
 
-function Sending(props: { readonly provider: ProviderDetail; readonly isRevealed: boolean }) {
-  const { provider, isRevealed } = props;
-  const { text } = usePage();
+function sentFields(provider: ProviderDetail, isRevealed: boolean, text: Text) {
   const { batchId, faults, refusal } = provider;
-  return (
-    <Card title={text('providers.sending')}>
-      <Fields
-        rows={[
-          [text('providers.lastSent'), <Instant at={provider.sentAt} />],
-          [text('providers.lastAnswer'), <LastAnswer last={provider} />],
-          [text('providers.taken'), <Instant at={provider.syncedAt} />],
-          [text('providers.changedInErp'), <Instant at={provider.changedAt} />],
-          [text('providers.lastBatch'), batchId === null ? '–' : String(batchId)],
-          ...(faults === null
-            ? []
-            : [[text('providers.reason'), reasonsText(text, faults)] as const]),
-          ...(refusal === null
-            ? []
-            : [[text('providers.refusal'), isRevealed ? refusal : MASKED] as const]),
-        ]}
-      />
-    </Card>
-  );
-}
-
-function Master({ data, isRevealed }: PageProps) {
-  const { text } = usePage();
-  const { provider } = data;
-  return (
-    <Card title={text('providers.master')}>
-      <Fields
-        rows={[
-          [text('providers.externalId'), data.externalId],
-          ...(provider === null ? [] : statedFields(provider, isRevealed, text)),
-          [text('providers.fingerprint'), data.fingerprint, 'mono'],
-        ]}
-      />
-    </Card>
-  );
+  return [
+    [text('providers.lastSent'), <Instant at={provider.sentAt} />],
+    [text('providers.lastAnswer'), <LastAnswer last={provider} />],
+    [text('providers.taken'), <Instant at={provider.syncedAt} />],
+    [text('providers.changedInErp'), <Instant at={provider.changedAt} />],
+    [text('providers.lastBatch'), batchId === null ? '–' : String(batchId)],
+    ...(faults === null ? [] : [[text('providers.reason'), reasonsText(text, faults)] as const]),
+    ...(refusal === null
+      ? []
+      : [[text('providers.refusal'), isRevealed ? refusal : MASKED] as const]),
+  ] as const;
 }
 
 function statedFields(provider: ProviderDetail, isRevealed: boolean, text: Text) {

@@ -1,16 +1,18 @@
 import { reasonsText } from '../../../base/texts/texts.ts';
-import type { Column } from '../../../console/list/columns.tsx';
+import type { Column, Words } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { providerHref } from '../provider.ts';
 import { countProviders, PROVIDER_FILTER, Provider, readProviders } from './provider-list.sql.ts';
 
+const faultsText = ({ faults }: Provider, { text }: Words) => faults && reasonsText(text, faults);
+
 const COLUMNS: readonly Column<Provider>[] = [
   {
     name: 'external_id',
     head: 'providers.externalId',
-    cell: ({ externalId }) => <a href={providerHref(externalId)}>{externalId}</a>,
+    href: ({ externalId }) => providerHref(externalId),
     isHead: true,
   },
   { name: 'name', head: 'providers.name' },
@@ -18,18 +20,14 @@ const COLUMNS: readonly Column<Provider>[] = [
   {
     name: 'state',
     head: 'titles.status',
-    value: ({ state }, { text }) => text(`providers.state.${state}`),
-    cell: ({ state, faults }, { text }) => (
-      <>
-        <ProviderState state={state} />
-        {faults !== null && <p class="quiet small anywhere">{reasonsText(text, faults)}</p>}
-      </>
-    ),
+    word: ({ state }) => `providers.state.${state}`,
+    cell: ({ state }) => <ProviderState state={state} />,
+    note: faultsText,
   },
   {
     name: 'faults',
     head: 'providers.reason',
-    value: ({ faults }, { text }) => (faults === null ? null : reasonsText(text, faults)),
+    value: faultsText,
     only: 'file',
   },
   { name: 'last_sent', head: 'providers.lastSent', kind: 'instant', value: (row) => row.sentAt },

@@ -67,10 +67,9 @@ const CHANGE_COLUMNS: readonly Column<TitleChange>[] = [
   {
     name: 'order',
     head: 'titles.order',
-    cell: ({ titleId, orderUid }) =>
-      titleId === null ? orderUid : <a href={`/titles/${titleId}`}>{orderUid}</a>,
+    value: ({ orderUid }) => orderUid,
+    href: ({ titleId }) => (titleId === null ? null : `/titles/${titleId}`),
     isHead: true,
-    only: 'page',
   },
   {
     name: 'change',

@@ -4,7 +4,7 @@ import { reasonsText } from '../../../base/texts/texts.ts';
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
 import { ledgerDate } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, TableCard } from '../../../console/list/columns.tsx';
 import {
   type ConsoleParts,
   payablesMaxAge,
@@ -14,7 +14,6 @@ import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
   ActionForm,
-  Author,
   authorText,
   Banner,
   Card,
@@ -155,14 +154,9 @@ function DayBody({ data, day }: { data: DayPageData; day: JudgedDay }) {
       )}
       {data.bookings !== null && <DayBookingsCard date={data.date} bookings={data.bookings} />}
       {!day.isRestated && moved}
-      <Card title={text('day.pulls')}>
-        {data.pulls.length === 0 ? (
-          <p class="quiet">{text('day.pullsEmpty')}</p>
-        ) : (
-          <ListTable label={text('day.pulls')} columns={PULL_COLUMNS} rows={data.pulls} />
-        )}
+      <TableCard head="day.pulls" none="day.pullsEmpty" columns={PULL_COLUMNS} rows={data.pulls}>
         <p class="quiet small">{text('day.countsHelp')}</p>
-      </Card>
+      </TableCard>
       {day.contentDigest !== null && (
         <p class="quiet small">
           {text('day.digest')}: <span class="mono">{day.contentDigest}</span>.{' '}
@@ -220,11 +214,7 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
     value: ({ id }) => String(id),
     isHead: true,
   },
-  {
-    name: 'origin',
-    head: 'day.origin',
-    value: ({ origin }, { text }) => text(`day.origins.${origin}`),
-  },
+  { name: 'origin', head: 'day.origin', word: ({ origin }) => `day.origins.${origin}` },
   {
     name: 'fetched',
     head: 'day.fetched',
@@ -234,15 +224,9 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'outcome',
     head: 'day.outcome',
-    cell: ({ isReleased, state, errorCode }, { text }) => (
-      <>
-        {text(`day.outcomes.${isReleased ? 'released' : state}`)}
-        {errorCode !== null && (
-          <span class="quiet small"> {text.find(`errorCodes.${errorCode}`) ?? errorCode}</span>
-        )}
-      </>
-    ),
-    only: 'page',
+    word: ({ isReleased, state }) => `day.outcomes.${isReleased ? 'released' : state}`,
+    note: ({ errorCode }, { text }) =>
+      errorCode && (text.find(`errorCodes.${errorCode}`) ?? errorCode),
   },
   {
     name: 'counts',
@@ -258,13 +242,9 @@ const PULL_COLUMNS: readonly Column<DayPull>[] = [
   {
     name: 'by',
     head: 'day.by',
-    cell: ({ decidedBy, requestedBy, reason }) => (
-      <>
-        <Author name={decidedBy ?? requestedBy} />
-        {reason !== null && <p class="quiet small">{reason}</p>}
-      </>
-    ),
-    only: 'page',
+    kind: 'author',
+    value: ({ decidedBy, requestedBy }) => decidedBy ?? requestedBy,
+    note: ({ reason }) => reason,
   },
 ];
 

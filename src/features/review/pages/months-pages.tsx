@@ -65,11 +65,7 @@ export const MONTHS = declareList(Month, {
       name: 'month',
       head: 'months.month',
       value: ({ month }, { formats }) => formats.month(month),
-      cell: ({ month }, { formats }) => (
-        <a class="date" href={`/months/${month}`}>
-          {formats.month(month)}
-        </a>
-      ),
+      href: ({ month }) => `/months/${month}`,
       isHead: true,
     },
     {
@@ -95,7 +91,8 @@ export const MONTHS = declareList(Month, {
     {
       name: 'sealed_by',
       head: 'months.sealedBy',
-      value: ({ seal }, { text }) => (seal === null ? null : authorText(text, seal.sealedBy)),
+      kind: 'author',
+      value: ({ seal }) => seal?.sealedBy ?? null,
     },
     {
       name: 'sealed_at',
@@ -362,12 +359,8 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
     name: 'breaks',
     head: 'months.breaks',
     kind: 'count',
-    cell: ({ date, stage }, page) => {
-      if (stage === null) return '–';
-      const shown = counted(page, stage.breaks, stage.breaksValue);
-      return isFile || stage.breaks === 0 ? shown : <a href={BREAKS.href({ date })}>{shown}</a>;
-    },
-    only: 'page',
+    value: ({ stage }, page) => stage && counted(page, stage.breaks, stage.breaksValue),
+    href: ({ date, stage }) => (isFile || !stage?.breaks ? null : BREAKS.href({ date })),
   },
   {
     name: 'posted',
@@ -447,11 +440,7 @@ const AUDIT_COLUMNS: readonly Column<Evidence['audit'][number]>[] = [
     kind: 'instant',
     value: ({ at }) => new Date(at ?? 0),
   },
-  {
-    name: 'actor',
-    head: 'audit.actor',
-    value: ({ actor }, { text }) => authorText(text, actor ?? ''),
-  },
+  { name: 'actor', head: 'audit.actor', kind: 'author' },
   {
     name: 'action',
     head: 'audit.action',

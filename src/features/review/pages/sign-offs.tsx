@@ -2,13 +2,13 @@ import { Type } from 'typebox';
 import type { TextKey } from '../../../base/texts/texts.ts';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable } from '../../../console/list/columns.tsx';
+import { type Column, TableCard } from '../../../console/list/columns.tsx';
 import { asTabs, choice } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { todayOf } from '../../../console/shell/console-parts.ts';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
-import { Card, DayLink } from '../../../console/shell/parts.tsx';
+import { DayLink } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { sendPage } from '../../../console/shell/send-page.tsx';
 import { Released } from '../../bookings/pages/booking-cards.tsx';
@@ -109,34 +109,28 @@ export const SIGN_OFFS = declareList(JudgedDay, {
   },
   layout:
     async (_, { show }) =>
-    ({ head, filter, table }) => (
+    ({ page: { text }, head, filter, table }) => (
       <>
         {head}
         {filter}
-        <SelectForm show={show} />
+        {show !== 'all' && (
+          <p class="quiet">{text(show === 'kept' ? 'signOffs.keptHelp' : 'signOffs.cleanHelp')}</p>
+        )}
+        {show !== 'kept' && (
+          <SIGN_DAYS.Form
+            id={FORM}
+            values={{}}
+            reason={text('signOffs.note')}
+            button={text('signOffs.sign')}
+            look="primary"
+            help={text('day.signHelp')}
+            otherwise={text('day.reviewersSign')}
+          />
+        )}
         {table}
       </>
     ),
 });
-
-function SelectForm({ show }: { readonly show: Signable }) {
-  const { text } = usePage();
-  if (show === 'kept') return <p class="quiet">{text('signOffs.keptHelp')}</p>;
-  return (
-    <section class="stack">
-      {show === 'clean' && <p class="quiet">{text('signOffs.cleanHelp')}</p>}
-      <SIGN_DAYS.Form
-        id={FORM}
-        values={{}}
-        reason={text('signOffs.note')}
-        button={text('signOffs.sign')}
-        look="primary"
-        help={text('day.signHelp')}
-        otherwise={text('day.reviewersSign')}
-      />
-    </section>
-  );
-}
 
 /** Signs off the selected days as the list has shown them. The answer is what became of each. */
 export const SIGN_DAYS = declareAction({
@@ -201,20 +195,12 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
           days: formats.count(signed.length + refused.length),
         })}
       </h1>
-      {refused.length > 0 && (
-        <Card title={text('signOffs.refused')}>
-          <ListTable label={text('signOffs.refused')} columns={REFUSED_COLUMNS} rows={refused} />
-        </Card>
-      )}
-      {signed.length > 0 && (
-        <Card title={text('signOffs.signed')}>
-          <ListTable
-            label={text('signOffs.signed')}
-            columns={bookings === null ? columns.slice(0, -1) : columns}
-            rows={signed}
-          />
-        </Card>
-      )}
+      <TableCard head="signOffs.refused" columns={REFUSED_COLUMNS} rows={refused} />
+      <TableCard
+        head="signOffs.signed"
+        columns={bookings === null ? columns.slice(0, -1) : columns}
+        rows={signed}
+      />
       <p class="pager">
         <a href="/sign-offs">
           {text('signOffs.remaining', { days: formats.count(data.remaining) })}

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { Fragment } from 'preact';
 import { toCivilDate } from '../../../base/values/business-day.ts';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
@@ -11,6 +10,7 @@ import {
   Author,
   Card,
   DayLink,
+  Fields,
   Instant,
   PlatformValue,
   RevealForm,
@@ -135,27 +135,22 @@ function TitlePageBody(
       <div class="columns">
         {GROUPS.filter((group) => group !== 'other' || title.fields.extra !== null).map((group) => (
           <Card key={group} title={text(`title.groups.${group}`)}>
-            <dl class="fields">
-              {TITLE_COLUMNS.filter((column) => groupOf(column) === group).map((column) => (
-                <FieldRow key={column} {...props} column={column} />
-              ))}
-            </dl>
+            <Fields
+              rows={TITLE_COLUMNS.filter((column) => groupOf(column) === group).map((column) => [
+                text(`title.fields.${column}`),
+                <FieldValue {...props} column={column} />,
+                column === 'extra' || isSensitive(column) ? 'number' : '',
+              ])}
+            />
           </Card>
         ))}
         {title.promoted.length > 0 && (
           <Card title={text('fields.title')}>
-            <dl class="fields">
-              {title.promoted
+            <Fields
+              rows={title.promoted
                 .map((field) => (isRevealed ? field : maskPromoted(field)))
-                .map(({ name, value }) => (
-                  <Fragment key={name}>
-                    <dt>{name}</dt>
-                    <dd>
-                      <PlatformValue value={value} />
-                    </dd>
-                  </Fragment>
-                ))}
-            </dl>
+                .map(({ name, value }) => [name, <PlatformValue value={value} />])}
+            />
           </Card>
         )}
       </div>
@@ -197,29 +192,21 @@ function TitlePageBody(
   );
 }
 
-function FieldRow(props: {
+function FieldValue(props: {
   readonly title: TitleDetail;
   readonly isRevealed: boolean;
   readonly column: TitleColumn;
 }) {
   const { title, column, isRevealed } = props;
-  const { text } = usePage();
   const value = title.fields[column];
+  if (column === 'accepted_date') return <DayLink date={title.acceptedDate} />;
+  if (column === 'anticipated_due_date' && value !== null) {
+    return <DueDate date={toCivilDate(value)} businessDay={title.businessDay} />;
+  }
   const shown = <TitleValue column={column} value={value} isRevealed={isRevealed} />;
-  return (
-    <>
-      <dt>{text(`title.fields.${column}`)}</dt>
-      <dd class={column === 'extra' || isSensitive(column) ? 'number' : undefined}>
-        {column === 'accepted_date' ? (
-          <DayLink date={title.acceptedDate} />
-        ) : column === 'anticipated_due_date' && value !== null ? (
-          <DueDate date={toCivilDate(value)} businessDay={title.businessDay} />
-        ) : column === 'provider_external_id' && value ? (
-          <a href={providerHref(value)}>{shown}</a>
-        ) : (
-          shown
-        )}
-      </dd>
-    </>
+  return column === 'provider_external_id' && value ? (
+    <a href={providerHref(value)}>{shown}</a>
+  ) : (
+    shown
   );
 }

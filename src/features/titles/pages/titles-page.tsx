@@ -5,7 +5,7 @@ import { declareList } from '../../../console/list/list.tsx';
 import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/index.tsx';
-import { type Payee, readPayee } from '../../schedule/schedule.sql.ts';
+import { readPayee } from '../../schedule/schedule.sql.ts';
 import { readDoubtfulDates } from '../export-titles.sql.ts';
 import { EXPORT_FORMATS, sendTitleFile } from '../title-file.ts';
 import {
@@ -94,7 +94,7 @@ const COLUMNS: readonly Column<TitleRow>[] = [
   {
     name: 'status',
     head: 'titles.status',
-    value: ({ status }, { text }) => text(`title.status.${status}`),
+    word: ({ status }) => `title.status.${status}`,
     cell: ({ status }, { text }) =>
       status === 'withdrawn' && (
         <span class="tag is-withdrawn">{text('title.status.withdrawn')}</span>
@@ -130,40 +130,25 @@ export const TITLES = declareList(TitleRow, {
     const { database, timeZone } = parts;
     const now = parts.now?.() ?? new Date();
     const { payeeOf } = filter;
-    const [payee, doubtful] = await Promise.all([
+    const [stated, doubtful] = await Promise.all([
       payeeOf === null ? null : readPayee(database, Number(payeeOf)),
       readDoubtfulDates(database, filter, lastClosedDate(timeZone, now)),
     ]);
+    const payee = stated && maskPayee(stated);
     const isMasked = !maySeePersonalData(request.principal?.role ?? 'viewer');
-    return ({ head, filter, table }) => (
+    return ({ page: { text }, head, filter, table }) => (
       <>
         {head}
-        {payee !== null && <PayeeLine payee={maskPayee(payee)} />}
+        {payee !== null && (
+          <p>
+            {text('titles.payee')}: <PayeeName payee={payee} />, <PayeeAccount payee={payee} />
+          </p>
+        )}
         {filter}
         {table}
-        <FileNotes doubtful={doubtful} isMasked={isMasked} />
+        <p class="quiet small">{text(isMasked ? 'exports.masked' : 'exports.personal')}</p>
+        {doubtful > 0 && <p class="error">{text('exports.doubtful', { dates: doubtful })}</p>}
       </>
     );
   },
 });
-
-function PayeeLine({ payee }: { readonly payee: Payee }) {
-  const { text } = usePage();
-  return (
-    <p>
-      {text('titles.payee')}: <PayeeName payee={payee} />, <PayeeAccount payee={payee} />
-    </p>
-  );
-}
-
-/** What a reader has to know about the files. */
-function FileNotes(props: { readonly doubtful: number; readonly isMasked: boolean }) {
-  const { doubtful, isMasked } = props;
-  const { text } = usePage();
-  return (
-    <>
-      <p class="quiet small">{text(isMasked ? 'exports.masked' : 'exports.personal')}</p>
-      {doubtful > 0 && <p class="error">{text('exports.doubtful', { dates: doubtful })}</p>}
-    </>
-  );
-}
