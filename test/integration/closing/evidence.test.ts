@@ -143,6 +143,7 @@ describe('the file', () => {
     for (const part of [
       ...['Fechado por ana', ': agrees', '12.345.678.901.234.568.224,40', digest, 'fechou um mês'],
       '<th scope="row">31/03/2026</th>',
+      'Os registros começam em 29/03/2026.',
     ]) {
       expect(summary).toContain(part);
     }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderToString } from 'preact-render-to-string';
 import { Type } from 'typebox';
-import { toCivilDate } from '../../../base/values/business-day.ts';
+import { type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable, type Words } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
@@ -212,6 +212,12 @@ async function readMonthPage(parts: ConsoleParts, name: CivilMonth) {
 
 type MonthPageData = NonNullable<Awaited<ReturnType<typeof readMonthPage>>>;
 
+/** @param props.from the first day of the month that the ledger has */
+function PartOfMonth({ from }: { readonly from: CivilDate }) {
+  const { text, formats } = usePage();
+  return from.endsWith('-01') ? null : <p>{text('months.part', { from: formats.date(from) })}</p>;
+}
+
 function SealCard({ data }: { data: MonthPageData }) {
   const context = usePage();
   const { text, formats } = context;
@@ -238,6 +244,7 @@ function SealCard({ data }: { data: MonthPageData }) {
             </p>
           </>
         )}
+        <PartOfMonth from={month.from} />
         <ErpMetrics sum={sum} />
         {month.to >= today && <p>{text('months.notOver', { date: formats.date(month.to) })}</p>}
         {!isSealed &&
@@ -492,6 +499,7 @@ function renderSummary(
               </strong>
             </p>
           ))}
+          {days[0] !== undefined && <PartOfMonth from={days[0].date} />}
           <p>{text('months.stagesAt', { at: formats.instant(made.at) })}</p>
           <ErpMetrics sum={stages.sum} />
           <h2>{text('months.days')}</h2>
