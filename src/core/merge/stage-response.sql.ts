@@ -6,8 +6,7 @@ import { mapErrors, toStagingError } from '../../base/database/database-error.ts
 import { reachFaultPoint } from '../../base/runtime/fault-points.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { takeTurns } from '../reader/cutter.ts';
-import { HASH_BYTES, KnownTexts } from '../reader/known-texts.ts';
+import { KnownTexts } from '../reader/known-texts.ts';
 import { type ReadOptions, ResponseReader } from '../reader/response-reader.ts';
 import { COPY_END, COPY_START, type RejectedTitle, ROW_COLUMNS } from '../reader/title-row.ts';
 import type { ReadResponse } from './merge.sql.ts';
@@ -22,7 +21,7 @@ export interface KnownDay {
   readonly texts: KnownTexts;
 }
 
-/** The titles of a larger date are compared in the database. A known title takes about 150 bytes of memory. */
+/** The titles of a larger date are compared in the database. The hashes take about 160 bytes a title while they arrive. */
 const MAX_KNOWN_TITLES = 250_000;
 
 /**
@@ -38,33 +37,27 @@ export function readKnownDay(
   maxTitles: number = MAX_KNOWN_TITLES,
 ): Promise<KnownDay> {
   return onConnection(pool, async (client) => {
-    const { rows } = await client.query<{ changedAt: string; hashes: Buffer | null }>(
-      `SELECT changed_at::text AS "changedAt", (
-         -- Another number is a change by hand. Then no title is known, and the merge compares the titles themselves.
-         SELECT CASE WHEN count(*) = day.title_count
-                     THEN string_agg(uuid_send(raw_hash) || uuid_send(content_hash), '') END
-         FROM conciliation.title WHERE accepted_date = $1::date AND status = 'current') AS hashes
-       FROM conciliation.day
-       WHERE date = $1::date AND title_count BETWEEN 1 AND $2 AND NOT EXISTS (
-         SELECT FROM conciliation.pull WHERE pull.date = day.date AND state = 'running' AND fence < $3)`,
+    // In parts, because the driver would hold a value of the whole date several times.
+    const { rows: parts } = await client.query<{
+      changedAt: string;
+      titles: number;
+      pairs: Buffer;
+    }>(
+      `SELECT day.changed_at::text AS "changedAt", title_count AS titles,
+         string_agg(uuid_send(raw_hash) || uuid_send(content_hash), '' ORDER BY raw_hash) AS pairs
+       FROM conciliation.day JOIN conciliation.title ON accepted_date = date AND status = 'current'
+       WHERE date = $1::date AND title_count <= $2 AND NOT EXISTS (
+         SELECT FROM conciliation.pull WHERE pull.date = day.date AND state = 'running' AND fence < $3)
+       GROUP BY date, substr(uuid_send(raw_hash), 1, 2) ORDER BY substr(uuid_send(raw_hash), 1, 2)`,
       [date, maxTitles, fence],
     );
-    const { changedAt = null, hashes = null } = rows[0] ?? {};
-    const texts = new KnownTexts();
-    if (hashes === null) return { baseChangedAt: null, texts };
-    const giveTurn = takeTurns();
-    for (let at = 0; at < hashes.length; at += 2 * HASH_BYTES) {
-      const [text, content] = [at, at + HASH_BYTES].map((from) =>
-        hashes.toString('latin1', from, from + HASH_BYTES),
-      ) as [string, string];
-      texts.add(text, content);
-      if (at % TURN_BYTES === 0) await giveTurn();
-    }
-    return { baseChangedAt: changedAt, texts };
+    const texts = new KnownTexts(Buffer.concat(parts.map(({ pairs }) => pairs)));
+    const [part] = parts;
+    // Another number is a change by hand. Then no title is known, and the merge compares the titles themselves.
+    if (part?.titles !== texts.titles) return { baseChangedAt: null, texts: new KnownTexts() };
+    return { baseChangedAt: part.changedAt, texts };
   });
 }
-
-const TURN_BYTES = 64 * 1024;
 
 /** A response whose header has arrived, and what the pull knows beside it. */
 interface FetchedResponse {

@@ -22,47 +22,87 @@ export interface MissingText {
   readonly copies: number;
 }
 
+/** In `KnownTexts`, the hash of a text and then that of its content. */
+const PAIR_BYTES = 2 * HASH_BYTES;
+/** Of the hash of a text, after the reader's version: as many bits as a number holds and `readUIntBE` reads. */
+const PREFIX_BYTES = 6;
+
 /**
- * The texts of a date's titles, each with the number of its copies and the hash of its content. The result
+ * The texts of a date's titles, each copy with the hash of its content. The result
  * of reading a title depends on its text alone, so a known text need not be read again. A reader takes
  * the texts of the response out. The response lacks the texts that are left after that. A row whose columns were altered
  * outside of the program keeps its text, so only a repair, to which no text is known, restores it.
+ *
+ * The hashes stay in the bytes that PostgreSQL has sent: 36 bytes of memory for each title.
  */
 export class KnownTexts {
-  /** By the hash of a text of which a copy is left. */
-  readonly #contents = new Map<string, string>();
-  /** Of these, the copies beyond the first. */
-  readonly #further = new Map<string, number>();
+  readonly #pairs: Buffer;
+  /** By the place of the first copy of a text, how many copies were taken. */
+  readonly #taken: Uint32Array;
   #count = 0;
+
+  /** @param pairs of each title, the hash of its text and of its content, in the order of the hashes of the texts */
+  constructor(pairs: Buffer = Buffer.alloc(0)) {
+    this.#pairs = pairs;
+    this.#taken = new Uint32Array(pairs.length / PAIR_BYTES);
+  }
+
+  /** The copies that were added. */
+  get titles(): number {
+    return this.#taken.length;
+  }
 
   /** The copies that were taken. */
   get count(): number {
     return this.#count;
   }
 
-  /** Adds one copy of a text. */
-  add(textHash: string, contentHash: string): void {
-    if (this.#contents.has(textHash)) {
-      this.#further.set(textHash, 1 + (this.#further.get(textHash) ?? 0));
-    } else this.#contents.set(textHash, contentHash);
-  }
-
   /** Takes one copy out. Returns the hash of its content; null: no copy is left. */
   take(textHash: string): string | null {
-    const contentHash = this.#contents.get(textHash);
-    if (contentHash === undefined) return null;
+    const first = this.#firstOf(textHash);
+    const place = first + (this.#taken[first] ?? 0);
+    if (this.#textAt(place) !== textHash) return null;
+    this.#taken[first] = place + 1 - first;
     this.#count += 1;
-    const further = this.#further.get(textHash) ?? 0;
-    if (further === 0) this.#contents.delete(textHash);
-    else this.#further.set(textHash, further - 1);
-    return contentHash;
+    const at = place * PAIR_BYTES + HASH_BYTES;
+    return this.#pairs.toString('latin1', at, at + HASH_BYTES);
   }
 
   /** The copies that were not taken. */
   missing(): MissingText[] {
-    return [...this.#contents.keys()].map((textHash) => ({
-      rawHash: Buffer.from(textHash, 'latin1').toString('hex'),
-      copies: 1 + (this.#further.get(textHash) ?? 0),
-    }));
+    const missing: MissingText[] = [];
+    for (let first = 0, next: number; first < this.#taken.length; first = next) {
+      const textHash = this.#textAt(first);
+      for (next = first + 1; this.#textAt(next) === textHash; next++);
+      const copies = next - first - (this.#taken[first] as number);
+      const rawHash = Buffer.from(textHash, 'latin1').toString('hex');
+      if (copies > 0) missing.push({ rawHash, copies });
+    }
+    return missing;
+  }
+
+  /** The place of the first copy of a text; of a text that is not known, the place of another one. */
+  #firstOf(textHash: string): number {
+    let prefix = 0;
+    for (let at = 1; at <= PREFIX_BYTES; at++) prefix = 256 * prefix + textHash.charCodeAt(at);
+    let [low, high] = [0, this.#taken.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#prefixAt(middle) < prefix) low = middle + 1;
+      else high = middle;
+    }
+    while (this.#prefixAt(low) === prefix && this.#textAt(low) < textHash) low += 1;
+    return low;
+  }
+
+  #prefixAt(place: number): number {
+    if (place >= this.#taken.length) return Number.POSITIVE_INFINITY;
+    return this.#pairs.readUIntBE(place * PAIR_BYTES + 1, PREFIX_BYTES);
+  }
+
+  /** The empty string after the last place. */
+  #textAt(place: number): string {
+    const at = place * PAIR_BYTES;
+    return this.#pairs.toString('latin1', at, at + HASH_BYTES);
   }
 }

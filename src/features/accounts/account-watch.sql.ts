@@ -138,7 +138,7 @@ export const accountComparison = ({ fence, date }: MergingPull): Prisma.Sql => P
       WHERE NOT EXISTS (
         SELECT FROM own_writing AS own
         WHERE (own.kind, own.party_key, own.writing_hash) = (seen.kind, seen.party_key, seen.writing_hash)
-          AND own.last_accepted_date > ${date}::date)
+          AND own.last_accepted_date >= ${date}::date)
       ON CONFLICT (kind, party_key, writing_hash) DO UPDATE
       SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
           tax_id = coalesce(excluded.tax_id, present.tax_id)
