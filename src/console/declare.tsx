@@ -7,10 +7,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../base/audit/audit.ts';
+import { withFinalCheck } from '../base/database/database.ts';
 import { InputError } from '../base/runtime/errors.ts';
 import { refusal, type TextKey } from '../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../base/values/business-day.ts';
 import type { ConsoleRole } from '../base/values/role.ts';
+import { requireRights } from './access/console-users.sql.ts';
 import { splitInput } from './api/schema-parts.ts';
 import type { AddRoutes, ConsoleParts } from './shell/console-parts.ts';
 import { actorOf } from './shell/guard.ts';
@@ -263,6 +265,10 @@ export interface Action<Input extends TProperties = TProperties> {
   readonly Form: (props: FormProps<Input>) => VNode | null;
 }
 
+/** A user may be disabled, or get another role, between the guard and the commit: the deed then has no effect. */
+const actingDatabase = ({ principal }: FastifyRequest, { database }: ConsoleParts) =>
+  principal === null ? database : withFinalCheck(database, (tx) => requireRights(tx, principal));
+
 export function declareAction<Input extends TProperties, Result>(
   action: Deed<Input, Result> | Answer<Input>,
 ): Action<Input> {
@@ -276,8 +282,9 @@ export function declareAction<Input extends TProperties, Result>(
       try {
         const input = inputOf<Input>(request, 'body');
         if (input === null) return reply.callNotFound();
-        if ('answer' in action) return await action.answer(request, reply, parts, input);
-        const next = action.next(input, await action.deed(parts, input, actorOf(request), reply));
+        const own = { ...parts, database: actingDatabase(request, parts) };
+        if ('answer' in action) return await action.answer(request, reply, own, input);
+        const next = action.next(input, await action.deed(own, input, actorOf(request), reply));
         const mark = next.includes('?') ? '&' : '?';
         const notice = action.notice === undefined ? '' : `${mark}notice=${action.notice}`;
         return reply.redirect(next + notice, 303);

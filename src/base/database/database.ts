@@ -171,6 +171,22 @@ function withMappedTransactions(client: DatabaseClient): DatabaseClient {
   });
 }
 
+/** Returns the database with transactions that end with `check`, and are rolled back when `check` throws. */
+export function withFinalCheck(
+  database: Database,
+  check: (tx: Transaction) => Promise<void>,
+): Database {
+  const { prisma } = database;
+  const $transaction = (work: (tx: Transaction) => Promise<unknown>, limits?: object) =>
+    prisma.$transaction(async (tx) => {
+      const result = await work(tx);
+      await check(tx);
+      return result;
+    }, limits);
+  const client = { $transaction: $transaction as DatabaseClient['$transaction'] };
+  return { ...database, prisma: prisma.$extends({ client }) };
+}
+
 /** Ends a dry run. Prisma rolls a transaction back when its callback throws. */
 class DryRunEnd extends Error {}
 

@@ -50,6 +50,20 @@ export function addUser(
 }
 
 /**
+ * Keeps a user's rights until the transaction ends.
+ * @throws InputError when the user was disabled, or has another role than at the request
+ */
+export async function requireRights(
+  tx: Transaction,
+  { name, role }: { readonly name: string; readonly role: ConsoleRole },
+): Promise<void> {
+  const users = await tx.$queryRaw<unknown[]>`
+    SELECT FROM conciliation.console_user
+    WHERE name = ${name} AND role = ${role} AND disabled_at IS NULL FOR SHARE`;
+  if (users.length === 0) throw refusal('rights_ended');
+}
+
+/**
  * Ends all sessions of the user and revokes the keys that the user may no longer have. A user who was an administrator
  * signs no date off that was open when the role changed. Setting the e-mail address, even to the same address, releases
  * the linked account of the identity provider.

@@ -171,19 +171,21 @@ const CHOOSE_LANGUAGE = declareAction({
 export const LOGIN_ACTIONS = [SIGN_IN, SIGN_OUT, USE_LINK, CHOOSE_LANGUAGE];
 
 /** @param token null: the user, or what the user signed in with, has changed meanwhile */
-function enter(
+async function enter(
   reply: FastifyReply,
   parts: ConsoleParts,
   name: string,
   token: string | null,
   next: string,
-): FastifyReply {
+): Promise<FastifyReply> {
   const { request } = reply;
   if (token === null) {
     logSecurityEvent(parts.logger, request, 'sign_in_failed', name);
     return reply.redirect('/login', 303);
   }
   logSecurityEvent(parts.logger, request, 'sign_in_succeeded', name);
+  // The browser forgets the cookie of a session that was still open.
+  await endSession(parts.database, request.visit);
   return giveSession(reply, parts, token).redirect(next, 303);
 }
 

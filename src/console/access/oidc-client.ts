@@ -113,6 +113,7 @@ export function createOidcClient(options: OidcConfig) {
         });
         const claims = tokens.claims();
         if (claims === undefined) throw new Error('there is no ID token');
+        if (!SUBJECT.test(claims.sub)) throw new Error('the subject is no ASCII text');
         const { userinfo_endpoint: hasUserInfo } = configuration.serverMetadata();
         const about: Claims =
           claims['email'] === undefined && hasUserInfo !== undefined
@@ -129,6 +130,9 @@ export function createOidcClient(options: OidcConfig) {
     },
   };
 }
+
+/** OpenID Connect Core 1.0, section 2. */
+const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
 interface Claims {
   readonly [claim: string]: unknown;

@@ -222,6 +222,6 @@ function isForeign(request: FastifyRequest, publicUrl: URL | null): boolean {
   if (site === 'cross-site' || site === 'same-site') return true;
   const { origin } = request.headers;
   if (origin === undefined) return false;
-  const own = publicUrl?.host ?? request.headers.host;
-  return !URL.canParse(origin) || new URL(origin).host !== own;
+  if (publicUrl !== null) return origin !== publicUrl.origin;
+  return !URL.canParse(origin) || new URL(origin).host !== request.headers.host;
 }

@@ -25,6 +25,8 @@ const ACCOUNTS: ReadonlySet<string> = new Set<TitleColumn>([
 /** Undocumented fields of a title, and what the ERP writes about a booking. Their content is unknown. */
 const TEXTS: ReadonlySet<string> = new Set(['extra', 'document', 'failure', 'reason']);
 
+const CNPJ_LENGTH = 14;
+
 /** In place of a text, or of its beginning. */
 export const MASKED = '••••';
 
@@ -61,15 +63,16 @@ export function maskChange(field: ChangedField): ChangedField {
 }
 
 /**
- * Returns a row with a financial agent as this reader may see it. An agent with a CPF is a person, whose CPF people see
- * on the page of a title, which audits the view.
+ * Returns a row with a financial agent as this reader may see it. An agent without a CNPJ is a person, whose CPF people
+ * see on the page of a title, which audits the view.
  */
 export function maskAgent<T extends { readonly agent: string | null }>(
   row: T,
   principal: Principal | null,
 ): T {
   const isKey = principal !== null && principal.scopes !== null;
-  if (row.agent?.length !== 11 || (isKey && maySeePersonalData(principal.role))) return row;
+  const isOpen = row.agent?.length === CNPJ_LENGTH || (isKey && maySeePersonalData(principal.role));
+  if (row.agent === null || isOpen) return row;
   return { ...row, agent: maskTaxId(row.agent) };
 }
 

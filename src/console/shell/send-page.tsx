@@ -91,6 +91,7 @@ const STATUS: ReadonlyMap<unknown, number> = new Map<Fault, number>([
   ['oidc_unknown', 403],
   ['oidc_unverified', 403],
   ['oidc_disabled', 403],
+  ['rights_ended', 403],
   ['link_gone', 404],
   // A day that is not ready for a sign-off.
   ['payment_held', 409],

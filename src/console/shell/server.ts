@@ -65,6 +65,7 @@ export function createConsole(options: ConsoleOptions) {
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
+    frameworkErrors: refuseAddress(parts.publicUrl),
     ajv: { customOptions: KEEPS_UNKNOWN },
     schemaErrorFormatter: ([fault], part) => new Error(schemaFault(part, fault)),
   });
@@ -75,7 +76,9 @@ export function createConsole(options: ConsoleOptions) {
      * @throws ConfigError when the server cannot listen on that host and port
      */
     async start() {
-      addSecurityHeaders(server, parts.publicUrl);
+      server.addHook('onRequest', async (_request, reply) => {
+        reply.headers(securityHeaders(parts.publicUrl));
+      });
       addErrors(server, parts);
       const routes = await addPages(server, options);
       addMachineRoutes(server, options);
@@ -92,6 +95,17 @@ export function createConsole(options: ConsoleOptions) {
     close: (): Promise<void> => server.close(),
   };
 }
+
+/** The answer to an address that the router cannot read. No hook runs for it. */
+const refuseAddress =
+  (publicUrl: URL | null) =>
+  ({ statusCode = 400 }: FastifyError, _request: unknown, reply: unknown) => {
+    const message = 'the address cannot be read';
+    (reply as FastifyReply)
+      .code(statusCode)
+      .headers(securityHeaders(publicUrl))
+      .send({ code: 'BAD_REQUEST', message });
+  };
 
 const MAX_NAME_CHARACTERS = 64;
 
@@ -146,23 +160,17 @@ async function addPages(
 }
 
 /** @param publicUrl see `ConsoleParts`; with https, browsers are told to use https only */
-function addSecurityHeaders(server: FastifyInstance, publicUrl: URL | null): void {
-  const transport =
-    publicUrl?.protocol === 'https:' ? { 'strict-transport-security': 'max-age=31536000' } : {};
-  server.addHook('onRequest', async (_request, reply) => {
-    reply.headers({
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'cross-origin-opener-policy': 'same-origin',
-      'cross-origin-resource-policy': 'same-origin',
-      // With no-referrer, browsers would send the forms of the console with an Origin of null.
-      'referrer-policy': 'same-origin',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      ...transport,
-    });
-  });
-}
+const securityHeaders = (publicUrl: URL | null) => ({
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // With no-referrer, browsers would send the forms of the console with an Origin of null.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  ...(publicUrl?.protocol === 'https:' && { 'strict-transport-security': 'max-age=31536000' }),
+});
 
 /** Sends only the status of an error, unless its message was written for the user. */
 function addErrors(server: FastifyInstance, parts: ConsoleParts): void {

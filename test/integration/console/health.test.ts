@@ -191,7 +191,7 @@ test('a check that hangs is over when its time is, and is not asked a second tim
 
 test('every answer carries the security headers, refusals too', async () => {
   const console = await startConsole();
-  for (const path of ['/healthz', '/readyz', '/metrics', '/nothing']) {
+  for (const path of ['/healthz', '/readyz', '/metrics', '/nothing', '/users/%FF']) {
     const { headers } = await console.get(path);
     expect(headers, path).toMatchObject({
       'cache-control': 'no-store',

@@ -97,6 +97,16 @@ test('a session that was planted is not taken over: signing in makes a new one',
   expect((await thief.get('/')).location).toBe('/login?next=%2F');
 });
 
+test('who signs in again ends the session before', async () => {
+  const name = await newUser();
+  const { client } = await signIn(name);
+  const before = withCookie(client.cookies.get('conciliation'));
+  expect((await before.get('/')).status).toBe(200);
+  expect((await signIn(name, PASSWORD, client)).answer.status).toBe(303);
+  expect((await client.get('/')).status).toBe(200);
+  expect((await before.get('/')).location).toBe('/login?next=%2F');
+});
+
 test('the cookie is out of reach of scripts and of other sites, and the database has no token', async () => {
   const { client, setCookies } = await signIn(await newUser());
   const cookie = setCookies.find((line) => line.startsWith('conciliation='));

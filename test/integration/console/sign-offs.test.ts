@@ -13,6 +13,7 @@ import {
 } from '../../support/console-client.ts';
 import { digestOf } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { type TitleFields, titleText } from '../../support/titles.ts';
@@ -334,4 +335,25 @@ describe('an administrator who becomes a reviewer', () => {
     const alex = await alone.as('reviewer', fresh('alex'));
     expect(await signDate(alex)).toMatchObject({ signedOffBy: fresh('alex') });
   });
+});
+
+test.each([
+  ['is disabled', { isDisabled: true }],
+  ['gets another role', { role: 'viewer' }],
+] as const)('a reviewer who %s while the sign-off waits signs nothing', async (_, change) => {
+  await pull(date, ...two(date));
+  const name = fresh('leaver');
+  const leaver = await console.as('reviewer', name);
+  const csrf = await leaver.csrf();
+  const seen = await seenBy(leaver, [date]);
+  const answer = await world.database.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+    const answer = leaver.post('/sign-offs', { day: seen }, { csrf });
+    await lockWaits(world.database);
+    await changeUser(world.database, { name, by: 'test', ...change });
+    return { of: answer };
+  });
+  expect((await answer.of).status).toBe(403);
+  const where = { date, signedOffAt: { not: null } };
+  expect(await world.database.prisma.day.count({ where })).toBe(0);
 });
