@@ -231,12 +231,13 @@ export const CHANGED = 'the payable has changed';
 
 /**
  * Whether the payable of a pair `rival` fits a title at least as well as the payable of the title's match, which
- * `place` and `own_days` describe: it names the order, or is settled and fits by an earlier rule, or by the same rule
- * on a due date that is not farther away. A document that was entered again is no rival. A person has seen the
+ * `place` and `own_days` describe: it names the order, also on a nearer due date than that of an equal instalment, or is
+ * settled and fits by an earlier rule, or by the same rule on a due date that is not farther away. A document that was entered again is no rival. A person has seen the
  * payables as they were when the person made the match.
  */
 const IS_RIVAL = Prisma.sql`
   (same_order AND place IN (2, 3) AND status <> 'cancelled' AND (same_value OR same_supplier AND ${IS_NEAR})
+   OR same_order AND place = 1 AND status = 'open' AND same_value AND days < own_days
    OR is_settled AND (same_value OR same_order AND is_empty AND status = 'paid') AND ${IS_NEAR}
       AND (rival_place < place OR rival_place = place AND (days <= own_days) IS NOT FALSE
            OR rival_place = 2 AND place = 1 AND own_due IS NOT TRUE))

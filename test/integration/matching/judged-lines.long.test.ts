@@ -45,6 +45,16 @@ test.each([
   play({ pull: 'a 1500', snapshot: '', book: 'posted' }, { state: stated, breaks: found }),
 );
 
+test('a posted instalment of the order is judged by an equal one of the due date that is stated later', () =>
+  play(
+    { pull: 'a 1630', snapshot: 'k1 1630 order=a due=2099-06-28', book: 'posted' },
+    {
+      snapshot: 'k1 1630 order=a due=2099-06-28 paid as=assignment by=KEY(a), k2 1630 order=a',
+      breaks: '',
+    },
+    { passDays: GRACE_DAYS + 1, breaks: 'still_open! a k2' },
+  ));
+
 test.each([
   ['due date', 'a 1610 due=2099-07-07', 'due_date_differs a k1'],
   ['value', 'a 1611', 'value_differs a k1'],
