@@ -3111,6 +3111,32 @@ CREATE TRIGGER booking_line_kept
   EXECUTE FUNCTION conciliation.refuse_rewriting();
 
 
+-- What a booking has come to is derived here alone.
+CREATE VIEW conciliation.booking_version AS
+SELECT
+  line.*,
+  line.version = max(line.version) OVER booking AS is_newest,
+  max(line.version) FILTER (WHERE line.state = 'posted') OVER booking AS posted_version,
+  (max(line.version) FILTER (WHERE line.state = 'posted') OVER booking
+    = max(line.version) FILTER (WHERE line.state = 'posted' AND line.has_content) OVER booking) IS TRUE AS stands
+FROM (
+  SELECT *, coalesce(posted_hash, content_hash) <> '00000000-0000-0000-0000-000000000000' AS has_content
+  FROM conciliation.booking_line
+) AS line
+WINDOW booking AS (PARTITION BY line.date, line.identity_hash, line.occurrence);
+
+COMMENT ON VIEW conciliation.booking_version IS
+  'booking_line with what follows from all lines of the booking. Every page, release and judgement of the program reads it here. A condition on date, identity_hash and occurrence is fast.';
+COMMENT ON COLUMN conciliation.booking_version.has_content IS
+  'Whether the ERP has a posting once the line is posted: the content of the line, or of the receipt that a person recorded for the line, is not nothing. So a recorded receipt decides, and not kind.';
+COMMENT ON COLUMN conciliation.booking_version.is_newest IS
+  'Whether the line has the greatest version of the booking.';
+COMMENT ON COLUMN conciliation.booking_version.posted_version IS
+  'The greatest version of the booking that is posted. Null: none.';
+COMMENT ON COLUMN conciliation.booking_version.stands IS
+  'Whether the ERP has a posting of the booking: the line with posted_version has content.';
+
+
 CREATE TABLE conciliation.booking_offer (
   seq        bigserial   PRIMARY KEY,
   line_id    bigint      NOT NULL REFERENCES conciliation.booking_line (id) ON DELETE NO ACTION ON UPDATE NO ACTION,
@@ -3436,10 +3462,10 @@ LEFT JOIN LATERAL (
 ) AS newest ON true
 WHERE match.ended_at IS NULL
   -- A version that the ERP has posted changed the payee, until a reversal is posted.
-  AND (SELECT line.kind FROM conciliation.booking_line AS line
+  AND (SELECT line.has_content FROM conciliation.booking_version AS line
        WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash AND line.title_id = title.id
          AND line.state = 'posted'
-       ORDER BY line.version DESC LIMIT 1) IN ('book', 'adjust') IS NOT TRUE;
+       ORDER BY line.version DESC LIMIT 1) IS NOT TRUE;
 
 COMMENT ON VIEW conciliation.payables_to_block IS
   'The open payables whose titles are matched and not posted yet, one row for each match. The ERP blocks them from its payment run until it posts the line, because the financial agent is going to be paid, or the buyer pays early.';
@@ -4063,7 +4089,8 @@ DECLARE
   field record;
 BEGIN
   FOREACH pair SLICE 1 IN ARRAY ARRAY[
-    ['title', 'title_feed'], ['title', 'staged_title'], ['title', 'booking_line'], ['booking_line', 'booking_feed']]
+    ['title', 'title_feed'], ['title', 'staged_title'], ['title', 'booking_line'], ['booking_line', 'booking_version'],
+    ['booking_line', 'booking_feed']]
   LOOP
     FOR field IN
       SELECT source.attname AS name, col_description(source.attrelid, source.attnum) AS description

@@ -136,14 +136,13 @@ export async function readLineOut(
     SELECT line.date::text AS date, title.order_uid AS "orderUid"
     FROM (${LASTING_HOLDS}) AS hold
     JOIN conciliation.title ON title.id = hold.title_id
-    JOIN conciliation.booking_line AS line
-      ON line.date = title.accepted_date AND line.identity_hash = title.identity_hash AND line.title_id = title.id
+    CROSS JOIN LATERAL (
+      SELECT line.id, line.date FROM conciliation.booking_version AS line
+      WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash AND line.title_id = title.id
+        AND is_newest AND (has_content OR state <> 'posted')
+      ORDER BY line.id LIMIT 1
+    ) AS line
     WHERE hold.account_change_id = ANY(${accountChangeIds}::bigint[])
-      AND NOT (line.kind = 'reverse' AND line.state = 'posted')
-      AND NOT EXISTS (
-        SELECT FROM conciliation.booking_line AS later
-        WHERE later.date = line.date AND later.identity_hash = line.identity_hash
-          AND later.occurrence = line.occurrence AND later.version > line.version)
     ORDER BY line.date, line.id LIMIT 1`;
   return line ?? null;
 }

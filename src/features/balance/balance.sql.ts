@@ -235,7 +235,7 @@ const BALANCE = Prisma.sql`
     LEFT JOIN conciliation.title AS title ON title.id = differing.title_id
     LEFT JOIN payment ON payment.title_id = title.id
     LEFT JOIN (
-      SELECT own.title_id, posted > coalesce(undone, 0) AS is_posted,
+      SELECT own.title_id, stands AS is_posted,
              CASE WHEN is_undone THEN NULL WHEN state IN ('released', 'posted') THEN state ELSE 'failed' END AS state
       FROM own JOIN booking ON booking.id = own.line_id
     ) AS line ON line.title_id = title.id
@@ -244,10 +244,10 @@ const BALANCE = Prisma.sql`
            coalesce(${taxIdOf('line.financial_agent_identification')}, '') AS agent, sum(line.original_value) AS booked
     FROM booking JOIN conciliation.booking_line AS line
       ON line.date = booking.date AND line.identity_hash = booking.identity_hash
-     AND line.occurrence = booking.occurrence AND line.version = booking.posted
+     AND line.occurrence = booking.occurrence AND line.version = booking.posted_version
     LEFT JOIN own ON own.line_id = booking.id
     LEFT JOIN payment ON payment.title_id = coalesce(own.title_id, booking.title_id)
-    WHERE posted > coalesce(undone, 0) AND line.buyer_is_financial IS NOT TRUE AND payment.is_paid IS NOT TRUE
+    WHERE stands AND line.buyer_is_financial IS NOT TRUE AND payment.is_paid IS NOT TRUE
     GROUP BY 1, 2
   ), account AS MATERIALIZED (
     SELECT DISTINCT ON (company, agent) * FROM conciliation.erp_balance ORDER BY company, agent, as_of DESC, id DESC

@@ -78,10 +78,7 @@ async function writeDifference(
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
   const [batch] = await tx.$queryRaw<[{ id: bigint; isReleased: boolean }?]>`
     WITH top AS MATERIALIZED (
-      SELECT DISTINCT ON (identity_hash, occurrence) *,
-             coalesce(posted_hash, content_hash) = ${NOTHING} AS is_reversed
-      FROM conciliation.booking_line WHERE date = ${date}::date
-      ORDER BY identity_hash, occurrence, version DESC
+      SELECT * FROM conciliation.booking_version WHERE date = ${date}::date AND is_newest
     ), stated AS MATERIALIZED (
       -- What a seal that is not restated covers.
       SELECT title.*, ${destinationColumns}, ${erpKeyOf(Prisma.sql`title.id`)} AS erp_key,
@@ -99,7 +96,7 @@ async function writeDifference(
                                 ORDER BY id NOT IN (SELECT line_id FROM own), occurrence) AS copy
       FROM top
       CROSS JOIN LATERAL (SELECT CASE WHEN posted_hash IS NULL THEN content_hash END AS content) AS known
-      WHERE NOT is_reversed
+      WHERE has_content
     ), sealed AS MATERIALIZED (
       SELECT *, row_number() OVER (PARTITION BY identity_hash, content_hash
                                    ORDER BY id NOT IN (SELECT title_id FROM own), waits, occurrence, id) AS copy
@@ -133,15 +130,9 @@ async function writeDifference(
              row_number() OVER (PARTITION BY identity_hash, line_id IS NULL ORDER BY place) AS nr
       FROM present WHERE NOT waits
     ), reversed AS (
-      SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS nr,
-             -- The ERP has not reversed what it has posted.
-             (SELECT posted.kind <> 'reverse' FROM conciliation.booking_line AS posted
-              WHERE posted.date = top.date AND posted.identity_hash = top.identity_hash
-                AND posted.occurrence = top.occurrence AND posted.state = 'posted'
-              ORDER BY posted.version DESC LIMIT 1) IS TRUE AS stands
-      FROM top WHERE is_reversed
+      SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS nr FROM top WHERE NOT has_content
     ), taken AS (
-      SELECT identity_hash, max(occurrence) AS last, count(*) FILTER (WHERE is_reversed) AS reversed
+      SELECT identity_hash, max(occurrence) AS last, count(*) FILTER (WHERE NOT has_content) AS reversed
       FROM top GROUP BY identity_hash
     ), buyer AS (
       SELECT buyer, min(name) AS consumer
@@ -314,10 +305,8 @@ export function readWaitingDays(database: Database, rules: ObstacleRules): Promi
       SELECT date, value, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
              CASE WHEN fault IS NULL THEN titles ELSE 0 END AS titles
       FROM (SELECT day.date, greatest(0, day.original_value_sum - (
-              SELECT coalesce(sum(original_value), 0)
-              FROM (SELECT DISTINCT ON (identity_hash, occurrence) original_value, kind
-                    FROM conciliation.booking_line AS line WHERE line.date = day.date
-                    ORDER BY identity_hash, occurrence, version DESC) AS top WHERE kind <> 'reverse')) AS value, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
+              SELECT coalesce(sum(original_value), 0) FROM conciliation.booking_version AS line
+              WHERE line.date = day.date AND is_newest AND has_content)) AS value, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
         AS judged
     ) AS waiting
     GROUP BY fault ORDER BY min(date)`;

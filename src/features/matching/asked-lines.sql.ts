@@ -39,27 +39,24 @@ interface AskedScope {
  */
 export const askedLines = ({ lines, titles }: AskedScope): Prisma.Sql => Prisma.sql`
   booking AS MATERIALIZED (
-    SELECT newest.*, kind = 'reverse' AND state = 'posted' AS is_undone,
-           ${identityOf(Prisma.sql`date`)} AS name,
+    SELECT newest.*, ${identityOf(Prisma.sql`date`)} AS name,
            ${identityOf(Prisma.sql`date`)} || ':' || occurrence AS booking_name,
            (SELECT released_at FROM conciliation.booking_batch WHERE id = begun) AS begun_at,
-           CASE WHEN kind = 'reverse' AND state = 'posted' THEN ARRAY['reversed'] ELSE array_remove(ARRAY[
+           CASE WHEN is_undone THEN ARRAY['reversed'] ELSE array_remove(ARRAY[
              CASE WHEN state IN ('released', 'posted') THEN state ELSE 'failed' END,
-             CASE WHEN posted > coalesce(undone, 0) THEN 'posted' END], NULL) END AS states
+             CASE WHEN stands THEN 'posted' END], NULL) END AS states
     FROM (
-      SELECT line.id, date, identity_hash, occurrence, version, kind, state, original_value,
+      SELECT line.id, date, identity_hash, occurrence, version, kind, state, original_value, is_newest, posted_version, stands,
+             NOT has_content AND state = 'posted' AS is_undone,
              coalesce(posted_hash, content_hash) AS content_hash, erp_key, title_id, order_uid, buyer_identification,
              provider_external_id, anticipated_due_date,
              kind <> 'reverse' AND state IN ('released', 'posted') AND buyer_is_financial IS TRUE AS asks_supplier,
-             max(version) OVER booking AS last,
-             max(version) FILTER (WHERE state = 'posted') OVER booking AS posted,
-             max(version) FILTER (WHERE state = 'posted' AND kind = 'reverse') OVER booking AS undone,
              max(state_at) FILTER (WHERE state = 'posted') OVER booking AS posted_at,
              max(batch_id) FILTER (WHERE kind = 'book') OVER booking AS begun,
              bool_or(state = 'released' AND kind <> 'reverse') OVER booking AS is_offered
-      FROM conciliation.booking_line AS line WHERE ${lines}
+      FROM conciliation.booking_version AS line WHERE ${lines}
       WINDOW booking AS (PARTITION BY date, identity_hash, occurrence)
-    ) AS newest WHERE version = last
+    ) AS newest WHERE is_newest
   ), held_title AS MATERIALIZED (
     SELECT id, accepted_date AS date, identity_hash, content_hash, occurrence
     FROM conciliation.title AS title

@@ -391,11 +391,10 @@ export const VETOED = Prisma.sql`
         SELECT FROM conciliation.booking_line AS line
         WHERE line.erp_key = settled_pair.erp_key AND line.kind <> 'reverse'
           AND btrim(line.order_uid) <> settled_pair.order_uid
-          AND NOT EXISTS (
-            SELECT FROM conciliation.booking_line AS later
-            WHERE later.date = line.date AND later.identity_hash = line.identity_hash
-              AND later.occurrence = line.occurrence AND later.version > line.version
-              AND later.kind = 'reverse' AND later.state = 'posted'))
+          AND (SELECT bool_or(later.state = 'posted' AND NOT later.has_content)
+               FROM conciliation.booking_version AS later
+               WHERE later.date = line.date AND later.identity_hash = line.identity_hash
+                 AND later.occurrence = line.occurrence AND later.version > line.version) IS NOT TRUE)
   ), vetoed AS MATERIALIZED (
     SELECT chosen.title_id, chosen.erp_key
     FROM chosen

@@ -205,14 +205,14 @@ export const STATED_AT: Prisma.Sql = Prisma.sql`
 const isAskedAgent = (party: Prisma.Sql, isEarlier = Prisma.sql`false`) => Prisma.sql`
   EXISTS (
     SELECT FROM (
-      SELECT kind, state, version, max(version) FILTER (WHERE state = 'posted') OVER () AS posted,
+      SELECT has_content, state, version, max(version) FILTER (WHERE state = 'posted') OVER () AS posted,
              max(state_at) FILTER (WHERE state = 'posted') OVER () AS posted_at,
              ${taxIdOf('line.financial_agent_identification')} AS agent
-      FROM conciliation.booking_line AS line
+      FROM conciliation.booking_version AS line
       WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
         AND line.title_id = title.id AND line.state IN ('released', 'posted', 'superseded')
     ) AS asked
-    WHERE kind <> 'reverse' AND (state <> 'superseded' AND (version >= posted) IS NOT FALSE OR ${isEarlier})
+    WHERE has_content AND (state <> 'superseded' AND (version >= posted) IS NOT FALSE OR ${isEarlier})
       AND ${isAgent(party, Prisma.sql`asked.agent`)})`;
 
 /**

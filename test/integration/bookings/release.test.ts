@@ -287,6 +287,24 @@ test('a recorded booking is replaced also by equal content, so that the feed has
   ]);
 });
 
+test('a title that comes back adjusts what a person has recorded for its reversal', async () => {
+  await pull({ uid: 'a' }, { uid: 'b' });
+  await sign();
+  await take(...(await offered()).map((line) => receiptOf(line)));
+  await pull({ uid: 'a' });
+  await sign();
+  // The ERP has posted another content with the key of the reversal, from a release that a restore has lost.
+  const { key = '' } = (await offered()).at(-1) ?? {};
+  await take(receiptOf({ key, contentHash: OTHER_CONTENT }));
+  await answer('recorded');
+  const reversal = (await offered()).at(-1);
+  if (reversal?.kind !== 'reverse') throw new Error('no reversal');
+  await take(failureOf(reversal, 'the period is closed'));
+  await pull({ uid: 'a' }, { uid: 'b' });
+  await sign();
+  expect(await brief(2)).toEqual(['reverse b 1 2', 'reverse b 1 3', 'adjust b 1 4']);
+});
+
 test('a receipt for another content alone keeps the date from being released, with an alert', async () => {
   const line = await signTitle();
   await take(receiptOf({ key: line.key, contentHash: OTHER_CONTENT }));

@@ -6,7 +6,11 @@ import {
   decideAccountChanges,
 } from '../../../src/features/accounts/account-changes.sql.ts';
 import { readFeed, readPayablesToBlock } from '../../../src/features/bookings/feed.sql.ts';
-import { takeReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
+import {
+  answerReceipts,
+  takeReceipts,
+} from '../../../src/features/bookings/receipt-decisions.sql.ts';
+import { readReceiptQuestions } from '../../../src/features/bookings/receipts.sql.ts';
 import {
   overdueReleases,
   readWaitingDays,
@@ -209,6 +213,33 @@ test('payables are to be blocked from the match until a line is posted', async (
   await sign();
   expect(await lines()).toHaveLength(2);
   expect(await blocked()).toEqual([]);
+});
+
+test('a payable is to be blocked again where a person has recorded that the ERP has reversed its booking', async () => {
+  const { database } = world;
+  await pull('undone 10');
+  await state('A1 10 order=undone');
+  await match();
+  await sign();
+  await takeReceipts(
+    database,
+    'erp',
+    (await offered()).map((line) => receiptOf(line)),
+  );
+  await pull('undone 10 discount=3');
+  await match();
+  await sign();
+  // The ERP has posted a reversal with the key of the adjustment, from a release that a restore has lost.
+  const { key = '' } = (await offered()).at(-1) ?? {};
+  await takeReceipts(database, 'erp', [receiptOf({ key, contentHash: '0'.repeat(32) })]);
+  const [{ newest = 0 } = {}] = await readReceiptQuestions(database.prisma);
+  await answerReceipts(database, { date, first: newest, last: newest, count: 1 }, 'recorded', {
+    ...RULES,
+    ...{ by: 'ana', reason: 'the database was restored' },
+  });
+  expect(await lines(2)).toEqual(['book undone A1 3 3']);
+  const blocked = await readPayablesToBlock(database, { after: '', limit: 10 });
+  expect(blocked).toMatchObject([{ erpKey: 'A1', state: 'released' }]);
 });
 
 test('a confirmed account is refused after the sign-off, and not once the line of a title is released', async () => {

@@ -316,11 +316,8 @@ export async function readErpStages(
     ) AS broken (date, breaks, value) ON broken.date = day.date
     LEFT JOIN (
       SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
-      FROM (
-        SELECT DISTINCT ON (date, identity_hash, occurrence) date, kind, original_value
-        FROM conciliation.booking_line WHERE date BETWEEN ${from}::date AND ${to}::date AND state = 'posted'
-        ORDER BY date, identity_hash, occurrence, version DESC
-      ) AS newest WHERE kind <> 'reverse' GROUP BY 1
+      FROM conciliation.booking_version
+      WHERE date BETWEEN ${from}::date AND ${to}::date AND stands AND version = posted_version GROUP BY 1
     ) AS posted ON posted.date = day.date
     WHERE day.date BETWEEN ${from}::date AND ${to}::date
     GROUP BY ROLLUP (day.date) ORDER BY day.date`;
