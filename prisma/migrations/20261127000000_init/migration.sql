@@ -3336,7 +3336,7 @@ CREATE TRIGGER booking_receipt_kept
 ALTER TABLE conciliation.booking_receipt ENABLE ROW LEVEL SECURITY;
 
 
-CREATE VIEW conciliation.booking_feed WITH (security_barrier) AS
+CREATE VIEW conciliation.offered_line AS
 SELECT
   offer.seq,
   to_char(line.date, 'YYYY-MM-DD') || ':' || replace(line.identity_hash::text, '-', '') || ':'
@@ -3400,38 +3400,45 @@ SELECT
   line.payment_destination,
   line.promoted
 FROM conciliation.booking_offer AS offer
-JOIN conciliation.booking_line AS line ON line.id = offer.line_id
-WHERE line.consumer = (
+JOIN conciliation.booking_line AS line ON line.id = offer.line_id;
+
+COMMENT ON VIEW conciliation.offered_line IS
+  'The lines of all consumers as they are offered. The API and the files read it, and booking_feed for a database user.';
+COMMENT ON COLUMN conciliation.offered_line.seq IS
+  'booking_offer.seq: position in the feed.';
+COMMENT ON COLUMN conciliation.offered_line.key IS
+  'Key of the line: date, identity_hash without hyphens, occurrence and version, joined by colons. A key is posted at most once.';
+COMMENT ON COLUMN conciliation.offered_line.succeeds_key IS
+  'Key of the line before, of the same booking. Null: there is none.';
+COMMENT ON COLUMN conciliation.offered_line.effect IS
+  'early_payment: the buyer itself is the financial agent and pays the supplier early. payee_change: the financial agent is to be paid instead of the supplier. not_stated: the platform did not state buyerIsFinancial.';
+COMMENT ON COLUMN conciliation.offered_line.payee_before IS
+  'Tax identifier of the payee without the anticipation: the provider. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.offered_line.payee_after IS
+  'Tax identifier of the payee with the anticipation: the financial agent, or the provider for an early payment. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.offered_line.erp_key IS
+  'The ERP''s key of the payable that the title was matched with at the release; of a failed line, as it is matched now. Null: no payable is matched.';
+COMMENT ON COLUMN conciliation.offered_line.posting_value IS
+  'The value to post: the payable''s own value, where a person has confirmed a difference; otherwise original_value. Null: taken from a receipt.';
+COMMENT ON COLUMN conciliation.offered_line.offered_at IS
+  'booking_offer.offered_at: when the line was offered at this position.';
+COMMENT ON COLUMN conciliation.offered_line.provider_destination IS
+  'booking_line.provider_destination. Personal data.';
+COMMENT ON COLUMN conciliation.offered_line.payment_destination IS
+  'booking_line.payment_destination. Personal data.';
+COMMENT ON COLUMN conciliation.offered_line.promoted IS
+  'booking_line.promoted. Personal data.';
+
+
+CREATE VIEW conciliation.booking_feed WITH (security_barrier) AS
+SELECT * FROM conciliation.offered_line
+WHERE consumer = (
   SELECT consumer.name FROM conciliation.booking_consumer AS consumer
   WHERE consumer.database_role = CURRENT_USER::text
 );
 
 COMMENT ON VIEW conciliation.booking_feed IS
   'What the database user of a consumer reads, by booking_feed_after. Shows the released lines of that consumer, and no line to any other user. A consumer misses no line: when a seq is visible, no smaller one can still appear.';
-COMMENT ON COLUMN conciliation.booking_feed.seq IS
-  'booking_offer.seq: position in the feed.';
-COMMENT ON COLUMN conciliation.booking_feed.key IS
-  'Key of the line: date, identity_hash without hyphens, occurrence and version, joined by colons. A key is posted at most once.';
-COMMENT ON COLUMN conciliation.booking_feed.succeeds_key IS
-  'Key of the line before, of the same booking. Null: there is none.';
-COMMENT ON COLUMN conciliation.booking_feed.effect IS
-  'early_payment: the buyer itself is the financial agent and pays the supplier early. payee_change: the financial agent is to be paid instead of the supplier. not_stated: the platform did not state buyerIsFinancial.';
-COMMENT ON COLUMN conciliation.booking_feed.payee_before IS
-  'Tax identifier of the payee without the anticipation: the provider. Null: not stated. Personal data.';
-COMMENT ON COLUMN conciliation.booking_feed.payee_after IS
-  'Tax identifier of the payee with the anticipation: the financial agent, or the provider for an early payment. Null: not stated. Personal data.';
-COMMENT ON COLUMN conciliation.booking_feed.erp_key IS
-  'The ERP''s key of the payable that the title was matched with at the release; of a failed line, as it is matched now. Null: no payable is matched.';
-COMMENT ON COLUMN conciliation.booking_feed.posting_value IS
-  'The value to post: the payable''s own value, where a person has confirmed a difference; otherwise original_value. Null: taken from a receipt.';
-COMMENT ON COLUMN conciliation.booking_feed.offered_at IS
-  'booking_offer.offered_at: when the line was offered at this position.';
-COMMENT ON COLUMN conciliation.booking_feed.provider_destination IS
-  'booking_line.provider_destination. Personal data.';
-COMMENT ON COLUMN conciliation.booking_feed.payment_destination IS
-  'booking_line.payment_destination. Personal data.';
-COMMENT ON COLUMN conciliation.booking_feed.promoted IS
-  'booking_line.promoted. Personal data.';
 
 
 CREATE VIEW conciliation.payables_to_block WITH (security_barrier) AS
@@ -4090,7 +4097,7 @@ DECLARE
 BEGIN
   FOREACH pair SLICE 1 IN ARRAY ARRAY[
     ['title', 'title_feed'], ['title', 'staged_title'], ['title', 'booking_line'], ['booking_line', 'booking_version'],
-    ['booking_line', 'booking_feed']]
+    ['booking_line', 'offered_line'], ['offered_line', 'booking_feed']]
   LOOP
     FOR field IN
       SELECT source.attname AS name, col_description(source.attrelid, source.attnum) AS description

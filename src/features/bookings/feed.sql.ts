@@ -23,7 +23,6 @@ import {
 import { DESTINATION_COLUMNS } from '../../core/title/destinations.sql.ts';
 import { AMOUNT_COLUMNS, COLUMN_KINDS, VALUE_COLUMNS } from '../../core/title/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { erpKeyOf, postingValueOf } from './release-conditions.sql.ts';
 
 export const LINE_KINDS = ['book', 'adjust', 'reverse'] as const;
 /** The states of a line. */
@@ -106,9 +105,9 @@ const title = Prisma.raw(
     .join(', ')})`,
 );
 /** The key of a row of `booking_line` or `booking_receipt`, which names a line. */
-export const keyOf = (table: 'line' | 'receipt', version = 'version') =>
+export const keyOf = (table: 'line' | 'receipt') =>
   Prisma.raw(
-    `to_char(${table}.date, 'YYYY-MM-DD') || ':' || replace(${table}.identity_hash::text, '-', '') || ':' || ${table}.occurrence || ':' || ${table}.${version}`,
+    `to_char(${table}.date, 'YYYY-MM-DD') || ':' || replace(${table}.identity_hash::text, '-', '') || ':' || ${table}.occurrence || ':' || ${table}.version`,
   );
 
 /** Refuses a role that sees no line of the feed. */
@@ -154,24 +153,13 @@ async function readLines(
   { after, limit }: { readonly after: bigint; readonly limit: number },
 ): Promise<FeedPage> {
   const lines = await database.prisma.$queryRaw<OfferedLine[]>`
-    SELECT offer.seq::text AS seq, ${keyOf('line')} AS key, ${keyOf('line', 'succeeds')} AS "succeedsKey", line.kind,
-           CASE WHEN line.buyer_is_financial THEN 'early_payment'
-                WHEN NOT line.buyer_is_financial THEN 'payee_change' ELSE 'not_stated' END AS effect,
-           line.provider_identification AS "payeeBefore",
-           CASE WHEN line.buyer_is_financial THEN line.provider_identification
-                ELSE line.financial_agent_identification END AS "payeeAfter",
-           -- The ERP did not find the payable of a failed line, which may have been matched since.
-           CASE WHEN line.state = 'failed' THEN coalesce(${erpKeyOf(Prisma.sql`line.title_id`)}, line.erp_key)
-                ELSE line.erp_key END AS "erpKey",
-           (CASE WHEN line.state = 'failed'
-                   THEN coalesce(${postingValueOf(Prisma.sql`line.title_id`, Prisma.sql`line.original_value`)}, line.posting_value)
-                 ELSE line.posting_value END)::text AS "postingValue", line.accounting_date::text AS "accountingDate",
-           line.accounting_basis AS "accountingBasis", line.state, line.batch_id::text AS "batchId",
-           offer.offered_at AS "offeredAt", line.date::text AS date,
-           replace(line.content_hash::text, '-', '') AS "contentHash", ${title} AS title
-    FROM conciliation.booking_offer AS offer JOIN conciliation.booking_line AS line ON line.id = offer.line_id
-    WHERE offer.seq > ${after} AND line.consumer = ${consumer}
-    ORDER BY offer.seq LIMIT ${limit}::int`;
+    SELECT seq::text AS seq, key, succeeds_key AS "succeedsKey", kind, effect, payee_before AS "payeeBefore",
+           payee_after AS "payeeAfter", erp_key AS "erpKey", posting_value::text AS "postingValue",
+           accounting_date::text AS "accountingDate", accounting_basis AS "accountingBasis", state,
+           batch_id::text AS "batchId", offered_at AS "offeredAt", date::text AS date,
+           replace(content_hash::text, '-', '') AS "contentHash", ${title} AS title
+    FROM conciliation.offered_line AS line
+    WHERE seq > ${after} AND consumer = ${consumer} ORDER BY line.seq LIMIT ${limit}::int`;
   return { lines, next: lines.at(-1)?.seq ?? after.toString() };
 }
 
@@ -186,7 +174,7 @@ export interface ConsumerLag {
   readonly behindSince: Date | null;
 }
 
-/** The consumers with their lag, as `ConsumerLag`, by name, and with the newest line after the position. */
+/** The consumers with their lag, as `ConsumerLag`, by name. */
 export const CONSUMER_LAGS = Prisma.sql`
   WITH open AS (
     SELECT line.consumer, line.id, max(offer.seq) AS seq, max(offer.offered_at) AS offered_at
@@ -196,15 +184,12 @@ export const CONSUMER_LAGS = Prisma.sql`
     GROUP BY line.id
   )
   SELECT place.consumer AS name, place.last_seq::text AS "lastSeq", place.acknowledged_at AS "acknowledgedAt",
-         count(open.id)::int AS behind, min(open.offered_at) AS "behindSince",
-         max(open.seq)::text AS seq, max(open.offered_at) AS "offeredAt"
+         count(open.id)::int AS behind, min(open.offered_at) AS "behindSince"
   FROM conciliation.booking_position AS place
   LEFT JOIN open ON open.consumer = place.consumer AND open.seq > place.last_seq
   GROUP BY place.consumer ORDER BY place.consumer`;
 
-export const readConsumerLags = (
-  tx: QueryClient,
-): Promise<(ConsumerLag & { readonly seq: string | null; readonly offeredAt: Date | null })[]> =>
+export const readConsumerLags = (tx: QueryClient): Promise<ConsumerLag[]> =>
   tx.$queryRaw(CONSUMER_LAGS);
 
 export const FEED_FORMATS = ['csv', 'jsonl'] as const;
