@@ -135,24 +135,35 @@ test('a day before bookings that is signed off again has the difference as a fil
 test('a reviewer answers the receipts that were shown, with a reason, and the next release corrects the booking', async () => {
   // The day waits for the answer.
   await release(NEXT, ['e', '1'], ['f', '2']);
-  expect((await viewer.get('/booking-lines')).text).not.toContain('name="receipts"');
+  expect((await viewer.get('/booking-lines')).text).not.toContain('name="first"');
   const page = (await reviewer.get('/booking-lines')).text;
-  const options = [...page.matchAll(/<option value="([\d/-]+)"/g)];
-  const [all = '', one = ''] = options.map(([, value]) => value);
-  expect([all.endsWith('/1'), one.startsWith(`${NEXT}/`)]).toEqual([true, true]);
+  const [all = {}, one = {}] = page
+    .split('action="/bookings/receipts"')
+    .slice(1)
+    .map((form) =>
+      Object.fromEntries(
+        ['date', 'first', 'last', 'count'].map((name) => [name, hiddenIn(form, name)]),
+      ),
+    );
+  expect([all['date'], all['first'], all['count']]).toEqual([NEXT, '0', '1']);
+  expect(one).toEqual({ ...all, first: one['last'] });
   const send = (fields: Record<string, string>, client = reviewer) =>
     client.post('/bookings/receipts', { reason: 'restored', answer: 'recorded', ...fields });
   for (const wrong of [
-    ...[{ receipts: all, reason: '' }, { receipts: all, answer: 'x' }, { receipts: 'x' }],
-    { receipts: all.replace(/1$/, '2') },
+    ...[
+      { ...all, reason: '' },
+      { ...all, answer: 'x' },
+      { ...all, date: 'x' },
+    ],
+    { ...all, count: '2' },
   ]) {
     expect((await send(wrong)).status).toBe(400);
   }
-  expect((await signer.get('/booking-lines')).text).not.toContain('name="receipts"');
+  expect((await signer.get('/booking-lines')).text).not.toContain('name="first"');
   for (const answer of ['recorded', 'set_aside']) {
-    expectRefused(await send({ receipts: one, answer }, signer));
+    expectRefused(await send({ ...one, answer }, signer));
   }
-  expect((await send({ receipts: one })).status).toBe(303);
+  expect((await send(one)).status).toBe(303);
   expect(await lastAudit(world)).toMatchObject({
     ...{ action: 'bookings.receipts', actor: 'rita', reason: 'restored' },
     details: { answer: 'recorded', receipts: 1 },
@@ -163,7 +174,7 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
     { kind: 'book', state: 'posted', version: 1 },
     { kind: 'reverse', state: 'released', version: 2 },
   ]);
-  expect((await send({ receipts: one })).status).toBe(400);
+  expect((await send(one)).status).toBe(400);
   expect(await fourEyesFault(world.database, NEXT, 'rita')).toBe('own_decision');
   expect(await fourEyesFault(world.database, NEXT, 'bia')).toBeNull();
 });

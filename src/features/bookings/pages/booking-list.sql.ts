@@ -21,8 +21,6 @@ import {
   idField,
 } from '../../../console/list/filter.tsx';
 import type { ListTotal, Place } from '../../../console/list/list.tsx';
-import type { Principal } from '../../../console/shell/guard.ts';
-import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
@@ -145,32 +143,21 @@ export interface ListedReceipt {
   readonly key: string;
   readonly date: CivilDate;
   readonly consumer: string;
-  readonly status: 'posted' | 'failed';
+  /** refused: failed, and the line is not offered again. */
+  readonly state: 'posted' | 'failed' | 'refused';
   readonly document: string | null;
   readonly reason: string | null;
-  /** Failed, and the line is not offered again. */
-  readonly isFinal: boolean;
   readonly receivedAt: Date;
   readonly outcome: 'unknown_key' | 'other_content' | 'other_document' | 'after_refusal';
 }
 
-/** Returns the newest receipts that wait for an answer, as this reader may see them, and their number. */
-export async function readKeptReceipts(
-  { prisma }: Database,
-  limit: number,
-  principal: Principal | null,
-) {
-  const rows = await prisma.$queryRaw<(ListedReceipt & { readonly count: number })[]>`
-    SELECT receipt.id::int AS id, ${keyOf('receipt')} AS key, receipt.date::text AS date, receipt.consumer,
-           receipt.status, receipt.document, receipt.reason, receipt.is_final AS "isFinal",
-           receipt.received_at AS "receivedAt", receipt.outcome, (count(*) OVER ())::int AS count
-    FROM conciliation.booking_receipt AS receipt
-    WHERE ${DOES_NOT_FIT} ORDER BY receipt.id DESC LIMIT ${limit}::int`;
-  return {
-    count: rows[0]?.count ?? 0,
-    receipts: rows.map((receipt) => maskErpTexts(receipt, principal)),
-  };
-}
+/** Returns the newest receipts that wait for an answer. */
+export const readKeptReceipts = (db: Transaction, limit: number) => db.$queryRaw<ListedReceipt[]>`
+  SELECT receipt.id::int AS id, ${keyOf('receipt')} AS key, receipt.date::text AS date, receipt.consumer,
+         CASE WHEN receipt.is_final THEN 'refused' ELSE receipt.status END AS state, receipt.document, receipt.reason,
+         receipt.received_at AS "receivedAt", receipt.outcome
+  FROM conciliation.booking_receipt AS receipt
+  WHERE ${DOES_NOT_FIT} ORDER BY receipt.id DESC LIMIT ${limit}::int`;
 
 /** What the seals of a day released, and what its present seal still has to release. */
 export interface DayBookings {

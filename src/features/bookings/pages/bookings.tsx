@@ -1,18 +1,14 @@
-import { Type } from 'typebox';
-import type { CivilDate } from '../../../base/values/business-day.ts';
-import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
-import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, ListTable, TableCard } from '../../../console/list/columns.tsx';
+import { count, date, id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
+import { declareAction, reason } from '../../../console/declare.tsx';
+import { type Column, TableCard } from '../../../console/list/columns.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
-import { Field } from '../../../console/shell/layout.tsx';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import {
-  Card,
   DayLink,
   DecisionButtons,
-  OwnSeal,
+  Disclosure,
   type OwnSealProps,
 } from '../../../console/shell/parts.tsx';
 import { EVERYBODY, REVIEW } from '../../../console/shell/route-access.ts';
@@ -20,7 +16,7 @@ import { BREAKS } from '../../matching/pages/breaks-page.tsx';
 import { readOwnSeals } from '../../review/own-seal.sql.ts';
 import { sendMoved } from '../../review/pages/changed-fields.tsx';
 import { type ConsumerLag, readConsumerLags } from '../feed.sql.ts';
-import { answerReceipts, RECEIPT_ANSWERS } from '../receipt-decisions.sql.ts';
+import { answerReceipts, RECEIPT_ANSWERS, type SeenReceipts } from '../receipt-decisions.sql.ts';
 import { type ReceiptQuestions, readReceiptQuestions } from '../receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
 import {
@@ -38,22 +34,15 @@ import {
   readLines,
 } from './booking-list.sql.ts';
 
-/** The receipts that a person chose: the date, the first and the last id, and the number. */
+/** The receipts of a date that a person saw: `SeenReceipts`. */
 const ANSWER_RECEIPTS = declareAction({
   path: '/bookings/receipts',
   who: REVIEW,
-  input: {
-    receipts: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d/\\d{1,15}/\\d{1,15}/\\d{1,9}$' }),
-    answer: words(RECEIPT_ANSWERS),
-    reason,
-  },
-  deed: ({ database, bookingsFrom = null, ...parts }, { receipts, answer, reason }, by) => {
-    const [date = '', ...numbers] = receipts.split('/');
-    const [first = 0, last = 0, count = 0] = numbers.map(Number);
+  input: { date, first: count, last: id, count: id, answer: words(RECEIPT_ANSWERS), reason },
+  deed: ({ database, bookingsFrom = null, ...parts }, { answer, reason, ...seen }, by) => {
     const { fourEyes, payablesMaxAgeHours, timeZone } = parts;
     const rules = { bookingsFrom, fourEyes, payablesMaxAgeHours, timeZone };
-    const chosen = { date: dateIn(date), first, last, count };
-    return answerReceipts(database, chosen, answer, { by, reason, ...rules });
+    return answerReceipts(database, seen, answer, { by, reason, ...rules });
   },
   next: () => '/booking-lines',
   notice: 'receipts_answered',
@@ -168,7 +157,7 @@ export const LINES = declareList(ListedLine, {
   layout: async (parts, _, request) => {
     const { prisma } = parts.database;
     const [kept, questions, consumers, waiting, differences] = await Promise.all([
-      readKeptReceipts(parts.database, KEPT_SHOWN, request.principal),
+      readKeptReceipts(prisma, KEPT_SHOWN),
       readReceiptQuestions(prisma),
       readConsumerLags(prisma),
       readWaitingDays(parts.database, parts),
@@ -176,7 +165,7 @@ export const LINES = declareList(ListedLine, {
     ]);
     const dates = [...questions, ...differences].map(({ date }) => date);
     const own = parts.fourEyes ? await readOwnSeals(prisma, dates, actorOf(request)) : [];
-    return ({ page: { text }, head, filter, table }) => (
+    return ({ page: { text, formats }, head, filter, table }) => (
       <>
         {head}
         <TableCard head="bookings.waiting" columns={WAITING_COLUMNS} rows={waiting} />
@@ -186,7 +175,23 @@ export const LINES = declareList(ListedLine, {
           columns={differenceColumns(own)}
           rows={differences}
         />
-        {kept.count > 0 && <Kept {...kept} questions={questions} own={own} />}
+        <TableCard
+          head="bookings.kept"
+          help="bookings.keptHelp"
+          columns={questionColumns(own)}
+          rows={questions}
+        />
+        <TableCard
+          head="bookings.receipts"
+          columns={receiptColumns(own)}
+          rows={kept.map((receipt) => maskErpTexts(receipt, request.principal))}
+        >
+          {kept.length === KEPT_SHOWN && (
+            <p class="quiet small">
+              {text('bookings.keptMore', { shown: formats.count(KEPT_SHOWN) })}
+            </p>
+          )}
+        </TableCard>
         {filter}
         {table}
         <p class="quiet small">{text('bookings.statesHelp')}</p>
@@ -258,78 +263,46 @@ const differenceColumns = (own: readonly OwnSealProps[]): readonly Column<Unbook
   },
 ];
 
-/** The receipts that do not fit, and the answers that a person may give. */
-function Kept(props: {
-  readonly count: number;
-  readonly receipts: readonly ListedReceipt[];
-  readonly questions: readonly ReceiptQuestions[];
-  /** Of the days that another person has to decide about. */
-  readonly own: readonly OwnSealProps[];
-}) {
-  const { count, receipts, own } = props;
-  const page = usePage();
-  const { text, formats } = page;
-  const isOpen = ({ date }: { readonly date: CivilDate }) =>
-    !own.some((seal) => seal.date === date);
-  const questions = props.questions.filter(isOpen);
+function AnswerForm(props: SeenReceipts & { readonly own?: OwnSealProps | undefined }) {
+  const { own = null, ...values } = props;
+  const { text } = usePage();
   return (
-    <Card title={text('bookings.kept')}>
-      <p>{text('bookings.keptHelp')}</p>
-      <ListTable label={text('bookings.receipts')} columns={RECEIPT_COLUMNS} rows={receipts} />
-      {count > receipts.length && (
-        <p class="quiet small">
-          {text('bookings.keptMore', {
-            shown: formats.count(receipts.length),
-            all: formats.count(count),
-          })}
-        </p>
-      )}
-      {ANSWER_RECEIPTS.isOffered(page) &&
-        own
-          .filter((seal) => props.questions.some(({ date }) => seal.date === date))
-          .map((seal) => <OwnSeal key={seal.date} {...seal} />)}
-      {questions.length > 0 && (
-        <ANSWER_RECEIPTS.Form
-          values={{}}
-          button={
-            <DecisionButtons
-              name="answer"
-              values={RECEIPT_ANSWERS}
-              text={(answer) => text(`bookings.answers.${answer}`)}
-            />
-          }
-        >
-          <Field label={text('bookings.receipts')}>
-            <select name="receipts">
-              {questions.map(({ date, receipts: ofDay, newest }) => (
-                <option key={date} value={`${date}/0/${newest}/${ofDay}`}>
-                  {text('bookings.allOfDay', {
-                    date: formats.date(date),
-                    count: formats.count(ofDay),
-                  })}
-                </option>
-              ))}
-              {receipts.filter(isOpen).map(({ id, date, key, document, reason }) => (
-                <option key={id} value={`${date}/${id}/${id}/1`}>
-                  {key} {document ?? reason}
-                </option>
-              ))}
-            </select>
-          </Field>
-        </ANSWER_RECEIPTS.Form>
-      )}
-    </Card>
+    <ANSWER_RECEIPTS.Form
+      values={values}
+      button={
+        <DecisionButtons
+          name="answer"
+          values={RECEIPT_ANSWERS}
+          text={(answer) => text(`bookings.answers.${answer}`)}
+        />
+      }
+      ownSeal={own}
+    />
   );
 }
 
-const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
+/** The days with receipts that do not fit, and the form that answers all of a day. */
+const questionColumns = (own: readonly OwnSealProps[]): readonly Column<ReceiptQuestions>[] => [
+  { name: 'date', head: 'bookings.date', kind: 'day' },
+  { name: 'receipts', head: 'bookings.receipts', kind: 'count' },
+  { name: 'value', head: 'bookings.value', kind: 'amount' },
+  {
+    name: 'forms',
+    head: 'bookings.answerOfDay',
+    cell: ({ date, newest, receipts }) => (
+      <AnswerForm
+        {...{ date, first: 0, last: newest, count: receipts }}
+        own={own.find((seal) => seal.date === date)}
+      />
+    ),
+    only: 'page',
+  },
+];
+
+const receiptColumns = (own: readonly OwnSealProps[]): readonly Column<ListedReceipt>[] => [
   { name: 'date', head: 'bookings.date', kind: 'day' },
   { name: 'key', head: 'bookings.key' },
-  {
-    name: 'state',
-    head: 'bookings.state',
-    word: ({ isFinal, status }) => `bookings.states.${isFinal ? 'refused' : status}`,
-  },
+  { name: 'state', head: 'bookings.state', word: ({ state }) => `bookings.states.${state}` },
   { name: 'answer', head: 'bookings.answer', value: ({ document, reason }) => document ?? reason },
   {
     name: 'outcome',
@@ -338,6 +311,18 @@ const RECEIPT_COLUMNS: readonly Column<ListedReceipt>[] = [
   },
   { name: 'received_at', head: 'bookings.receivedAt', kind: 'instant' },
   { name: 'consumer', head: 'bookings.consumer' },
+  {
+    name: 'forms',
+    head: 'bookings.answerOfReceipt',
+    cell: ({ id, date }, page) =>
+      ANSWER_RECEIPTS.isOffered(page) &&
+      !own.some((seal) => seal.date === date) && (
+        <Disclosure label={page.text('bookings.answerOfReceipt')}>
+          <AnswerForm {...{ date, first: id, last: id, count: 1 }} />
+        </Disclosure>
+      ),
+    only: 'page',
+  },
 ];
 
 const CONSUMER_COLUMNS: readonly Column<ConsumerLag>[] = [
