@@ -137,10 +137,8 @@ async function recordPosted(
       FROM receipt JOIN placed USING (identity_hash, occurrence, version)
     ), batch AS (
       INSERT INTO conciliation.booking_batch
-        (date, released_by, line_count, book_count, adjust_count, reverse_count, digest, original_value_sum,
-         platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
-         billing_fee_sum, money_transfer_fee_sum)
-      SELECT ${date}::date, ${by}, ${LINE_COUNTS}, 0, 0, 0, 0, 0, 0 FROM line
+        (date, released_by, line_count, book_count, adjust_count, reverse_count, digest)
+      SELECT ${date}::date, ${by}, ${LINE_COUNTS} FROM line
       RETURNING id
     ), written AS (
       INSERT INTO conciliation.booking_line
