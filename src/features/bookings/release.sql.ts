@@ -244,11 +244,6 @@ const unreleased = Prisma.sql`
         AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS recorded
                         WHERE recorded.date = day.date AND recorded.sign_off_id IS NULL AND recorded.id > batch.id))`;
 
-/** The titles of a day `day` that had to wait at the newest release of its seal `seal`. */
-const titlesLeft = Prisma.sql`coalesce((
-  SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
-  WHERE batch.date = day.date AND batch.sign_off_id = seal.id ORDER BY batch.id DESC LIMIT 1), 0)`;
-
 /**
  * Releases the signed-off days that had to wait and no longer have to wait, each in a separate transaction.
  * @returns the days that were released
@@ -292,25 +287,34 @@ export interface WaitingDays {
   readonly dates: readonly CivilDate[];
 }
 
+/** The signed-off days that wait, each with `fault` and `value` of `WaitingDays`, and the titles that had to wait at the newest release. */
+export const waitingDays = (rules: ObstacleRules): Prisma.Sql => Prisma.sql`
+  SELECT date, value, titles, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault FROM (
+    SELECT day.date,
+           CASE ${Prisma.join(
+             RELEASE_FAULTS.map(
+               (fault) =>
+                 Prisma.sql`WHEN ${hasObstacle(Prisma.sql`day.date`, rules, [fault])} THEN ${fault}::text`,
+             ),
+             ' ',
+           )} END AS fault,
+           greatest(0, day.original_value_sum - (
+             SELECT coalesce(sum(original_value), 0) FROM conciliation.booking_version AS line
+             WHERE line.date = day.date AND is_newest AND has_content)) AS value,
+           coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
+                     WHERE batch.date = day.date AND batch.sign_off_id = seal.id
+                     ORDER BY batch.id DESC LIMIT 1), 0) AS titles ${unreleased}
+  ) AS judged`;
+
 /** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
-export function readWaitingDays(database: Database, rules: ObstacleRules): Promise<WaitingDays[]> {
-  const cases = RELEASE_FAULTS.map(
-    (fault) =>
-      Prisma.sql`WHEN ${hasObstacle(Prisma.sql`day.date`, rules, [fault])} THEN ${fault}::text`,
-  );
-  return database.prisma.$queryRaw<WaitingDays[]>`
-    SELECT fault, count(*)::int AS days, sum(titles)::int AS titles,
-           (${amountSum(Prisma.sql`value`)})::text AS value, array_agg(date::text ORDER BY date) AS dates
-    FROM (
-      SELECT date, value, coalesce(fault, CASE WHEN titles > 0 THEN 'titles' END) AS fault,
-             CASE WHEN fault IS NULL THEN titles ELSE 0 END AS titles
-      FROM (SELECT day.date, greatest(0, day.original_value_sum - (
-              SELECT coalesce(sum(original_value), 0) FROM conciliation.booking_version AS line
-              WHERE line.date = day.date AND is_newest AND has_content)) AS value, CASE ${Prisma.join(cases, ' ')} END AS fault, ${titlesLeft} AS titles ${unreleased})
-        AS judged
-    ) AS waiting
-    GROUP BY fault ORDER BY min(date)`;
-}
+export const readWaitingDays = (
+  database: Database,
+  rules: ObstacleRules,
+): Promise<WaitingDays[]> => database.prisma.$queryRaw<WaitingDays[]>`
+  SELECT fault, count(*)::int AS days, coalesce(sum(titles) FILTER (WHERE fault = 'titles'), 0)::int AS titles,
+         (${amountSum(Prisma.sql`value`)})::text AS value, array_agg(date::text ORDER BY date) AS dates
+  FROM (${waitingDays(rules)}) AS waiting
+  GROUP BY fault ORDER BY min(date)`;
 
 /**
  * The dates of the days that were signed off before an instant and are not released. A day counts also where only some

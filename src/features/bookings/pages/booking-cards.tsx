@@ -38,7 +38,7 @@ export function Released(props: {
   const { date, bookings } = props;
   const { text, formats } = usePage();
   if (bookings === undefined) return null;
-  const { lines, posted, failed, waiting, isBefore, fault } = bookings;
+  const { lines, posted, failed, waiting, isWaiting, isBefore, fault } = bookings;
   const breaks = `/breaks?${new URLSearchParams({ date })}`;
   return (
     <>
@@ -51,7 +51,7 @@ export function Released(props: {
               failed: formats.count(failed),
             })}
       </p>
-      {fault !== undefined && (
+      {isWaiting && (
         <p>
           {waiting > 0 && `${text('bookings.dayWaiting', { titles: waiting })} `}
           {text(`bookings.waitingReasons.${fault ?? 'none'}`)}{' '}

@@ -25,18 +25,10 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
 import { DOES_NOT_FIT } from '../receipts.sql.ts';
-import { readWaitingDays, type WaitingDays } from '../release.sql.ts';
+import { type WaitingDays, waitingDays } from '../release.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */
-const LINE_STATES = [
-  'all',
-  'released',
-  'posted',
-  'failed',
-  'refused',
-  'overdue',
-  'superseded',
-] as const;
+const LINE_STATES = ['all', ...ANSWERS, 'overdue'] as const;
 
 export const LINE_FILTER = {
   state: asTabs(
@@ -88,25 +80,21 @@ const inRange = ({ from, to, kind, line }: LineFilter) => Prisma.sql`
   AND (${line}::bigint = 0 OR (line.date, line.identity_hash, line.occurrence)
     = (SELECT date, identity_hash, occurrence FROM conciliation.booking_line WHERE id = ${line}::bigint))`;
 
-const isInState = ({ state }: LineFilter) =>
+const isInState = ({ state }: Pick<LineFilter, 'state'>) =>
   state === 'overdue' ? IS_OVERDUE : Prisma.sql`(${state} = 'all' OR line.state = ${state}::text)`;
 
 /** Counts the lines by state. Values add up among lines of one kind only. */
 export async function countLines(db: Transaction, filter: LineFilter): Promise<ListTotal> {
-  const [{ rows, value, ...counts }] = await db.$queryRaw<
-    [Record<(typeof LINE_STATES)[number] | 'rows', number> & { readonly value: string }]
-  >`
+  const counts = LINE_STATES.flatMap((state) => [
+    Prisma.sql`${state}::text`,
+    Prisma.sql`count(*) FILTER (WHERE ${isInState({ state })})`,
+  ]);
+  const [{ value, ...total }] = await db.$queryRaw<[ListTotal & { readonly value: string }]>`
     SELECT (count(*) FILTER (WHERE ${isInState(filter)}))::int AS rows,
            coalesce(sum(line.original_value) FILTER (WHERE ${isInState(filter)}), 0)::text AS value,
-           count(*)::int AS all,
-           (count(*) FILTER (WHERE line.state = 'released'))::int AS released,
-           (count(*) FILTER (WHERE line.state = 'posted'))::int AS posted,
-           (count(*) FILTER (WHERE line.state = 'failed'))::int AS failed,
-           (count(*) FILTER (WHERE line.state = 'refused'))::int AS refused,
-           (count(*) FILTER (WHERE ${IS_OVERDUE}))::int AS overdue,
-           (count(*) FILTER (WHERE line.state = 'superseded'))::int AS superseded
+           jsonb_build_object(${Prisma.join(counts)}) AS counts
     FROM ${FROM} WHERE ${inRange(filter)}`;
-  return { rows, counts, ...(filter.kind !== null && { sums: { original_value: value } }) };
+  return { ...total, ...(filter.kind !== null && { sums: { original_value: value } }) };
 }
 
 /** @param rest of the statement, from WHERE on */
@@ -161,47 +149,34 @@ export const readKeptReceipts = (db: Transaction, limit: number) => db.$queryRaw
 
 /** What the seals of a day released, and what its present seal still has to release. */
 export interface DayBookings {
-  readonly date: CivilDate;
   readonly lines: number;
   readonly posted: number;
   /** Failed or refused. */
   readonly failed: number;
+  /** Whether the present seal still has to release something. */
+  readonly isWaiting: boolean;
   /** Titles that had to wait at the newest release of the present seal. */
   readonly waiting: number;
   /** Before the first date with bookings. */
   readonly isBefore: boolean;
-  /** Why the present seal is not released completely; see `WaitingDays`. Absent: it is, or there is none. */
-  readonly fault?: WaitingDays['fault'];
+  readonly fault: WaitingDays['fault'];
 }
 
 export async function readDayBookings(
-  database: Database,
+  { prisma }: Database,
   dates: readonly CivilDate[],
   rules: ObstacleRules,
 ): Promise<ReadonlyMap<CivilDate, DayBookings>> {
-  const [rows, waitingDays] = await Promise.all([
-    database.prisma.$queryRaw<DayBookings[]>`
-      SELECT wanted.date::text AS date, line.*,
-             coalesce((SELECT batch.waiting_titles FROM conciliation.booking_batch AS batch
-                       JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id AND seal.ended_at IS NULL
-                       WHERE batch.date = wanted.date ORDER BY batch.id DESC LIMIT 1), 0) AS waiting,
-             wanted.date < (SELECT bookings_from FROM conciliation.booking_start) IS TRUE AS "isBefore"
-      FROM unnest(${dates}::text[]::date[]) AS wanted (date) CROSS JOIN LATERAL (
-        SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
-               (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed
-        FROM conciliation.booking_line AS line WHERE line.date = wanted.date
-      ) AS line`,
-    readWaitingDays(database, rules),
-  ]);
-  const faults = new Map(
-    waitingDays.flatMap(({ fault, dates: ofFault }) =>
-      ofFault.map((date) => [date, fault] as const),
-    ),
-  );
-  return new Map(
-    rows.map((row) => {
-      const fault = faults.get(row.date);
-      return [row.date, fault === undefined ? row : { ...row, fault }];
-    }),
-  );
+  const rows = await prisma.$queryRaw<(DayBookings & { readonly date: CivilDate })[]>`
+    SELECT wanted.date::text AS date, line.*, waiting.date IS NOT NULL AS "isWaiting", fault,
+           coalesce(waiting.titles, 0) AS waiting,
+           wanted.date < (SELECT bookings_from FROM conciliation.booking_start) IS TRUE AS "isBefore"
+    FROM unnest(${dates}::text[]::date[]) AS wanted (date)
+    LEFT JOIN (${waitingDays(rules)}) AS waiting ON waiting.date = wanted.date
+    CROSS JOIN LATERAL (
+      SELECT count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
+             (count(*) FILTER (WHERE state IN ('failed', 'refused')))::int AS failed
+      FROM conciliation.booking_line AS line WHERE line.date = wanted.date
+    ) AS line`;
+  return new Map(rows.map((row) => [row.date, row]));
 }
