@@ -82,9 +82,9 @@ const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
     FROM batch JOIN conciliation.sign_off AS seal ON seal.id = batch.sign_off_id
     WHERE batch.id = (SELECT max(id) FROM batch)
   ), live AS MATERIALIZED (
-    SELECT *, 'current' AS status FROM (
-      SELECT DISTINCT ON (identity_hash, occurrence) * FROM line ORDER BY identity_hash, occurrence, version DESC
-    ) AS top WHERE kind <> 'reverse'
+    SELECT line.*, 'current' AS status
+    FROM line JOIN conciliation.booking_version AS version USING (id)
+    WHERE version.date = ${date}::date AND is_newest AND has_content
   )
   SELECT 'line' AS problem, line.id::text AS row_key
   FROM line LEFT JOIN batch ON batch.id = line.batch_id

@@ -305,6 +305,22 @@ test('a title that comes back adjusts what a person has recorded for its reversa
   expect(await brief(2)).toEqual(['reverse b 1 2', 'reverse b 1 3', 'adjust b 1 4']);
 });
 
+test('a withdrawn title whose reversal a person has recorded is released as reversed, and verified', async () => {
+  await pull({ uid: 'a' }, { uid: 'b', discount: '1.00' });
+  await sign();
+  await take(...(await offered()).map((line) => receiptOf(line)));
+  await pull({ uid: 'a' }, { uid: 'b', discount: '2.00' });
+  await sign();
+  const { key = '' } = (await offered()).at(-1) ?? {};
+  await pull({ uid: 'a' });
+  // The ERP has posted a reversal with the key of the adjustment.
+  await take(receiptOf({ key, contentHash: '0'.repeat(32) }));
+  await answer('recorded');
+  await sign();
+  expect(await brief(2)).toEqual(['adjust b 1 2']);
+  expect(await findAlterations(world.database, date)).toEqual([]);
+});
+
 test('a receipt for another content alone keeps the date from being released, with an alert', async () => {
   const line = await signTitle();
   await take(receiptOf({ key: line.key, contentHash: OTHER_CONTENT }));
