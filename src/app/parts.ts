@@ -1,7 +1,7 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import { type Config, packageVersion } from '../base/config/config.ts';
 import { type Database, openDatabase, readClock } from '../base/database/database.ts';
-import { migrate, pendingMigrations } from '../base/database/migrate.ts';
+import { migrate } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
@@ -40,15 +40,9 @@ export async function openStaging(
   try {
     const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
     // Other commands than `migrate` change no database that DATABASE_URL names.
-    const isOwn = isService || embedded !== null;
-    if (isOwn) await migrate({ databaseUrl, logger });
-    const { newer, pending } = await pendingMigrations(databaseUrl);
+    const onlyCheck = !isService && embedded === null;
+    const { newer } = await migrate({ databaseUrl, logger, onlyCheck });
     if (newer.length > 0) logger.warn({ newer }, 'the database has migrations of a newer version');
-    if (pending.length > 0) {
-      throw new ConfigError([
-        `DATABASE_URL: the database lacks ${pending.length} migration(s); run "conciliation migrate" first`,
-      ]);
-    }
     const database = openDatabase({
       databaseUrl,
       applicationName: 'conciliation',

@@ -70,14 +70,10 @@ interface Migration {
 
 interface Migrated {
   readonly applied: string[];
+  /** The migrations of the database that only a newer version of the program has. */
+  readonly newer: string[];
   /** The rights were set, and a superuser has to run prisma/advisory-locks.sql. */
   readonly advisoryLocksArePublic: boolean;
-}
-
-/** An applied migration, by `_prisma_migrations`. An older version of the program may work with newer tables. */
-interface RecordedMigration {
-  readonly name: string;
-  readonly checksum: string;
 }
 
 /**
@@ -85,32 +81,38 @@ interface RecordedMigration {
  * A migration must not contain a statement that PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY.
  * Of several processes the first one migrates, and the others wait. Where nothing is missing, the call takes no lock
  * that a reader of the database can hold.
- * @throws ConfigError when a migration fails or was edited after it was applied; when the server is too old or refuses
- * the user or the database
+ * @throws ConfigError when a migration fails, is missing with `onlyCheck`, or was edited after it was applied; when the
+ * server is too old or refuses the user or the database; when every login may create objects in `public`
  * @throws StagingUnavailableError when the database is not available, or another session keeps a lock; nothing was
  * changed
  */
 export async function migrate(options: {
   readonly databaseUrl: string;
   readonly logger: Logger;
+  /** Whether to refuse a database that lacks a migration, in place of applying it. */
+  readonly onlyCheck?: boolean;
   /** Whether to create the roles of prisma/roles.sql. If false, only the rights of roles in use are updated. */
   readonly roles?: boolean;
   /** The longest wait for one lock; default: a minute. */
   readonly lockTimeoutMs?: number;
 }): Promise<Migrated> {
   const migrations = await readMigrations();
-  const { lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
+  const { logger, lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
   return withConnection(options.databaseUrl, async (client) => {
     await client.query('BEGIN');
     await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeoutMs)]);
     await refuseServer(client);
+    let { pending, newer } = await compareHistory(client, migrations);
     // Every login can take this lock. So a process takes it for a migration only, not at each start.
-    if (pendingOf(migrations, await readHistory(client)).length > 0) {
+    if (pending.length > 0) {
+      if (options.onlyCheck === true) {
+        throw new ConfigError([
+          `DATABASE_URL: the database lacks ${pending.length} migration(s); run "conciliation migrate" first`,
+        ]);
+      }
       await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+      ({ pending, newer } = await compareHistory(client, migrations));
     }
-    const history = await readHistory(client);
-    refuseBrokenHistory(migrations, history);
-    const pending = pendingOf(migrations, history);
     if (pending.length > 0) await applyPending(client, pending);
     const applied = pending.map(({ name }) => name);
     const roles = options.roles === true || (applied.length > 0 && (await hasRolesInUse(client)));
@@ -121,23 +123,11 @@ export async function migrate(options: {
         `LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`,
       );
       advisoryLocksArePublic = await grantRoles(client);
-      await refuseSharedSchema(client);
     }
-    await client.query('COMMIT');
-    if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
-    return { applied, advisoryLocksArePublic };
-  });
-}
-
-/** Returns the migrations that the database lacks, and those that only a newer version has. Waits for no lock. */
-export async function pendingMigrations(databaseUrl: string) {
-  const migrations = await readMigrations();
-  return withConnection(databaseUrl, async (client) => {
     await refuseSharedSchema(client);
-    const history = await readHistory(client);
-    const pending = pendingOf(migrations, history).map(({ name }) => name);
-    const known = new Set(migrations.map(({ name }) => name));
-    return { pending, newer: history.map(({ name }) => name).filter((name) => !known.has(name)) };
+    await client.query('COMMIT');
+    if (applied.length > 0) logger.info({ applied }, 'database migrated');
+    return { applied, newer, advisoryLocksArePublic };
   });
 }
 
@@ -213,7 +203,27 @@ async function refuseSharedSchema(client: pg.Client): Promise<void> {
   ]);
 }
 
-async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
+/** An older version of the program may work with the tables of a newer one. */
+async function compareHistory(
+  client: pg.Client,
+  migrations: readonly Migration[],
+): Promise<{ pending: Migration[]; newer: string[] }> {
+  const applied = new Map(
+    (await readHistory(client)).map(({ name, checksum }) => [name, checksum]),
+  );
+  const pending = migrations.filter(({ name }) => !applied.has(name));
+  const problems = migrations.flatMap(({ name, script }) =>
+    (applied.get(name) ?? checksumOf(script)) === checksumOf(script)
+      ? []
+      : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`,
+  );
+  if (problems.length > 0) throw new ConfigError(problems);
+  for (const { name } of migrations) applied.delete(name);
+  return { pending, newer: [...applied.keys()] };
+}
+
+/** Returns the applied migrations, by `_prisma_migrations`. */
+async function readHistory(client: pg.Client): Promise<{ name: string; checksum: string }[]> {
   // Not to_regclass: its cache may lack a table that another session has committed while this one waited for a lock.
   const { rowCount } = await client.query(
     `SELECT FROM pg_class JOIN pg_namespace AS schema ON schema.oid = relnamespace
@@ -222,7 +232,7 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
   );
   if (rowCount === 0) return [];
   const history = await client
-    .query<RecordedMigration>(
+    .query(
       `SELECT migration_name AS name, checksum FROM ${SCHEMA_NAME}._prisma_migrations
        WHERE rolled_back_at IS NULL AND finished_at IS NOT NULL ORDER BY started_at`,
     )
@@ -233,27 +243,6 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
       ]);
     });
   return history.rows;
-}
-
-function pendingOf(
-  migrations: readonly Migration[],
-  history: readonly RecordedMigration[],
-): Migration[] {
-  const applied = new Set(history.map(({ name }) => name));
-  return migrations.filter(({ name }) => !applied.has(name));
-}
-
-function refuseBrokenHistory(
-  migrations: readonly Migration[],
-  history: readonly RecordedMigration[],
-): void {
-  const problems = history.flatMap(({ name, checksum }) => {
-    const script = migrations.find((migration) => migration.name === name)?.script;
-    return script === undefined || checksumOf(script) === checksum
-      ? []
-      : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
-  });
-  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');

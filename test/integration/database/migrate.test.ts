@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { migrate, pendingMigrations } from '../../../src/base/database/migrate.ts';
+import { migrate } from '../../../src/base/database/migrate.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { withClient } from '../../support/client.ts';
 import {
@@ -101,9 +101,11 @@ describe('applying migrations', () => {
   databaseOfEachTest(createTestDatabase);
 
   test('an empty database gets all of them, a migrated one none', async () => {
-    expect((await pendingMigrations(database.url)).pending).toEqual(ALL);
+    const check = () => migrate({ databaseUrl: database.url, logger, onlyCheck: true });
+    await expect(check()).rejects.toThrow(`lacks ${ALL.length} migration(s)`);
+    expect(await tableNames()).toEqual([]);
     expect(await run()).toMatchObject({ applied: ALL });
-    expect((await pendingMigrations(database.url)).pending).toEqual([]);
+    expect(await check()).toMatchObject({ applied: [], newer: [] });
     expect(await run()).toMatchObject({ applied: [] });
   });
 
@@ -213,7 +215,7 @@ describe('a migrated database', () => {
     });
     const roles = () => migrate({ databaseUrl: database.url, logger, roles: true });
     expect(await Promise.all([roles(), roles(), roles()])).toEqual(
-      Array(3).fill({ applied: [], advisoryLocksArePublic: false }),
+      Array(3).fill({ applied: [], newer: [], advisoryLocksArePublic: false }),
     );
   });
 
@@ -228,18 +230,17 @@ describe('a migrated database', () => {
       `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
        VALUES ('newer', 'x', '29990101000000_newer', now())`,
     );
-    expect(await run()).toMatchObject({ applied: [] });
+    expect(await run()).toMatchObject({ applied: [], newer: ['29990101000000_newer'] });
   });
 
   test('a login without a role is told which one it lacks', async () => {
     const role = `stranger_${randomBytes(6).toString('hex')}`;
     await client.query(`CREATE ROLE ${role}`);
     const url = `${database.url}?options=${encodeURIComponent(`-c role=${role}`)}`;
-    for (const open of [
-      pendingMigrations,
-      (databaseUrl: string) => migrate({ databaseUrl, logger }),
-    ]) {
-      await expect(open(url)).rejects.toThrow(/: GRANT conciliation_worker TO that user/);
+    for (const onlyCheck of [true, false]) {
+      await expect(migrate({ databaseUrl: url, logger, onlyCheck })).rejects.toThrow(
+        /: GRANT conciliation_worker TO that user/,
+      );
     }
     await client.query(`DROP ROLE ${role}`);
   });
