@@ -2,8 +2,8 @@
  * Checks the addresses of the configuration. Each function returns the expected form, or null. An address may hold a
  * password or a token, so a fault names at most the host.
  */
-import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
+import { type ConnectionOptions, parse } from 'pg-connection-string';
 import { faultCode } from '../runtime/errors.ts';
 
 /** Whether a host, from the configuration or from a request's `Host` without the port, is this machine. */
@@ -14,9 +14,6 @@ export function isLoopback(host: string): boolean {
 
 /** Hosts to which connections may be unencrypted, as `ALLOW_PLAINTEXT` lists them. */
 export type PlaintextHosts = ReadonlySet<string>;
-
-/** The modes of pg 8. Each of them except `disable` checks the certificate and the host name. */
-const SSL_MODE = /^(disable|prefer|require|verify-ca|verify-full)$/;
 
 /**
  * Checks the address of a remote service: https, or http on this machine alone. Secrets are sent to
@@ -87,39 +84,29 @@ function parseAddress(text: string, protocol: RegExp, expected: string): URL | s
 
 const DATABASE_FORM = 'postgresql://user:password@host:port/database';
 
-/** Checks DATABASE_URL: TLS that verifies the certificate, a Unix socket, or a host of `allowed`. */
+/** Checks DATABASE_URL, as the driver reads it: TLS that verifies the certificate, a Unix socket, or a host of `allowed`. */
 export function databaseAddressFault(text: string, allowed: PlaintextHosts): string | null {
   const url = parseAddress(text, /^postgres(ql)?:\/\//i, DATABASE_FORM);
   if (typeof url === 'string') return url;
-  const { searchParams } = url;
   // pg ignores a parameter that it does not know. With sslcrl or SSLMODE, the connection would be less safe than its
-  // address says.
+  // address says. With uselibpqcompat, the other parameters are less strict.
   const isKnown = (name: string) => /^ssl(mode|rootcert|cert|key|negotiation)?$/.test(name);
-  if ([...searchParams.keys()].some((name) => /^ssl/i.test(name) && !isKnown(name))) {
+  if ([...url.searchParams.keys()].some((name) => /^(ssl|uselibpq)/i.test(name) && !isKnown(name))) {
     return 'an address with no TLS parameters but ssl, sslmode, sslrootcert, sslcert, sslkey, sslnegotiation';
   }
-  // Of a parameter that is given twice, pg takes the last.
-  const parameter = (name: string) => searchParams.getAll(name).at(-1) ?? null;
-  const mode = parameter('sslmode');
-  if (
-    (mode !== null && !SSL_MODE.test(mode)) ||
-    parameter('ssl') === 'no-verify' ||
-    searchParams.has('uselibpqcompat')
-  ) {
+  let read: ConnectionOptions;
+  try {
+    read = parse(text);
+  } catch (error) {
+    return `an sslrootcert, sslcert and sslkey that can be read (${faultCode(error)})`;
+  }
+  const { host, ssl = false } = read;
+  if (typeof ssl === 'string' || (typeof ssl === 'object' && ssl.rejectUnauthorized === false)) {
     return 'sslmode=verify-full (or disable): the certificate of the server must be verified';
   }
-  const rootCertificate = parameter('sslrootcert');
-  const fileProblem = rootCertificate === null ? null : fileFault(rootCertificate);
-  if (fileProblem !== null) return `an sslrootcert that can be read (${fileProblem})`;
-  const host = parameter('host') || url.hostname;
   // pg would take the host from PGHOST.
-  if (host === '') return DATABASE_FORM;
-  const isSocket = /^(\/|%2f)/i.test(host);
-  const isEncrypted =
-    mode === null
-      ? rootCertificate !== null || /^(true|1)$/.test(parameter('ssl') ?? '')
-      : mode !== 'disable';
-  if (isSocket || isEncrypted) return null;
+  if (!host) return DATABASE_FORM;
+  if (ssl !== false || host.startsWith('/')) return null;
   return plaintextFault(url, host, allowed, 'sslmode=verify-full');
 }
 
@@ -140,14 +127,4 @@ export function mailAddressFault(text: string): string | null {
   const url = parseAddress(text, /^smtps?:\/\//i, expected);
   if (typeof url === 'string') return url;
   return url.hostname !== '' && /^\/?$/.test(url.pathname) && !text.includes('?') ? null : expected;
-}
-
-/** Returns the code of the error of a file that cannot be read; null: it can. */
-function fileFault(path: string): string | null {
-  try {
-    readFileSync(path);
-    return null;
-  } catch (error) {
-    return faultCode(error);
-  }
 }

@@ -187,10 +187,10 @@ test.each<[Record<string, string>, string | RegExp]>([
   ...[
     ['?sslmode=no-verify', 'sslmode=verify-full'],
     ['?ssl=no-verify', 'sslmode=verify-full'],
-    ['?sslmode=verify_full', 'sslmode=verify-full'],
     ['?sslmode=verify-full&sslmode=no-verify', 'sslmode=verify-full'],
-    ['?sslmode=require&uselibpqcompat=true', 'sslmode=verify-full'],
-    ['?sslmode=verify-full&sslrootcert=/nowhere', 'an sslrootcert that can be read .ENOENT.'],
+    ['?sslmode=require&uselibpqcompat=true', 'an address with no TLS parameters but'],
+    ['?sslmode=verify-full&sslrootcert=/nowhere', 'an sslrootcert, .* that can be read .ENOENT.'],
+    ['?sslcert=/nowhere', 'an sslrootcert, sslcert .* that can be read .ENOENT.'],
   ].map(([query, expected]): [Record<string, string>, RegExp] => [
     { DATABASE_URL: `postgresql://user:secret@db.example/conciliation${query}` },
     new RegExp(`DATABASE_URL: expected ${expected}`),

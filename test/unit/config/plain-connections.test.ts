@@ -62,7 +62,9 @@ describe('DATABASE_URL', () => {
     // As strict with pg 8; test/integration/database/tls.long.test.ts tries them.
     ['sslmode=require', []],
     ['sslmode=prefer', []],
+    ['sslmode=verify_full', []],
     ['sslrootcert=package.json', []],
+    ['sslmode=verify-full&user=erp', []],
     ['ssl=true', []],
     ['sslmode=disable&sslmode=verify-full', []],
     ['host=localhost', []],
