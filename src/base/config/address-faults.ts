@@ -91,7 +91,8 @@ export function databaseAddressFault(text: string, allowed: PlaintextHosts): str
   // pg ignores a parameter that it does not know. With sslcrl or SSLMODE, the connection would be less safe than its
   // address says. With uselibpqcompat, the other parameters are less strict.
   const isKnown = (name: string) => /^ssl(mode|rootcert|cert|key|negotiation)?$/.test(name);
-  if ([...url.searchParams.keys()].some((name) => /^(ssl|uselibpq)/i.test(name) && !isKnown(name))) {
+  const ofTls = [...url.searchParams.keys()].filter((name) => /^(ssl|uselibpq)/i.test(name));
+  if (!ofTls.every(isKnown)) {
     return 'an address with no TLS parameters but ssl, sslmode, sslrootcert, sslcert, sslkey, sslnegotiation';
   }
   let read: ConnectionOptions;
