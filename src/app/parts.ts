@@ -26,7 +26,7 @@ const STATEMENT_TIMEOUT_MS = 15 * 60_000;
 
 /**
  * Opens the staging database of the configuration.
- * @param isService a service migrates the server of DATABASE_URL too, and is alone on an embedded database
+ * @param isService a service migrates the server of DATABASE_URL too
  */
 export async function openStaging(
   config: Config,
@@ -35,7 +35,7 @@ export async function openStaging(
 ): Promise<OpenStaging> {
   const embedded =
     config.databaseUrl === null
-      ? await openEmbeddedPostgres({ dataDir: config.dataDir, logger, exclusive: isService })
+      ? await openEmbeddedPostgres({ dataDir: config.dataDir, logger })
       : null;
   try {
     const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';

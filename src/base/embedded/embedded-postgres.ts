@@ -26,14 +26,10 @@ export interface EmbeddedPostgres {
 
 const DATABASE = 'conciliation';
 
-/**
- * Opens the database of `dataDir`: creates it, starts its server, or joins the running one.
- * @param options.exclusive a data folder has at most one exclusive user; other users are still allowed
- */
+/** Opens the database of `dataDir`: creates it, starts its server, or joins the running one. */
 export async function openEmbeddedPostgres(options: {
   readonly dataDir: string;
   readonly logger: Logger;
-  readonly exclusive?: boolean;
 }): Promise<EmbeddedPostgres> {
   const cluster = await ensureCluster(options.dataDir);
   const session = await startOrJoin(cluster);
@@ -46,7 +42,6 @@ export async function openEmbeddedPostgres(options: {
     return closing;
   };
   try {
-    if (options.exclusive === true) await becomeExclusive(cluster, session);
     // Another process may be faster. From template0, which has no sessions: they would make the copy fail.
     await session.query(`CREATE DATABASE ${DATABASE} TEMPLATE template0`).catch((error) => {
       if (!['42P04', '23505'].includes(error.code)) throw error;
@@ -110,18 +105,6 @@ async function joinServer(cluster: Cluster, port: number): Promise<Client> {
       `DATA_DIR (${dataDir}): the embedded database refuses the password in postgres.json: restore that file from a backup`,
     ]);
   }
-}
-
-async function becomeExclusive({ dataDir }: Cluster, session: Client): Promise<void> {
-  const { rows } = await session.query(`
-    SELECT pg_try_advisory_lock(2) AS taken,
-           (SELECT split_part(application_name, ' ', 2)
-            FROM pg_locks JOIN pg_stat_activity USING (pid)
-            WHERE locktype = 'advisory' AND objid = 2 AND granted AND datname = 'postgres') AS holder`);
-  if (rows[0].taken) return;
-  throw new ConfigError([
-    `DATA_DIR (${dataDir}) is in use by another running service (pid ${rows[0].holder}): stop that one, or give this one a DATA_DIR of its own`,
-  ]);
 }
 
 /** A process that leaves gives up its own mark first, so that of two that leave at once the later one stops the server. */

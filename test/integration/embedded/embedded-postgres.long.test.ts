@@ -21,7 +21,7 @@ const open = (dataDir: string) => openEmbeddedPostgres({ dataDir, logger });
 const running = new Set<ChildProcess>();
 
 /** A separate process that opens, or fails to open, the embedded database of `dataDir`. */
-async function openInProcess(options: { dataDir: string; exclusive?: boolean }) {
+async function openInProcess(options: { dataDir: string }) {
   const script = join(import.meta.dirname, 'opening-process.mjs');
   const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -220,39 +220,20 @@ describe('sharing', () => {
     await second.close();
     expect(await readServerPid(dataDir)).toBeNull();
   });
-
-  test('a second exclusive open fails at once and names the folder and the holder', async ({
-    dataDir,
-  }) => {
-    const service = await openInProcess({ dataDir, exclusive: true });
-    const rival = await openInProcess({ dataDir, exclusive: true });
-    expect(rival.opened['error']).toBe(ConfigError.name);
-    expect(rival.opened['message']).toContain(`DATA_DIR (${dataDir})`);
-    expect(rival.opened['message']).toContain(`pid ${service.pid}`);
-
-    const command = await openInProcess({ dataDir });
-    expect(command.opened['url']).toBe(service.opened['url']);
-    await command.close();
-    await service.close();
-
-    const successor = await openInProcess({ dataDir, exclusive: true });
-    expect(successor.opened['url']).toBeDefined();
-    await successor.close();
-  });
 });
 
 describe('failure', () => {
   test('a killed process leaves the server running, and the next one joins it', async ({
     dataDir,
   }) => {
-    const service = await openInProcess({ dataDir, exclusive: true });
+    const service = await openInProcess({ dataDir });
     const url = String(service.opened['url']);
     await queryOnce(url, 'CREATE TABLE title AS SELECT 7 AS id');
     const serverPid = await requireServerPid(dataDir);
     await service.kill();
     expect(await isServerRunning(serverPid)).toBe(true);
 
-    const successor = await openInProcess({ dataDir, exclusive: true });
+    const successor = await openInProcess({ dataDir });
     expect(successor.opened['url']).toBe(url);
     expect(await readServerPid(dataDir)).toBe(serverPid);
     expect(await queryOnce(url, 'SELECT id FROM title')).toEqual([{ id: 7 }]);

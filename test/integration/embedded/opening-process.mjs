@@ -3,8 +3,8 @@
 import { pino } from 'pino';
 import { openEmbeddedPostgres } from '#dist/base/embedded/embedded-postgres.js';
 
-/** @type {{ dataDir: string, exclusive?: boolean }} */
-const { dataDir, exclusive = false } = JSON.parse(process.argv[2] ?? '');
+/** @type {{ dataDir: string }} */
+const { dataDir } = JSON.parse(process.argv[2] ?? '');
 const logger = pino({ level: process.env['LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
 const answer = (/** @type {object} */ document) => console.log(JSON.stringify(document));
 
@@ -12,7 +12,7 @@ const answer = (/** @type {object} */ document) => console.log(JSON.stringify(do
 process.on('SIGINT', () => answer({ interrupted: true }));
 
 try {
-  const database = await openEmbeddedPostgres({ dataDir, exclusive, logger });
+  const database = await openEmbeddedPostgres({ dataDir, logger });
   answer({ url: database.url });
   process.stdin.resume().once('end', async () => {
     await database.close();
