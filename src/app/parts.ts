@@ -8,7 +8,7 @@ import type { Logger } from '../base/runtime/logger.ts';
 import { lastClosedDate } from '../base/values/business-day.ts';
 import { ensureCheckpoint } from '../core/ledger/pull-requests.sql.ts';
 import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';
-import { MAX_ANSWER_MINUTES } from '../core/platform/http-origin.ts';
+import { ANSWER_LIMITS } from '../core/platform/http-origin.ts';
 import { fileToken, fixedToken, type TokenSource } from '../core/platform/token.ts';
 import type { PullParts } from '../core/work/run-pull.ts';
 
@@ -76,7 +76,7 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
   return createPlatformClient({
     ...{ baseUrl, token, concurrency },
     timeoutMs: config.platformTimeoutSeconds * 1000,
-    limits: { maxMinutes: MAX_ANSWER_MINUTES, maxBytes: config.platformMaxBytes },
+    limits: ANSWER_LIMITS,
     userAgent: `erp-conciliation-sync/${packageVersion()}`,
   });
 }

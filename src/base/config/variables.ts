@@ -271,10 +271,6 @@ export const SECTIONS = {
       meaning:
         'An attempt ends when no byte has arrived for this time. All processes on one database need the same value.',
     }),
-    PLATFORM_MAX_BYTES: integer(16 * 1024 ** 3, 1024 ** 2, Number.MAX_SAFE_INTEGER, {
-      meaning:
-        'The greatest size of one response, decoded. The default is 16 GiB. A response may take an hour.',
-    }),
   },
   'The database': {
     DATABASE_URL: address(databaseAddressFault, asGiven, {

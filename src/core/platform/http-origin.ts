@@ -13,8 +13,8 @@ import type { TokenSource } from './token.ts';
 /** Idle connections are closed before most servers close theirs, so that few requests meet a closed one. */
 const IDLE_CONNECTION_MS = 4000;
 
-/** The limit of the program. */
-export const MAX_ANSWER_MINUTES = 60;
+/** Of the answers with titles, for each: its time from the headers to the end, and its decoded bytes. */
+export const ANSWER_LIMITS = { maxMinutes: 60, maxBytes: 16 * 1024 ** 3 };
 
 const MINUTE_MS = 60_000;
 
@@ -30,8 +30,8 @@ export interface HttpOriginOptions {
    */
   readonly timeoutMs: number;
   readonly userAgent: string;
-  /** For each answer: its time from the headers to the end, and its decoded bytes. Absent: none. */
-  readonly limits?: { readonly maxMinutes: number; readonly maxBytes: number };
+  /** Absent: none. */
+  readonly limits?: Readonly<typeof ANSWER_LIMITS>;
 }
 
 /** An operation of the platform, named as in its documentation. */
@@ -225,10 +225,9 @@ class Exchange {
       for await (const piece of pieces) {
         this.#bytesReceived += piece.length;
         if (this.#bytesReceived > maxBytes) {
-          throw new PlatformContractError(
-            `the answer is longer than ${maxBytes} bytes (PLATFORM_MAX_BYTES)`,
-            { context: { limit: 'PLATFORM_MAX_BYTES' } },
-          );
+          throw new PlatformContractError(`the answer is longer than ${maxBytes} bytes`, {
+            context: { limit: 'bytes' },
+          });
         }
         yield piece;
       }

@@ -239,8 +239,8 @@ describe('the limits of one answer', () => {
     expect(await fetchWithin(2000)).toHaveLength(2000);
     const failure = await failureOf(fetchWithin(1999));
     expect(failure).toBeInstanceOf(PlatformContractError);
-    expect(failure.message).toBe('the answer is longer than 1999 bytes (PLATFORM_MAX_BYTES)');
-    expect(failure.context['limit']).toBe('PLATFORM_MAX_BYTES');
+    expect(failure.message).toBe('the answer is longer than 1999 bytes');
+    expect(failure.context['limit']).toBe('bytes');
     // The timer of the answer that ended has ended with the answer.
     await sleep(TIMEOUT_MS * 2);
     expect(await fetchWithin(2000)).toHaveLength(2000);
