@@ -2,7 +2,12 @@
 import { setMaxListeners } from 'node:events';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  Command,
+  type CommandUnknownOpts,
+  InvalidArgumentError,
+  type OptionValues,
+} from '@commander-js/extra-typings';
 import { type OpenStaging, openStaging } from '../app/parts.ts';
 import {
   type Config,
@@ -48,109 +53,62 @@ interface CommandNeeds {
   readonly environment?: Environment;
 }
 
-interface Parse<Value> {
-  (text: string): Value;
-  /** The texts that it takes, for the help. */
-  readonly choices?: readonly string[];
-}
-
-/** An argument or an option of a command. The name is the key of the word. */
-interface Word<Value> {
-  readonly does: string;
-  readonly isArgument?: boolean;
-  /** What stands for the value of an option in the help, such as `<date>`; absent: the option is a flag. */
-  readonly value?: string;
-  readonly isRequired?: boolean;
-  readonly initial?: Value;
-  readonly parse?: Parse<Value> | undefined;
-}
-type Input<Values> = Readonly<Values> & { readonly json: boolean };
-
-export const flag = (does: string): Word<boolean> => ({ does });
-export const argument = <Value = string>(does: string, parse?: Parse<Value>): Word<Value> => ({
-  ...{ does, isArgument: true, parse },
-});
-export const optional = <Value = string>(
-  ...[value, does, parse]: [value: string, does: string, parse?: Parse<Value>]
-): Word<Value | undefined> => ({ does, value, parse });
-export const required = <Value = string>(
-  ...[value, does, parse]: [value: string, does: string, parse?: Parse<Value>]
-): Word<Value> => ({ does, value, parse, isRequired: true });
-export const preset = <Value>(
-  ...[value, does, initial, parse]: [string, string, initial: NoInfer<Value>, parse?: Parse<Value>]
-): Word<Value> => ({ does, value, parse, initial });
-
-interface Declared<Values> {
+interface Declared<Options extends OptionValues, Arguments extends unknown[]> {
   /** With the command that it belongs to: `key add`. */
   readonly name: string;
   readonly does: string;
-  readonly words?: { readonly [Name in keyof Values]: Word<Values[Name]> };
+  /** Adds the arguments and options. */
+  readonly words?: (line: Command) => Command<Arguments, Options>;
   /** Below the options in the help. */
   readonly help: string;
 }
 
 export interface CommandOfProgram {
   readonly name: string;
-  addTo(program: Command, exit: Exit): void;
+  addTo(program: CommandUnknownOpts, exit: Exit): void;
 }
 
-export function command<Values>(
-  declared: Declared<Values> & {
+export function command<Options extends OptionValues, Arguments extends unknown[]>(
+  declared: Declared<Options, Arguments> & {
     readonly needs: CommandNeeds;
-    readonly run: (run: CommandRun, input: Input<Values>) => Promise<CommandResult>;
+    readonly run: (run: CommandRun, options: Options, words: Arguments) => Promise<CommandResult>;
   },
 ): CommandOfProgram {
-  const { name, does, help, needs, run } = declared;
-  const words = Object.entries<Word<unknown>>(declared.words ?? {});
+  const { name, does, words, help, needs, run } = declared;
   return {
     name,
     addTo(program, exit) {
       const [own = '', group] = name.split(' ').reverse();
       const parent = program.commands.find((known) => known.name() === group) ?? program;
-      const built = parent.command(own).description(does).addHelpText('after', `\n${help}`);
-      for (const [key, word] of words) {
-        if (!word.isArgument) built.addOption(toOption(key, word));
-        else if (word.parse === undefined) built.argument(`<${key}>`, word.does);
-        else built.argument(`<${key}>`, word.does, word.parse);
-      }
-      built.action(async (...line: unknown[]) => {
-        const options = built.optsWithGlobals();
-        const { json = false } = options;
-        const values = words.map(([key, { isArgument, value }]) => [
-          key,
-          isArgument ? line.shift() : value === undefined ? options[key] === true : options[key],
-        ]);
-        const input = { ...Object.fromEntries(values), json } as Input<Values>;
-        exit(await runCommand({ ...needs, json }, (context) => run(context, input)));
+      const line = new Command(own).copyInheritedSettings(program).description(does);
+      words?.(line);
+      line.addHelpText('after', `\n${help}`).action(async () => {
+        const options = line.opts() as Options;
+        const given = line.processedArgs as unknown[] as Arguments;
+        const json = program.opts()['json'] === true;
+        exit(await runCommand({ ...needs, json }, (context) => run(context, options, given)));
       });
+      parent.addCommand(line);
     },
   };
 }
 
-export function stagingCommand<Values>(
-  declared: Declared<Values> & {
+export function stagingCommand<Options extends OptionValues, Arguments extends unknown[]>(
+  declared: Declared<Options, Arguments> & {
     readonly run: (
       database: Database,
-      input: Input<Values>,
+      options: Options,
       run: CommandRun,
+      words: Arguments,
     ) => Promise<CommandResult>;
   },
 ): CommandOfProgram {
   return command({
     ...declared,
     needs: { platform: false },
-    run: (run, input) => withStaging(run, ({ database }) => declared.run(database, input, run)),
+    run: (run, options, words) =>
+      withStaging(run, ({ database }) => declared.run(database, options, run, words)),
   });
-}
-
-function toOption(key: string, { does, value, isRequired, initial, parse }: Word<unknown>): Option {
-  const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const option = new Option(`--${name}${value === undefined ? '' : ` ${value}`}`, does);
-  if (parse?.choices !== undefined) option.choices(parse.choices);
-  else if (parse !== undefined) option.argParser(parse);
-  if (Array.isArray(initial)) option.default(initial, initial.join(','));
-  else if (initial !== undefined) option.default(initial);
-  return option.makeOptionMandatory(isRequired === true);
 }
 
 export function toDate(text: string): CivilDate {
@@ -177,9 +135,6 @@ export function toWords(text: string): string {
   if (words === '') throw new InvalidArgumentError('Expected a text that is not empty.');
   return words;
 }
-
-export const oneOf = <const Value extends string>(choices: readonly Value[]): Parse<Value> =>
-  Object.assign((text: string) => text as Value, { choices });
 
 /** Reads entries of `choices`, which are separated by commas. */
 export const someOf =

@@ -27,7 +27,7 @@ import { promoteField } from '../features/fields/promoted-fields.sql.ts';
 import { importPayableFile } from '../features/matching/payables/payable-import.sql.ts';
 import { runMatching } from '../features/matching/run-matching.sql.ts';
 import { readLedgerDays } from '../features/review/ledger-days.sql.ts';
-import { type CommandResult, type CommandRun, command, EXIT, flag } from './command.ts';
+import { type CommandResult, type CommandRun, command, EXIT } from './command.ts';
 import { daysTable } from './ledger.sql.ts';
 import { pullToEnd } from './pulls.ts';
 
@@ -36,14 +36,14 @@ const DEMO_DAYS = 14;
 const demo = command({
   name: 'demo',
   does: 'show the product without any configuration',
-  words: { once: flag('end after the pulls and do not start the service') },
+  words: (line) => line.option('--once', 'end after the pulls and do not start the service'),
   help: `Starts a separate PostgreSQL under DATA_DIR (default .data/demo) and a sandbox platform, pulls the last ${DEMO_DAYS}
 days and prints them. Then the service and the sandbox run until Ctrl-C, and the command prints two users of the
 console with their passwords: a reviewer, who decides and signs days off, and an administrator, who manages users and
 keys. A made-up ERP supplies a payable for most titles, and the console shows the breaks. After a day is signed off,
 the ERP posts the bookings of the day. Delete the folder to start over.`,
   needs: { platform: false, environment: demoEnvironment() },
-  async run(run, { once: isOnce }) {
+  async run(run, { once: isOnce = false }) {
     const sandbox = await startSandbox();
     try {
       return await show(run, sandbox, isOnce);

@@ -1,4 +1,5 @@
 /** The commands for the data of the ERP: payables and suppliers. */
+import { type Command, Option } from '@commander-js/extra-typings';
 import {
   ENCODINGS,
   type FileReading,
@@ -8,43 +9,33 @@ import {
 import { InputError } from '../base/runtime/errors.ts';
 import { importPayableFile } from '../features/matching/payables/payable-import.sql.ts';
 import { importProviderFile } from '../features/providers/import-providers.sql.ts';
-import {
-  argument,
-  EXIT,
-  flag,
-  formatCount,
-  integerFrom,
-  linesOf,
-  oneOf,
-  optional,
-  preset,
-  stagingCommand,
-} from './command.ts';
+import { EXIT, formatCount, integerFrom, linesOf, stagingCommand } from './command.ts';
 
-const FILE_WORDS = {
-  file: argument('a .json or .csv file'),
-  encoding: preset(
-    '<name>',
-    'windows-1252 also takes a file that is not UTF-8, such as one in ISO-8859-1',
-    ENCODINGS[0],
-    oneOf(ENCODINGS),
-  ),
-  dryRun: flag('report what would change, and change nothing'),
-};
+const fileWords = (line: Command) =>
+  line
+    .argument('<file>', 'a .json or .csv file')
+    .addOption(
+      new Option(
+        '--encoding <name>',
+        'windows-1252 also takes a file that is not UTF-8, such as one in ISO-8859-1',
+      )
+        .choices(ENCODINGS)
+        .default(ENCODINGS[0]),
+    )
+    .option('--dry-run', 'report what would change, and change nothing');
 
 const importPayables = stagingCommand({
   name: 'erp-payables import',
   does: 'write the payables of a file into the staging table',
-  words: {
-    ...FILE_WORDS,
-    snapshot: flag('the file has all open payables; those that it lacks are closed'),
-    delta: flag('the file has payables that changed; no other is touched'),
-    count: optional(
-      '<number>',
-      'the number of payables that the ERP wrote; with another number a snapshot closes nothing',
-      integerFrom(0, 2_147_483_647),
-    ),
-  },
+  words: (line) =>
+    fileWords(line)
+      .option('--snapshot', 'the file has all open payables; those that it lacks are closed')
+      .option('--delta', 'the file has payables that changed; no other is touched')
+      .option(
+        '--count <number>',
+        'the number of payables that the ERP wrote; with another number a snapshot closes nothing',
+        integerFrom(0, 2_147_483_647),
+      ),
   help: `JSON: {"payables": [...]} or only the list. CSV with ";", "," or tabs and a header of these columns, in any order;
 erpKey, openValue and one of the two columns of the supplier are required:
 
@@ -62,8 +53,9 @@ Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but not
 Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
   async run(
     database,
-    { file, encoding, snapshot, delta, count: announced = null, dryRun: isDryRun },
+    { encoding, snapshot, delta, count: announced = null, dryRun: isDryRun = false },
     { by: actor, progress, signal },
+    [file],
   ) {
     if (snapshot === delta || (delta && announced !== null)) {
       throw new InputError('expected --snapshot, also with --count, or --delta');
@@ -101,7 +93,7 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
 const importProviders = stagingCommand({
   name: 'providers import',
   does: 'write the suppliers of a file into the staging table',
-  words: FILE_WORDS,
+  words: fileWords,
   help: `JSON in the interface's shape, {"providers": [...]} or only the list. CSV with ";", "," or tabs and a
 header of these columns, in any order; only the first three are required:
 
@@ -118,8 +110,9 @@ Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but som
 Example: conciliation providers import suppliers.csv --dry-run`,
   async run(
     database,
-    { file, encoding, dryRun: isDryRun },
+    { encoding, dryRun: isDryRun = false },
     { by: actor, logger, progress, signal },
+    [file],
   ) {
     const onProgress = (read: number) => progress.update(`${formatCount(read)} suppliers read`);
     const reading: FileReading = { path: file, encoding, totalsLine: null };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { access, constants, lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { Option } from '@commander-js/extra-typings';
 import { recordAudit } from '../base/audit/audit.ts';
 import { InputError, ShutdownError } from '../base/runtime/errors.ts';
 import { LANGUAGES } from '../base/texts/texts.ts';
@@ -10,16 +11,10 @@ import { FEED_FORMATS, openFeedFile } from '../features/bookings/feed.sql.ts';
 import { readDoubtfulDates, titlesAccepted } from '../features/titles/export-titles.sql.ts';
 import { EXPORT_FORMATS, withTitleFile } from '../features/titles/title-file.ts';
 import {
-  argument,
   command,
-  flag,
   formatCount,
   idOf,
   linesOf,
-  oneOf,
-  optional,
-  preset,
-  required,
   stagingCommand,
   toDate,
   withStaging,
@@ -28,18 +23,23 @@ import {
 const exportTitles = command({
   name: 'export',
   does: 'write the titles of a range of dates to a file',
-  words: {
-    from: required('<date>', 'first accepted date, YYYY-MM-DD', toDate),
-    to: required('<date>', 'last accepted date, YYYY-MM-DD', toDate),
-    format: required('<format>', 'the file format', oneOf(EXPORT_FORMATS)),
-    out: required('<file>', 'the file'),
-    locale: optional(
-      '<locale>',
-      'of csv: separators and decimal sign (default: "pt-BR")',
-      oneOf(LANGUAGES),
-    ),
-    includeWithdrawn: flag('withdrawn titles too; sums never count them'),
-  },
+  words: (line) =>
+    line
+      .requiredOption('--from <date>', 'first accepted date, YYYY-MM-DD', toDate)
+      .requiredOption('--to <date>', 'last accepted date, YYYY-MM-DD', toDate)
+      .addOption(
+        new Option('--format <format>', 'the file format')
+          .choices(EXPORT_FORMATS)
+          .makeOptionMandatory(),
+      )
+      .requiredOption('--out <file>', 'the file')
+      .addOption(
+        new Option(
+          '--locale <locale>',
+          'of csv: separators and decimal sign (default: "pt-BR")',
+        ).choices(LANGUAGES),
+      )
+      .option('--include-withdrawn', 'withdrawn titles too; sums never count them'),
   help: `Writes the titles as they were at one instant, by accepted date, order and occurrence, with the column
 names of the data dictionary. The file appears when it is complete. Every export is kept in the audit log.
 
@@ -57,7 +57,7 @@ Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file canno
 
 Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --out march.xlsx`,
   needs: { platform: false },
-  async run(run, { from, to, format, out, locale, includeWithdrawn }) {
+  async run(run, { from, to, format, out, locale, includeWithdrawn = false }) {
     if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
     if (locale !== undefined && format !== 'csv') {
       throw new InputError(`--locale ${locale}: requires --format csv`);
@@ -141,20 +141,23 @@ export async function writeOutFile(
 const consumer = stagingCommand({
   name: 'bookings consumer',
   does: 'name a system that posts lines, or change it',
-  words: {
-    name: argument('the consumer; "erp" has the lines of every buyer without another consumer'),
-    databaseRole: optional('<user>', 'the database user that reads the feed for the consumer'),
-    key: optional('<id>', 'the API key of the consumer', (text) =>
-      text === '' ? null : idOf('key')(text),
-    ),
-    buyers: optional('<list>', 'the CNPJs of the buyers of the lines, separated by commas'),
-  },
+  words: (line) =>
+    line
+      .argument(
+        '<name>',
+        'the consumer; "erp" has the lines of every buyer without another consumer',
+      )
+      .option('--database-role <user>', 'the database user that reads the feed for the consumer')
+      .option('--key <id>', 'the API key of the consumer', (text) =>
+        text === '' ? null : idOf('key')(text),
+      )
+      .option('--buyers <list>', 'the CNPJs of the buyers of the lines, separated by commas'),
   help: `A missing option leaves its setting as it is; the value "" removes the setting. A buyer is the same with or
 without its mask, its leading zeros and lower case letters, here and in the titles. A text that is no CNPJ with
 the right check digits is refused.
 
 Example: conciliation bookings consumer erp --database-role erp_user`,
-  async run(database, { name, databaseRole, key, buyers }, { by }) {
+  async run(database, { databaseRole, key, buyers }, { by }, [name]) {
     const before = await database.prisma.bookingConsumer.findUnique({ where: { name } });
     const keyId = key === undefined ? (before?.apiKeyId ?? null) : key;
     const settings = {
@@ -176,13 +179,21 @@ Example: conciliation bookings consumer erp --database-role erp_user`,
 const exportLines = command({
   name: 'bookings export',
   does: 'write the lines of the booking feed to a file',
-  words: {
-    after: required('<seq>', 'the last processed position; 0 at first', toPosition),
-    format: required('<format>', 'the file format', oneOf(FEED_FORMATS)),
-    out: required('<file>', 'the file'),
-    consumer: preset('<name>', 'the consumer of the lines', 'erp', String),
-    locale: preset('<locale>', 'of csv: separators and decimal sign', 'en', oneOf(LANGUAGES)),
-  },
+  words: (line) =>
+    line
+      .requiredOption('--after <seq>', 'the last processed position; 0 at first', toPosition)
+      .addOption(
+        new Option('--format <format>', 'the file format')
+          .choices(FEED_FORMATS)
+          .makeOptionMandatory(),
+      )
+      .requiredOption('--out <file>', 'the file')
+      .option('--consumer <name>', 'the consumer of the lines', 'erp')
+      .addOption(
+        new Option('--locale <locale>', 'of csv: separators and decimal sign')
+          .choices(LANGUAGES)
+          .default('en' as const),
+      ),
   help: `This command is for an ERP that imports files. The file has the lines after the position in the order of the feed,
 and is visible only when it is complete. The output has the number of lines, the SHA-256 of the file and the position for the next file. The
 position states that the consumer has processed the lines up to this position, as with the API. The audit log has an

@@ -15,14 +15,10 @@ import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-ledger.sql.ts'
 import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import {
-  argument,
   EXIT,
-  flag,
   formatAmount,
   formatCount,
-  optional,
   renderTable,
-  required,
   stagingCommand,
   toDate,
   toWords,
@@ -34,10 +30,10 @@ const DEFAULT_DAYS = 31;
 const status = stagingCommand({
   name: 'status',
   does: 'show the checkpoint, the lag, and a line for each day',
-  words: {
-    from: optional('<date>', 'first date to show', toDate),
-    to: optional('<date>', 'last date to show', toDate),
-  },
+  words: (line) =>
+    line
+      .option('--from <date>', 'first date to show', toDate)
+      .option('--to <date>', 'last date to show', toDate),
   help: `Reads only the ledger and sends no request to the platform. Without a range, the last ${DEFAULT_DAYS} days are shown.
 
 The first lines equal the console's start page: yesterday, and all tasks of a person over the whole ledger, the greatest
@@ -103,11 +99,15 @@ export function daysTable(days: readonly LedgerDay[], timeZone: string): string 
 const setStartDate = stagingCommand({
   name: 'start-date set',
   does: 'correct the first date of the ledger',
-  words: {
-    date: argument('the first accepted date to reconcile, YYYY-MM-DD, over', toDate),
-    reason: required('<text>', 'why the stored date is wrong; kept in the audit log', toWords),
-    yes: flag('plan the pulls of an earlier date'),
-  },
+  words: (line) =>
+    line
+      .argument('<date>', 'the first accepted date to reconcile, YYYY-MM-DD, over', toDate)
+      .requiredOption(
+        '--reason <text>',
+        'why the stored date is wrong; kept in the audit log',
+        toWords,
+      )
+      .option('--yes', 'plan the pulls of an earlier date'),
   help: `The first start sets the first date of the ledger to START_DATE, or to the day before if START_DATE is not set.
 Later values of START_DATE are ignored. This command corrects the stored date and recomputes the checkpoint, so
 the checkpoint may move back. No title and no day is changed. The service pulls the missing dates at its next run:
@@ -116,7 +116,7 @@ an earlier date, at most ten years ago, needs --yes, and without --yes the comma
 Exit status: 0 done, or the date was the start date already; 1 failed; 2 wrong usage.
 
 Example: conciliation start-date set 2026-01-01 --reason "typing error in START_DATE"`,
-  async run(database, { date, reason, yes }, { by, config: { timezone: timeZone } }) {
+  async run(database, { reason, yes }, { by, config: { timezone: timeZone } }, [date]) {
     const yesterday = lastClosedDate(timeZone, await readClock(database));
     if (date > yesterday) {
       throw new InputError(

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
+import { Option } from '@commander-js/extra-typings';
 import { InputError } from '../base/runtime/errors.ts';
 import { addDays } from '../base/values/business-day.ts';
 import { parseTaxId } from '../base/values/tax-id.ts';
@@ -14,14 +15,10 @@ import {
 } from '../features/privacy/retention.sql.ts';
 import {
   command,
-  flag,
   formatCount,
   idOf,
   integerFrom,
-  oneOf,
-  optional,
   renderTable,
-  required,
   stagingCommand,
   toWords,
   withStaging,
@@ -41,14 +38,14 @@ const KIND_TEXTS: Readonly<Record<RetentionKind, string>> = {
 const retention = stagingCommand({
   name: 'retention',
   does: 'remove old rows and texts that are no longer needed',
-  words: {
-    olderThan: required(
-      '<days>',
-      `rows that ended this many days ago; at least ${MIN_DAYS}`,
-      integerFrom(MIN_DAYS, MAX_DAYS),
-    ),
-    dryRun: flag('count only'),
-  },
+  words: (line) =>
+    line
+      .requiredOption(
+        '--older-than <days>',
+        `rows that ended this many days ago; at least ${MIN_DAYS}`,
+        integerFrom(MIN_DAYS, MAX_DAYS),
+      )
+      .option('--dry-run', 'count only'),
   help: `Removes:
 
 ${RETENTION_KINDS.map((kind) => `  ${kind.padEnd(18)}${KIND_TEXTS[kind]}`).join('\n')}
@@ -61,7 +58,7 @@ Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does: the ser
 Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
 
 Example: conciliation retention --older-than 730 --dry-run`,
-  async run(database, { olderThan, dryRun }, { config, by, signal, today }) {
+  async run(database, { olderThan, dryRun = false }, { config, by, signal, today }) {
     const before = addDays(today, -olderThan);
     await requireSchemaOwner(database, 'conciliation retention');
     const request = { before, timeZone: config.timezone, by, signal };
@@ -85,18 +82,19 @@ const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.
 const erase = command({
   name: 'erase-party',
   does: 'permanently erase the personal data of a supplier or financial agent',
-  words: {
-    taxIdFile: optional('<file>', 'a file with its CPF or CNPJ; - is standard input'),
-    externalId: optional('<id>', "the supplier's number in the ERP"),
-    lift: optional('<id>', 'end an erasure, by the number of the erased party', idOf('party')),
-    reason: required('<text>', 'why, for the audit log; no personal data', toWords),
-    dryRun: flag('count only'),
-    undecided: optional(
-      '<what>',
-      'what to do with titles whose number may be this tax identifier or, by its leading zeros, another one',
-      oneOf(['erase', 'keep']),
-    ),
-  },
+  words: (line) =>
+    line
+      .option('--tax-id-file <file>', 'a file with its CPF or CNPJ; - is standard input')
+      .option('--external-id <id>', "the supplier's number in the ERP")
+      .option('--lift <id>', 'end an erasure, by the number of the erased party', idOf('party'))
+      .requiredOption('--reason <text>', 'why, for the audit log; no personal data', toWords)
+      .option('--dry-run', 'count only')
+      .addOption(
+        new Option(
+          '--undecided <what>',
+          'what to do with titles whose number may be this tax identifier or, by its leading zeros, another one',
+        ).choices(['erase', 'keep']),
+      ),
   help: `Erase only data that the law permits you to erase: docs/privacy.md. An erasure cannot be undone.
 
 Replaces tax identifier, name, bank account and undocumented fields of the party in titles and their
@@ -113,7 +111,7 @@ Exit status: 0 erased, 1 failed, 2 wrong usage or no row names the party.
 
 Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-17, retention ended"`,
   needs: { platform: false },
-  async run(run, { lift, reason, dryRun: isDryRun, undecided, ...named }) {
+  async run(run, { lift, reason, dryRun: isDryRun = false, undecided, ...named }) {
     const subject = lift ?? (await readParty(named));
     return withStaging(run, async ({ database }) => {
       const { by } = run;
@@ -150,7 +148,7 @@ Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-1
 export const COMMANDS = [retention, erase];
 
 async function readParty(
-  named: Readonly<Record<'taxIdFile' | 'externalId', string | undefined>>,
+  named: Readonly<Partial<Record<'taxIdFile' | 'externalId', string>>>,
 ): Promise<NamedParty> {
   const { taxIdFile, externalId } = named;
   if ((taxIdFile === undefined) === (externalId === undefined)) {

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError } from '@commander-js/extra-typings';
 import { packageVersion } from '../base/config/config.ts';
 import { type CommandOfProgram, EXIT, type Exit } from './command.ts';
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Option } from '@commander-js/extra-typings';
 import { withBackfillEngine } from '../app/engine.ts';
 import { FEATURES } from '../app/features.ts';
 import { openPlatform, openPulls, openToken } from '../app/parts.ts';
@@ -24,15 +25,12 @@ import {
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { readLedgerDay } from '../features/review/ledger-days.sql.ts';
 import {
-  argument,
   type CommandRun,
   command,
   EXIT,
   formatCount,
   integerFrom,
-  preset,
   renderTable,
-  required,
   someOf,
   toDate,
   withStaging,
@@ -41,14 +39,12 @@ import {
 const start = command({
   name: 'start',
   does: 'run the service until SIGTERM: schedule, pull, push, serve',
-  words: {
-    roles: preset(
-      '<list>',
-      'the roles of this process, separated by commas',
-      [...ROLES],
-      someOf(ROLES),
+  words: (line) =>
+    line.addOption(
+      new Option('--roles <list>', 'the roles of this process, separated by commas')
+        .argParser(someOf(ROLES))
+        .default([...ROLES], ROLES.join(',')),
     ),
-  },
   help: `Roles: scheduler decides each minute what is due; worker pulls titles and pushes providers; console
 serves the pages, /healthz, /readyz and /metrics on CONSOLE_HOST:CONSOLE_PORT. One process has all three
 by default. Several processes share one DATABASE_URL (and REDIS_URL); any number of processes of each role
@@ -105,7 +101,8 @@ export async function pullToEnd(
 const pull = command({
   name: 'pull',
   does: 'pull one date now and print the changes',
-  words: { date: argument('the accepted date, YYYY-MM-DD, not in the future', toDate) },
+  words: (line) =>
+    line.argument('<date>', 'the accepted date, YYYY-MM-DD, not in the future', toDate),
   help: `Asks the platform for the titles accepted on <date> and merges them into the staging tables. Makes as
 many attempts as PULL_ATTEMPTS allows, waiting between them. Pulling a date again is always safe:
 titles that did not change are not written.
@@ -115,7 +112,7 @@ titles, a date that is held, a signed day that was restated, changed bank accoun
 
 Example: conciliation pull 2026-03-02`,
   needs: { platform: true },
-  async run(run, { date }) {
+  async run(run, _, [date]) {
     const { config, logger, progress, signal, today } = run;
     if (date > today) {
       throw new InputError(
@@ -207,11 +204,11 @@ function pullTable(report: PullReport): string {
 const backfill = command({
   name: 'backfill run',
   does: 'pull a range of dates, day by day',
-  words: {
-    from: required('<date>', 'first date', toDate),
-    to: required('<date>', 'last date, not in the future', toDate),
-    concurrency: preset('<n>', 'dates at once', 2, integerFrom(1, MAX_BACKFILL_CONCURRENCY)),
-  },
+  words: (line) =>
+    line
+      .requiredOption('--from <date>', 'first date', toDate)
+      .requiredOption('--to <date>', 'last date, not in the future', toDate)
+      .option('--concurrency <n>', 'dates at once', integerFrom(1, MAX_BACKFILL_CONCURRENCY), 2),
   help: `Every date of the range is pulled once, in any state, by this command and by the services that run. Titles that
 did not change are not written. The backfill is a row of the database: Ctrl-C ends the command and not the
 backfill, and a running service pulls the other dates. The console's page "Backfills" lists and cancels backfills. One

@@ -17,16 +17,7 @@ import { OverdueError, within } from '../base/runtime/timing.ts';
 import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
 import { migrateQueue } from '../core/work/postgres-backend.ts';
 import { databaseCheck } from '../features/alerts/health.sql.ts';
-import {
-  type CommandRun,
-  command,
-  EXIT,
-  flag,
-  renderTable,
-  required,
-  stagingCommand,
-  toWords,
-} from './command.ts';
+import { type CommandRun, command, EXIT, renderTable, stagingCommand, toWords } from './command.ts';
 
 /** The first part waits for the server of the database, and the second for the others. */
 const [DATABASE_MS, OTHERS_MS] = [6_000, 3_000];
@@ -189,7 +180,7 @@ this right away: run prisma/advisory-locks.sql in this database as a superuser, 
 const migrateSchema = command({
   name: 'migrate',
   does: 'bring the staging schema up to date',
-  words: { roles: flag('also set up the database roles of prisma/roles.sql') },
+  words: (line) => line.option('--roles', 'also set up the database roles of prisma/roles.sql'),
   help: `Applies the missing migrations of prisma/migrations to DATABASE_URL (or the embedded database) under a lock,
 so that several processes may run it at the same time. No data is dropped.
 
@@ -227,7 +218,8 @@ brings the queue's schema up to date, unless REDIS_URL is set.`,
 const restored = stagingCommand({
   name: 'restored',
   does: 'state that the database was restored from a backup',
-  words: { reason: required('<text>', 'the reason; kept in the audit log', toWords) },
+  words: (line) =>
+    line.requiredOption('--reason <text>', 'the reason; kept in the audit log', toWords),
   help: `Run this command after each restore of the database, before the service starts. The positions of the feeds and the
 ids of titles go on above every number that was given before. A reader whose position the restore has lost is told
 from which position to read again.

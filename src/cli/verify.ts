@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import {
   type ChainFault,
   type ChainLink,
@@ -10,9 +10,7 @@ import { readDates, verifyDate } from '../features/verify/verify.sql.ts';
 import {
   type CommandResult,
   EXIT,
-  flag,
   formatCount,
-  optional,
   renderTable,
   stagingCommand,
   toDate,
@@ -21,18 +19,19 @@ import {
 const verify = stagingCommand({
   name: 'verify',
   does: 'compute again what follows from something else',
-  words: {
-    from: optional('<date>', 'the first accepted date, YYYY-MM-DD', toDate),
-    to: optional('<date>', 'the last accepted date, YYYY-MM-DD', toDate),
-    audit: flag(
-      'check instead that no entry of the audit log was changed, removed, inserted or moved',
-    ),
-    anchor: optional(
-      '<position:hash>',
-      'of the audit log: a head that an earlier run printed',
-      toAnchor,
-    ),
-  },
+  words: (line) =>
+    line
+      .option('--from <date>', 'the first accepted date, YYYY-MM-DD', toDate)
+      .option('--to <date>', 'the last accepted date, YYYY-MM-DD', toDate)
+      .option(
+        '--audit',
+        'check instead that no entry of the audit log was changed, removed, inserted or moved',
+      )
+      .option(
+        '--anchor <position:hash>',
+        'of the audit log: a head that an earlier run printed',
+        toAnchor,
+      ),
   help: `Compares the titles of each date with what the newest merge has left, and with the titles the day, the payment
 schedule and the payment holds; the booking lines with the seals that released them; the decisions with the
 audit log. The service does the same for every date once a day. A difference raises the alert titles_altered.

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import type { CommandUnknownOpts as Command } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../../../src/cli/program.ts';
 import { ROOT, readDocument } from './documents.ts';
