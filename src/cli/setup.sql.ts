@@ -6,12 +6,7 @@ import { type Database, requireSameClock, type Transaction } from '../base/datab
 import { migrate } from '../base/database/migrate.ts';
 import { takeLock } from '../base/database/program-lock.sql.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
-import {
-  ConciliationError,
-  ConfigError,
-  PlatformAuthError,
-  TokenUnusableError,
-} from '../base/runtime/errors.ts';
+import { ConciliationError, ConfigError } from '../base/runtime/errors.ts';
 import { describeError } from '../base/runtime/logger.ts';
 import { OverdueError, within } from '../base/runtime/timing.ts';
 import { openQueues, type QueueOptions } from '../core/work/job-queue.ts';
@@ -23,32 +18,18 @@ import { type CommandRun, command, EXIT, renderTable, stagingCommand, toWords } 
 const [DATABASE_MS, OTHERS_MS] = [6_000, 3_000];
 const LEAST_FREE_BYTES = 1024 ** 3;
 
-/** The next step after a fault of each check. */
-const NEXT_STEPS = {
-  database: (error: unknown, { databaseUrl }: Config) => {
-    if (error instanceof ConfigError) return 'correct what the fault names';
-    return databaseUrl === null
-      ? 'see postgres.log in DATA_DIR, then run "conciliation doctor" again'
-      : 'start the server, or correct DATABASE_URL';
-  },
-  rights: () =>
-    'as the owner of the schema, run "conciliation migrate --roles"; then GRANT conciliation_worker TO the user of DATABASE_URL',
-  clock: () => 'let NTP set the clocks of this machine and of the database',
-  platform: (error: unknown, { platformToken: { secretFile } }: Config) =>
-    error instanceof PlatformAuthError || error instanceof TokenUnusableError
-      ? `correct the token in ${secretFile === null ? 'PLATFORM_TOKEN' : 'PLATFORM_TOKEN_FILE'}`
-      : 'correct PLATFORM_BASE_URL, let this machine reach the platform, or ask its operator',
-  queue: (_: unknown, { redisUrl }: Config) =>
-    redisUrl === null
-      ? 'as the owner of the schema, run "conciliation migrate --roles"'
-      : 'start the server of the queue, or correct REDIS_URL',
-  disk: () => 'free space on the disk of DATA_DIR',
-} as const;
+/** The next step after a fault of a server. A fault of the configuration names what is to be corrected. */
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  database: 'start its server, or correct DATABASE_URL',
+  platform:
+    'correct PLATFORM_BASE_URL or the token, let this machine reach the platform, or ask its operator',
+  queue: 'start its server, or correct REDIS_URL',
+};
 
 const doctor = command({
   name: 'doctor',
   does: 'check what the service needs, in ten seconds',
-  help: `Checks the configuration, the database with its schema and rights, the clock, the platform with one request of
+  help: `Checks the configuration, the database with its schema, the clock, the platform with one request of
 which the titles are not read, the queue, and the disk of an embedded database. Nothing is pulled. A wrong
 configuration ends with status 2 and names each variable. An embedded database may take longer at first.
 
@@ -58,27 +39,22 @@ Example: conciliation doctor`,
   needs: { platform: true },
   async run(run) {
     const { config, logger } = run;
-    const platform = check(config, 'platform', DATABASE_MS + OTHERS_MS, (signal) =>
+    const platform = check('platform', DATABASE_MS + OTHERS_MS, (signal) =>
       askPlatform(run, signal),
     );
     const opening = openStaging(config, logger);
     // The files of an embedded server may have to be made.
     const limitMs = config.databaseUrl === null ? 120_000 : DATABASE_MS;
-    const database = await check(config, 'database', limitMs, async () =>
-      readVersion(await opening),
-    );
-    const checks = [database];
-    if (database.ok) {
-      const staging = await opening;
+    const checks = [await check('database', limitMs, async () => readVersion(await opening))];
+    if (checks[0]?.ok) {
+      const { database, databaseUrl } = await opening;
       const { redisUrl, dataDir } = config;
-      const { databaseUrl } = staging;
       const others = [
-        check(config, 'rights', OTHERS_MS, () => findRights(staging.database)),
-        check(config, 'clock', OTHERS_MS, () => compareClocks(staging.database)),
-        check(config, 'queue', OTHERS_MS, () => askQueue({ redisUrl, databaseUrl, logger })),
+        check('clock', OTHERS_MS, () => compareClocks(database)),
+        check('queue', OTHERS_MS, () => askQueue({ redisUrl, databaseUrl, logger })),
       ];
       if (config.databaseUrl === null) {
-        others.push(check(config, 'disk', OTHERS_MS, () => findSpace(dataDir)));
+        others.push(check('disk', OTHERS_MS, () => findSpace(dataDir)));
       }
       checks.push(...(await Promise.all(others)));
     }
@@ -100,8 +76,7 @@ Example: conciliation doctor`,
 
 /** @param find returns what it found, and throws what is wrong; its signal aborts when the time is over */
 async function check(
-  config: Config,
-  name: keyof typeof NEXT_STEPS,
+  name: string,
   timeoutMs: number,
   find: (signal: AbortSignal) => Promise<string>,
 ) {
@@ -110,7 +85,9 @@ async function check(
     return { name, ok: true, found: await within(timeoutMs, find(stop.signal)), nextStep: null };
   } catch (error) {
     stop.abort();
-    return { name, ok: false, found: faultOf(error), nextStep: NEXT_STEPS[name](error, config) };
+    const step = error instanceof ConfigError ? null : NEXT_STEPS[name];
+    const nextStep = step ?? 'correct what the fault names';
+    return { name, ok: false, found: faultOf(error), nextStep };
   }
 }
 
@@ -127,17 +104,6 @@ async function readVersion({ database, newer }: OpenStaging): Promise<string> {
   const fault = await databaseCheck(database).run();
   if (fault !== null) throw new ConfigError([`DATABASE_URL: the database ${fault}`]);
   return `PostgreSQL ${version}, ${newer ?? 'no migration is missing'}`;
-}
-
-async function findRights({ prisma }: Database): Promise<string> {
-  const [{ login, lacks }] = await prisma.$queryRaw<[{ login: string; lacks: string | null }]>`
-    SELECT current_user AS login,
-           string_agg(relname, ', ' ORDER BY relname) FILTER (
-             WHERE NOT has_table_privilege(oid, 'SELECT')
-                OR relname IN ('title', 'pull') AND NOT has_table_privilege(oid, 'INSERT')) AS lacks
-    FROM pg_class WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'p', 'v')`;
-  if (lacks !== null) throw new ConfigError([`${login} lacks rights on ${lacks}`]);
-  return `${login} may read every table, and write titles and pulls`;
 }
 
 async function compareClocks(database: Database): Promise<string> {
@@ -168,8 +134,8 @@ async function askQueue(options: QueueOptions): Promise<string> {
 
 async function findSpace(dataDir: Config['dataDir']): Promise<string> {
   const { bavail, bsize } = await statfs(dataDir);
-  const found = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB are free`;
-  if (bavail * bsize < LEAST_FREE_BYTES) throw new ConfigError([found]);
+  const found = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB are free on the disk of DATA_DIR`;
+  if (bavail * bsize < LEAST_FREE_BYTES) throw new ConfigError([`${found}: free space there`]);
   return found;
 }
 

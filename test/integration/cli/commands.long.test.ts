@@ -29,7 +29,7 @@ async function doctor(environment: Readonly<Record<string, string>> = {}) {
 }
 
 test('all is in order, and nothing is written', async () => {
-  const names = ['database', 'rights', 'clock', 'queue', 'platform'];
+  const names = ['database', 'clock', 'queue', 'platform'];
   expect(await doctor()).toEqual({ exit: 0, names, faults: {} });
   expect(await world.database.prisma.pull.count()).toBe(0);
   const text = await runCommand(['doctor'], environmentOf(world));
