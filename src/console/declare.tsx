@@ -29,7 +29,9 @@ export const reason = Type.String({ maxLength: MAX_REASON_LENGTH });
 export function dateIn(text: string): CivilDate {
   const date = parseCivilDate(text);
   if (date !== null) return date;
-  throw new InputError('expected a calendar date as YYYY-MM-DD', { context: { fault: 'form' } });
+  throw new InputError('expected a calendar date as YYYY-MM-DD', {
+    context: { fault: 'form', field: 'date' },
+  });
 }
 
 /** The schemas of texts that keep the blanks at their ends. */
@@ -106,7 +108,7 @@ function inputOf<Input extends TProperties>(
   }
   const words = about['allowedValues'];
   throw new InputError(`${name}: ${message}${words === undefined ? '' : `: ${words}`}`, {
-    context: { fault: 'form' },
+    context: { fault: 'form', field: name },
   });
 }
 

@@ -76,7 +76,7 @@ export function changeUser(
     readonly name: string;
     /** The acting user, who cannot disable their own account or change its role or address. */
     readonly by: string;
-    readonly role?: ConsoleRole | undefined;
+    readonly role?: ConsoleRole;
     readonly isDisabled?: boolean;
     /** Null: none. */
     readonly email?: string | null;

@@ -9,7 +9,7 @@ import {
   parseUserName,
 } from '../../base/values/role.ts';
 import { id, text, words } from '../api/schema-parts.ts';
-import { declareAction, declarePage } from '../declare.tsx';
+import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf } from '../shell/guard.ts';
 import { Input, Select } from '../shell/layout.tsx';
@@ -100,14 +100,33 @@ const ADD_USER = declareAction({
   },
 });
 
-const DEEDS = ['role', 'email', 'link', 'reset-second-factor', 'enable', 'disable'] as const;
+const changed = { ...action, next: () => '/users', notice: 'user_changed' } as const;
+
+const CHANGE_ROLE = declareAction({
+  ...changed,
+  path: '/users/:name/role',
+  input: { name: text, role },
+  deed: ({ database }, { name, role }, by) => changeUser(database, { name, by, role }),
+});
+
+const CHANGE_EMAIL = declareAction({
+  ...changed,
+  path: '/users/:name/email',
+  // An empty field removes the address; a form without the field is refused.
+  input: { name: text, email: asWritten(text) },
+  deed: ({ database }, { name, email }, by) =>
+    changeUser(database, { name, by, email: email.trim() === '' ? null : email }),
+});
+
+/** What needs no field. */
+const DEEDS = ['link', 'reset-second-factor', 'enable', 'disable'] as const;
 const DANGEROUS: ReadonlySet<string> = new Set(['reset-second-factor', 'disable']);
 
 const CHANGE_USER = declareAction({
   ...action,
   path: '/users/:name/:deed',
-  input: { name: text, deed: words(DEEDS), role: Type.Optional(role), email: written },
-  answer: async (request, reply, parts, { name, deed, role, email = null }) => {
+  input: { name: text, deed: words(DEEDS) },
+  answer: async (request, reply, parts, { name, deed }) => {
     const { database, logger } = parts;
     const by = actorOf(request);
     if (deed === 'link') {
@@ -117,9 +136,7 @@ const CHANGE_USER = declareAction({
     if (deed === 'reset-second-factor') {
       await changeUser(database, { name, by, losesFactor: true });
       logSecurityEvent(logger, request, 'second_factor_reset', parseUserName(name));
-    } else if (deed === 'role') await changeUser(database, { name, by, role });
-    else if (deed === 'email') await changeUser(database, { name, by, email });
-    else await changeUser(database, { name, by, isDisabled: deed === 'disable' });
+    } else await changeUser(database, { name, by, isDisabled: deed === 'disable' });
     return reply.redirect('/users?notice=user_changed', 303);
   },
 });
@@ -151,7 +168,7 @@ const REVOKE_KEY = declareAction({
   notice: 'key_revoked',
 });
 
-export const USER_ACTIONS = [ADD_USER, CHANGE_USER, ADD_KEY, REVOKE_KEY];
+export const USER_ACTIONS = [ADD_USER, CHANGE_ROLE, CHANGE_EMAIL, CHANGE_USER, ADD_KEY, REVOKE_KEY];
 
 function Secret({ secret }: { secret: NewSecret }) {
   const { text, formats } = usePage();
@@ -176,17 +193,15 @@ function Secret({ secret }: { secret: NewSecret }) {
 function User({ user }: { user: ConsoleUser }) {
   const context = usePage();
   const { text, formats } = context;
-  const isOwn = context.principal?.name === user.name;
+  const { name } = user;
+  const isOwn = context.principal?.name === name;
   const state = user.disabledAt === null ? 'active' : 'disabled';
   const isOffered = {
-    role: true,
-    email: true,
     link: state === 'active',
     'reset-second-factor': user.hasSecondFactor,
     enable: state === 'disabled',
     disable: state === 'active',
   };
-  const deeds = isOwn ? [] : DEEDS.filter((deed) => isOffered[deed]);
   return (
     <li>
       <div>
@@ -217,21 +232,35 @@ function User({ user }: { user: ConsoleUser }) {
         </p>
         <Disclosure label={text('users.change', { name: user.name })}>
           <div class="deeds">
-            {isOwn && <p class="quiet small">{text('users.ownHelp')}</p>}
-            {deeds.map((deed) => (
-              <CHANGE_USER.Form
-                key={deed}
-                values={{ name: user.name, deed }}
-                button={text(`users.deeds.${deed}`)}
-                help={text(`users.deedHelp.${deed}`)}
-                {...(DANGEROUS.has(deed) && { look: 'danger' })}
-              >
-                {deed === 'role' && (
+            {isOwn ? (
+              <p class="quiet small">{text('users.ownHelp')}</p>
+            ) : (
+              <>
+                <CHANGE_ROLE.Form
+                  values={{ name }}
+                  button={text('users.deeds.role')}
+                  help={text('users.deedHelp.role')}
+                >
                   <RoleField label={text('users.role')} values={CONSOLE_ROLES} chosen={user.role} />
-                )}
-                {deed === 'email' && <EmailField value={user.email ?? ''} />}
-              </CHANGE_USER.Form>
-            ))}
+                </CHANGE_ROLE.Form>
+                <CHANGE_EMAIL.Form
+                  values={{ name }}
+                  button={text('users.deeds.email')}
+                  help={text('users.deedHelp.email')}
+                >
+                  <EmailField value={user.email ?? ''} />
+                </CHANGE_EMAIL.Form>
+                {DEEDS.filter((deed) => isOffered[deed]).map((deed) => (
+                  <CHANGE_USER.Form
+                    key={deed}
+                    values={{ name, deed }}
+                    button={text(`users.deeds.${deed}`)}
+                    help={text(`users.deedHelp.${deed}`)}
+                    {...(DANGEROUS.has(deed) && { look: 'danger' })}
+                  />
+                ))}
+              </>
+            )}
           </div>
         </Disclosure>
       </div>

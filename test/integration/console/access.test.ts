@@ -102,7 +102,7 @@ test('no route gives a role more rights than documented', () => {
   const all = Object.entries(knownAccess());
   const administration = all.filter(([route]) => / \/(users|keys)(\/|$)/.test(route));
   expect(administration.map(([, access]) => access)).toEqual(
-    Array(5).fill({ who: ['admin'], scope: null }),
+    Array(7).fill({ who: ['admin'], scope: null }),
   );
   const closed = all.filter(([, { who }]) => Array.isArray(who) && !who.includes('admin'));
   expect(closed.map(([route]) => route).sort()).toEqual([

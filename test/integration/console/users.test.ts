@@ -105,8 +105,26 @@ test('an e-mail address is one person’s, and must be one', async () => {
   for (const email of wrong) {
     expect((await admin.post('/users/duda/email', { email })).status).toBe(400);
   }
-  expect((await admin.post('/users/duda/email')).status).toBe(303);
+  expect((await admin.post('/users/duda/email', { email: '' })).status).toBe(303);
   expect((await admin.get('/users')).text).not.toContain('duda@example.com');
+});
+
+test('a form without its field is refused by the name of the field, and nothing changes', async () => {
+  const elisa = await console.as('viewer', 'elisa');
+  await admin.post('/users/elisa/email', { email: 'elisa@example.com' });
+  const other = await console.as('viewer', 'elisa');
+  const ofOtherForms = { role: { email: 'x@example.com' }, email: { role: 'operator' } };
+  for (const [deed, fields] of Object.entries(ofOtherForms)) {
+    for (const form of [{}, fields]) {
+      const answer = await admin.post(`/users/elisa/${deed}`, form);
+      expect([deed, answer.status]).toEqual([deed, 400]);
+      expect(/role="alert">([^<]*)/.exec(answer.text)?.[1]).toContain(`“${deed}”`);
+    }
+  }
+  expect((await elisa.get('/')).status).toBe(303);
+  expect((await other.get('/')).status).toBe(200);
+  const kept = await world.database.prisma.consoleUser.findUnique({ where: { name: 'elisa' } });
+  expect(kept).toMatchObject({ role: 'viewer', email: 'elisa@example.com' });
 });
 
 const KEY = { name: 'x', role: 'viewer', scopes: 'read', days: '30' };
@@ -116,7 +134,8 @@ test('an action that is not possible is refused in the language of the reader', 
   const cases = [
     ['/users', { name: 'ALMA', role: 'viewer' }, 'Já existe um usuário com esse nome.'],
     ['/users', { name: 'não serve', role: 'viewer' }, 'Um nome de usuário tem de 1 a 64'],
-    ['/users', { name: 'eva', role: 'king' }, 'Não foi possível ler o formulário'],
+    ['/users', { name: 'eva', role: 'king' }, 'Não foi possível ler o campo “role”'],
+    ['/users/nobody/role', {}, 'Não foi possível ler o campo “role”'],
     ['/users/nobody/role', { role: 'viewer' }, 'Não existe usuário com esse nome.'],
     ['/users/alma/disable', {}, 'Somente outro administrador pode mudar o seu perfil'],
     ['/users/alma/role', { role: 'viewer' }, 'Somente outro administrador pode mudar o seu perfil'],
@@ -124,8 +143,8 @@ test('an action that is not possible is refused in the language of the reader', 
     ['/users/alma/link', {}, 'Somente outro administrador, ou “conciliation user”'],
     ['/users/alma/email', { email: 'x@example.com' }, 'Somente outro administrador, ou “concil'],
     ['/keys', { name: 'x', role: 'viewer', days: '30' }, 'Uma chave precisa de um nome'],
-    ['/keys', { ...KEY, role: 'admin' }, 'Não foi possível ler o formulário'],
-    ['/keys', { ...KEY, days: '367' }, 'Não foi possível ler o formulário'],
+    ['/keys', { ...KEY, role: 'admin' }, 'Não foi possível ler o campo “role”'],
+    ['/keys', { ...KEY, days: '367' }, 'Não foi possível ler o campo “days”'],
     ['/keys/999999/revoke', {}, 'Essa chave não existe'],
   ] as const;
   for (const [path, fields, sentence] of cases) {
