@@ -147,10 +147,12 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
   readonly elsewhere?: (data: Data) => string | null;
   readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
   /** The form to see what is masked. It leaves an entry in the audit log before anything is shown. */
-  readonly reveal?: {
-    readonly who: readonly ConsoleRole[];
-    readonly entry: (data: Data) => Omit<AuditRecord, 'actor'>;
-  };
+  readonly reveal?:
+    | {
+        readonly who: readonly ConsoleRole[];
+        readonly entry: (data: Data) => Omit<AuditRecord, 'actor'>;
+      }
+    | undefined;
 }
 
 type DeclaredPage<Result> = AddRoutes & {

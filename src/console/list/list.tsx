@@ -11,6 +11,7 @@ import type { Language, TextKey } from '../../base/texts/texts.ts';
 import type { ConsoleRole } from '../../base/values/role.ts';
 import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
+import { declarePage } from '../declare.tsx';
 import { type AddRoutes, type ConsoleParts, todayOf } from '../shell/console-parts.ts';
 import { actorOf, type Principal } from '../shell/guard.ts';
 import type { NavigationPath } from '../shell/layout.tsx';
@@ -19,7 +20,6 @@ import { Card, RevealForm } from '../shell/parts.tsx';
 import { EVERYBODY, forPeople } from '../shell/route-access.ts';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 import { sendFile } from '../shell/send-file.ts';
-import { sendPage } from '../shell/send-page.tsx';
 import { type Column, ListTable, Pager, pagingOf, type Sums, type Target } from './columns.tsx';
 import { encodeList, FILE_FORMATS, FileButtons, type FileFormat, fileFormatOf } from './file.tsx';
 import {
@@ -67,30 +67,7 @@ interface ListParts<Total extends ListTotal> {
   readonly total: Total;
 }
 
-interface Separately<Fields extends FilterFields, Row, Total extends ListTotal> {
-  readonly total: (db: Transaction, filter: FilterOf<Fields>, reader: ListReader) => Promise<Total>;
-  /** Returns the rows of a place, in an order that the filter alone decides. */
-  readonly read: (
-    db: Transaction,
-    filter: FilterOf<Fields>,
-    place: Place,
-    reader: ListReader,
-  ) => Promise<Row[]>;
-}
-
-/** Reads the total and the rows separately, or together, as of one instant. */
-type ListReads<Fields extends FilterFields, Row, Total extends ListTotal> =
-  | Separately<Fields, Row, Total>
-  | {
-      readonly together: (
-        tx: Transaction,
-        filter: FilterOf<Fields>,
-        place: Place,
-        reader: ListReader,
-      ) => Promise<{ readonly total: Total; readonly rows: Row[] }>;
-    };
-
-interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
+interface ListDeclaration<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** In the audit log, and in the keys of the texts `lists.….title`, `intro` (may be absent) and `none`. */
   readonly name: ListName;
   /** The sentence in place of a table without rows. Absent: `lists.….none`. */
@@ -100,6 +77,13 @@ interface ListLook<Fields extends FilterFields, Row, Total extends ListTotal> {
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
   readonly filter: Fields;
+  /** Returns the total, and the rows of a place in an order that the filter alone decides, as of one instant. */
+  readonly read: (
+    tx: Transaction,
+    filter: FilterOf<Fields>,
+    place: Place,
+    reader: ListReader,
+  ) => Promise<{ readonly total: Total; readonly rows: Row[] }>;
   /** Returns the filter with what the ledger or the date decides, such as the end of the last month. Absent: nothing is. */
   readonly fill?: (
     filter: FilterOf<Fields>,
@@ -150,6 +134,17 @@ export interface List<Fields extends FilterFields = FilterFields> {
   readonly href: (filter: Partial<FilterOf<Fields>>, page?: number) => string;
 }
 
+/** The `read` of a list whose total is a statement of its own. */
+export const inTwo =
+  <Filter, Row, Total extends ListTotal>(
+    total: (tx: Transaction, filter: Filter, reader: ListReader) => Promise<Total>,
+    read: (tx: Transaction, filter: Filter, place: Place, reader: ListReader) => Promise<Row[]>,
+  ) =>
+  async (tx: Transaction, filter: Filter, place: Place, reader: ListReader) => ({
+    total: await total(tx, filter, reader),
+    rows: await read(tx, filter, place, reader),
+  });
+
 const ROWS_PER_PAGE = 50;
 const REFRESH_SECONDS = 5;
 const ROWS_PER_READ = 5_000;
@@ -162,13 +157,9 @@ export function declareList<
   Fields extends FilterFields,
   Schema extends TObject,
   Total extends ListTotal = ListTotal,
->(
-  schema: Schema,
-  list: ListReads<Fields, Readonly<Static<Schema>>, Total> &
-    ListLook<Fields, Readonly<Static<Schema>>, Total>,
-): List<Fields> {
+>(schema: Schema, list: ListDeclaration<Fields, Readonly<Static<Schema>>, Total>): List<Fields> {
   type Row = Readonly<Static<Schema>>;
-  const { path, name } = list;
+  const { path, name, reveal } = list;
   const who = list.who ?? EVERYBODY;
   const fields = Object.values(list.filter);
   const masked = (rows: Row[], { principal }: FastifyRequest) =>
@@ -179,28 +170,10 @@ export function declareList<
     const { filter, faults } = readFilter(list.filter, source, language);
     return { filter: (await list.fill?.(filter, parts)) ?? filter, faults };
   };
-  const reads: Separately<Fields, Row, Total> =
-    'read' in list
-      ? list
-      : {
-          total: async (tx, filter, reader) =>
-            (await list.together(tx, filter, { offset: 0, limit: 1 }, reader)).total,
-          read: async (tx, filter, place, reader) =>
-            (await list.together(tx, filter, place, reader)).rows,
-        };
-  const readPlace = async (filter: FilterOf<Fields>, place: Place, reader: ListReader) => {
-    const { prisma } = reader.parts.database;
-    if ('together' in list) {
-      return prisma.$transaction((tx) => list.together(tx, filter, place, reader), {
-        isolationLevel: 'RepeatableRead',
-      });
-    }
-    const [total, rows] = await Promise.all([
-      list.total(prisma, filter, reader),
-      list.read(prisma, filter, place, reader),
-    ]);
-    return { total, rows };
-  };
+  const readPlace = (filter: FilterOf<Fields>, place: Place, reader: ListReader) =>
+    reader.parts.database.prisma.$transaction((tx) => list.read(tx, filter, place, reader), {
+      isolationLevel: 'RepeatableRead',
+    });
   const href: List<Fields>['href'] = (filter, page = 1) => {
     const query = new URLSearchParams(
       parametersOf(list.filter, filter).filter(
@@ -217,14 +190,14 @@ export function declareList<
     return { action: path, parameters: [...parameters, ['page', String(page)]] };
   };
 
-  const addPage: AddRoutes = (server, parts) => {
-    const { prisma } = parts.database;
-    const show = async (
-      request: FastifyRequest,
-      reply: FastifyReply,
-      source: unknown,
-      isRevealed = false,
-    ) => {
+  const page = declarePage({
+    path,
+    who,
+    active: list.active,
+    input: {},
+    read: async (parts, _, request, isRevealed) => {
+      // A search is a form, which has no query.
+      const source = Object.assign({}, request.query, request.body);
       const { language } = pageContext(request, parts.timeZone);
       const { filter, faults } = await readFilled(parts, source, language);
       const reader = { parts, actor: actorOf(request) };
@@ -239,96 +212,92 @@ export function declareList<
       const isThere = paging.page === asked.page;
       const read = isThere ? first : await readPlace(filter, paging, reader);
       const rows = isRevealed ? read.rows : masked(read.rows, request);
-      if (isRevealed && list.reveal !== undefined) {
-        await recordAudit(prisma, { actor: reader.actor, ...list.reveal.entry(rows, filter) });
-      }
+      return { filter, faults, total, paging, rows, layout };
+    },
+    title: ({ text }) => text(`lists.${name}.title`),
+    answer: ({ rows }) => (list.isUnderWay?.(rows) ? { refreshSeconds: REFRESH_SECONDS } : {}),
+    reveal: reveal && { who: reveal.who, entry: ({ rows, filter }) => reveal.entry(rows, filter) },
+    body: ({ filter, faults, total, paging, rows, layout }, page, { isRevealed }) => {
+      const { text, principal } = page;
+      const title = text(`lists.${name}.title`);
+      const intro = text.find(`lists.${name}.intro`);
       const here = targetOf(filter, paging.page);
-      return sendPage(request, reply, parts, (page) => {
-        const { text, principal } = page;
-        const title = text(`lists.${name}.title`);
-        const intro = text.find(`lists.${name}.intro`);
-        return {
-          title,
-          active: list.active,
-          ...(list.isUnderWay?.(rows) && { refreshSeconds: REFRESH_SECONDS }),
-          body: layout({
-            page,
-            total,
-            head: (
-              <div>
-                <h1>{title}</h1>
-                {intro !== null && <p class="quiet">{intro}</p>}
-              </div>
-            ),
-            filter: (
-              <>
-                {fields.some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
-                  <Card title={text('filter.title')}>
-                    <FilterForm fields={list.filter} filter={filter} path={path} />
-                  </Card>
-                )}
-                {faults.length > 0 && (
-                  <p class="error">
-                    {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
-                  </p>
-                )}
-                <FilterTabs
-                  fields={list.filter}
-                  filter={filter}
-                  hrefOf={(change) => href({ ...filter, ...change })}
-                  counts={total.counts}
+      return layout({
+        page,
+        total,
+        head: (
+          <div>
+            <h1>{title}</h1>
+            {intro !== null && <p class="quiet">{intro}</p>}
+          </div>
+        ),
+        filter: (
+          <>
+            {fields.some(({ look }) => look !== 'tabs' && look !== 'hidden') && (
+              <Card title={text('filter.title')}>
+                <FilterForm fields={list.filter} filter={filter} path={path} />
+              </Card>
+            )}
+            {faults.length > 0 && (
+              <p class="error">
+                {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
+              </p>
+            )}
+            <FilterTabs
+              fields={list.filter}
+              filter={filter}
+              hrefOf={(change) => href({ ...filter, ...change })}
+              counts={total.counts}
+            />
+          </>
+        ),
+        table:
+          rows.length === 0 ? (
+            <p class="quiet">
+              {text(list.none === undefined ? `lists.${name}.none` : list.none(filter, total))}
+            </p>
+          ) : (
+            <section class="card stack">
+              {reveal !== undefined && (
+                <RevealForm
+                  action={typeof here === 'string' ? here : here.action}
+                  isRevealed={isRevealed}
+                  mayReveal={reveal.who.includes(principal?.role ?? 'viewer')}
                 />
-              </>
-            ),
-            table:
-              rows.length === 0 ? (
-                <p class="quiet">
-                  {text(list.none === undefined ? `lists.${name}.none` : list.none(filter, total))}
-                </p>
-              ) : (
-                <section class="card stack">
-                  {list.reveal !== undefined && (
-                    <RevealForm
-                      action={typeof here === 'string' ? here : here.action}
-                      isRevealed={isRevealed}
-                      mayReveal={list.reveal.who.includes(principal?.role ?? 'viewer')}
-                    />
-                  )}
-                  <ListTable
-                    label={title}
-                    columns={columnsOf(filter)}
-                    rows={rows}
-                    sums={total.sums}
-                    rowClass={list.rowClass}
-                    order={
-                      list.order && {
-                        by: list.order(filter),
-                        linkTo: (sort: string) => targetOf({ ...filter, sort }),
-                      }
-                    }
-                  />
-                  <Pager label={title} paging={paging} hrefOf={(to) => targetOf(filter, to)} />
-                  <FileButtons
-                    path={path}
-                    parameters={parametersOf(list.filter, filter)}
-                    formats={list.file?.formats}
-                  />
-                </section>
-              ),
-          }),
-        };
+              )}
+              <ListTable
+                label={title}
+                columns={columnsOf(filter)}
+                rows={rows}
+                sums={total.sums}
+                rowClass={list.rowClass}
+                order={
+                  list.order && {
+                    by: list.order(filter),
+                    linkTo: (sort: string) => targetOf({ ...filter, sort }),
+                  }
+                }
+              />
+              <Pager label={title} paging={paging} hrefOf={(to) => targetOf(filter, to)} />
+              <FileButtons
+                path={path}
+                parameters={parametersOf(list.filter, filter)}
+                formats={list.file?.formats}
+              />
+            </section>
+          ),
       });
-    };
-    server.get(path, forPeople(who), (request, reply) => show(request, reply, request.query));
-    if (list.reveal !== undefined) {
-      server.post(path, forPeople(list.reveal.who), (request, reply) =>
-        show(request, reply, request.query, true),
-      );
-    } else if (fields.some(({ look }) => look === 'search')) {
+    },
+  });
+
+  const addPage: AddRoutes = (server, parts) => {
+    const { prisma } = parts.database;
+    page(server, parts);
+    if (fields.some(({ look }) => look === 'search')) {
       server.post(path, forPeople(who), (request, reply) => {
         const { written, isPrivate } = postedParameters(list.filter, request.body);
         return isPrivate
-          ? show(request, reply, request.body)
+          ? page.after(request, reply, parts, {})
           : reply.redirect(`${path}?${new URLSearchParams(written)}`, 303);
       });
     }
@@ -344,12 +313,12 @@ export function declareList<
       const reader = { parts, actor: actorOf(request) };
       const { principal } = request;
       // Who may see the page without masks gets such a file, with its own entry in the audit log.
-      const isOpen = list.reveal?.who.includes(principal?.role ?? 'viewer');
+      const isOpen = reveal?.who.includes(principal?.role ?? 'viewer');
       const batches = async function* (db: Transaction, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
           const place = { offset, limit: ROWS_PER_READ };
-          const rows = await reads.read(db, filter, place, reader);
+          const { rows } = await list.read(db, filter, place, reader);
           yield isOpen ? rows : masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
@@ -357,7 +326,8 @@ export function declareList<
       return sendFile(reply, parts.logger, (signal, send) =>
         prisma.$transaction(
           async (tx) => {
-            const { rows } = await reads.total(tx, filter, reader);
+            const { total } = await list.read(tx, filter, { offset: 0, limit: 1 }, reader);
+            const { rows } = total;
             await recordAudit(prisma, {
               actor: reader.actor,
               action: 'list.export',

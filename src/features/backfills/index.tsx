@@ -67,8 +67,10 @@ const BACKFILLS = declareList(Backfill, {
     { name: 'created_at', head: 'backfills.at', kind: 'instant' },
     { name: 'finished_at', head: 'backfills.finished', kind: 'instant' },
   ],
-  total: async (db) => ({ rows: await db.backfill.count() }),
-  read: (db, _, place) => readBackfills(db, place),
+  read: async (tx, _, place) => ({
+    total: { rows: await tx.backfill.count() },
+    rows: await readBackfills(tx, place),
+  }),
   api: { tag: 'backfills', operationId: 'listBackfills', summary: 'The newest backfills' },
   layout: async ({ database, timeZone, now }) => {
     const pause = (await readCheckpoint(database))?.pause;

@@ -78,7 +78,7 @@ const BALANCE = declareList(BalanceRow, {
   },
   columns: COLUMNS,
   mask: maskAgent,
-  together: async (tx, filter, place) => {
+  read: async (tx, filter, place) => {
     const { page, rows, sums, groups, from } = await readBalance(tx, filter, place);
     return { total: { rows, sums, groups, from }, rows: page };
   },

@@ -71,7 +71,7 @@ const DISCLOSURE = declareList(DisclosureRow, {
     return { end, beginning: filter.beginning ?? parseCivilDate(`${year}-12-31`) ?? end };
   },
   columns: COLUMNS,
-  together: async (tx, { beginning, end }, { offset, limit }) => {
+  read: async (tx, { beginning, end }, { offset, limit }) => {
     const dates = [beginning, end].filter((date) => date !== null);
     await joinWholeSets(tx);
     const rows = await readDisclosure(tx, dates);

@@ -170,7 +170,7 @@ const SCHEDULE = declareList(DueLine, {
     return { dueFrom: dueFrom ?? firstDateOf(month), dueTo: dueTo ?? lastDateOf(month) };
   },
   columns: COLUMNS,
-  together: async (tx, filter, place) => {
+  read: async (tx, filter, place) => {
     const { lines: rows, lineCount, ...shown } = await readSchedule(tx, rangeOf(filter), place);
     const { value, waiting } = shown.figures;
     const sums = {

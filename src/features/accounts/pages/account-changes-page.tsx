@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { type BankAccount, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import type { Column, Words } from '../../../console/list/columns.tsx';
-import { declareList } from '../../../console/list/list.tsx';
+import { declareList, inTwo } from '../../../console/list/list.tsx';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText, DecisionButtons } from '../../../console/shell/parts.tsx';
@@ -183,8 +183,7 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
   active: '/account-changes',
   filter: CHANGE_FILTER,
   columns: ({ state }) => columnsOf(state),
-  total: countAccountChanges,
-  read: readAccountChanges,
+  read: inTwo(countAccountChanges, readAccountChanges),
   mask: (change) => ({
     ...change,
     partyKey: change.isKeyTaxId ? maskTaxId(change.partyKey) : change.partyKey,

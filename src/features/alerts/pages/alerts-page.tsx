@@ -4,7 +4,7 @@ import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, TableCard, type Words } from '../../../console/list/columns.tsx';
 import { anyOf, asTabs, choice } from '../../../console/list/filter.tsx';
-import { declareList } from '../../../console/list/list.tsx';
+import { declareList, inTwo } from '../../../console/list/list.tsx';
 import { Card } from '../../../console/shell/parts.tsx';
 import { REVIEW, STAFF } from '../../../console/shell/route-access.ts';
 import { acknowledgeFindings, readAlertedFindings } from '../../verify/verify.sql.ts';
@@ -62,8 +62,7 @@ export const ALERT_LIST = declareList(AlertRow, {
     kind: anyOf('alerts.kind', ALERT_KINDS, (kind) => `alerts.kinds.${kind}`),
   },
   columns: COLUMNS,
-  total: countAlerts,
-  read: readAlerts,
+  read: inTwo(countAlerts, readAlerts),
   api: { tag: 'alerts', operationId: 'listAlerts', summary: 'Alerts' },
   layout: async ({ database }) => {
     const [drift, altered] = await Promise.all([

@@ -69,15 +69,15 @@ export const AUDIT_LIST = declareList(AuditEntry, {
   filter: FILTER,
   columns: COLUMNS,
   rowsPerPage: 100,
-  total: async (tx, filter) => ({ rows: await tx.auditEntry.count(selected(filter)) }),
   read: async (tx, filter, { offset, limit }) => {
     const place = { orderBy: { id: 'desc' }, skip: offset, take: limit } as const;
     const entries = await tx.auditEntry.findMany({ ...selected(filter), ...place });
-    return entries.map(({ id, pullId, ...entry }) => ({
+    const rows = entries.map(({ id, pullId, ...entry }) => ({
       ...entry,
       id: Number(id),
       pullId: pullId === null ? null : Number(pullId),
     }));
+    return { total: { rows: await tx.auditEntry.count(selected(filter)) }, rows };
   },
   api: {
     tag: 'audit',

@@ -1,7 +1,7 @@
 import { count, date, id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, TableCard } from '../../../console/list/columns.tsx';
-import { declareList } from '../../../console/list/list.tsx';
+import { declareList, inTwo } from '../../../console/list/list.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { maskErpTexts } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
@@ -146,8 +146,7 @@ export const LINES = declareList(ListedLine, {
   active: '/booking-lines',
   filter: LINE_FILTER,
   columns: LINE_COLUMNS,
-  total: countLines,
-  read: readLines,
+  read: inTwo(countLines, readLines),
   mask: maskErpTexts,
   api: {
     tag: 'bookings',

@@ -4,7 +4,7 @@ import { CHECK_CODES } from '../../../base/values/checks.ts';
 import { id, ledgerDate, words } from '../../../console/api/schema-parts.ts';
 import { declareAction, reason } from '../../../console/declare.tsx';
 import { type Column, TableCard, type Words } from '../../../console/list/columns.tsx';
-import { declareList } from '../../../console/list/list.tsx';
+import { declareList, inTwo } from '../../../console/list/list.tsx';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText, Card } from '../../../console/shell/parts.tsx';
 import { DECIDE } from '../../../console/shell/route-access.ts';
@@ -72,8 +72,7 @@ export const FINDINGS = declareList(Finding, {
   active: '/sign-offs',
   filter: FINDING_FILTER,
   columns: COLUMNS,
-  total: countFindings,
-  read: readFindings,
+  read: inTwo(countFindings, readFindings),
   api: { tag: 'days', operationId: 'listFindings', summary: 'Findings of the checks' },
   layout: async ({ database }, filter) => {
     const groups = await readOpenFindingGroups(database, filter);

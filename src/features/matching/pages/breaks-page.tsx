@@ -175,7 +175,7 @@ export const BREAKS = declareList(ListedBreak, {
       : parametersOf(BREAK_FILTER, filter).length > 0
         ? 'matching.noneFound'
         : 'lists.breaks.none',
-  together: async (tx, filter, place, { parts, actor }) => {
+  read: async (tx, filter, place, { parts, actor }) => {
     const { breaks, total, dates, ...list } = await listBreaks(tx, { ...filter, ...place });
     const isDecided = parts.fourEyes && filter.kind !== null && filter.state === 'open';
     /** What keeps the person from resolving the open breaks of a kind. */

@@ -106,7 +106,7 @@ export const PROPOSALS = declareList(Proposal, {
   active: '/breaks',
   filter: PROPOSAL_FILTER,
   columns: COLUMNS,
-  together: async (tx, filter, place) => {
+  read: async (tx, filter, place) => {
     const { total, counts, value, rows, ...list } = await readProposals(tx, filter, place);
     return { total: { rows: total, counts, sums: { value }, list }, rows };
   },

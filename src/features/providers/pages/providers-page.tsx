@@ -1,6 +1,6 @@
 import { reasonsText } from '../../../base/texts/texts.ts';
 import type { Column, Words } from '../../../console/list/columns.tsx';
-import { declareList } from '../../../console/list/list.tsx';
+import { declareList, inTwo } from '../../../console/list/list.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { providerHref } from '../provider.ts';
@@ -47,8 +47,7 @@ export const SUPPLIERS = declareList(Provider, {
   active: '/providers',
   filter: PROVIDER_FILTER,
   columns: COLUMNS,
-  total: countProviders,
-  read: readProviders,
+  read: inTwo(countProviders, readProviders),
   mask: (row) => ({
     ...row,
     identification: row.identification === null ? null : maskTaxId(row.identification),

@@ -101,7 +101,7 @@ export const MONTHS = declareList(Month, {
       value: ({ seal }) => seal?.sealedAt ?? null,
     },
   ],
-  together: async (tx, _, { offset, limit }, { parts }) => {
+  read: async (tx, _, { offset, limit }, { parts }) => {
     const months = await readMonths(tx, todayOf(parts));
     return { total: { rows: months.length }, rows: months.slice(offset, offset + limit) };
   },

@@ -86,26 +86,23 @@ export const SIGN_OFFS = declareList(JudgedDay, {
     },
   ],
   rowsPerPage: 100,
-  async total(db, { show }, { parts, actor }) {
+  read: async (tx, { show }, place, { parts, actor }) => {
     const rules = obstacleRules(parts, actor);
-    const totalOf = (wanted: Signable) =>
-      readDayTotals(db, isSignable(todayOf(parts), rules, wanted));
+    const wanted = (tab: Signable) => isSignable(todayOf(parts), rules, tab);
     const [all, clean, kept] = await Promise.all([
-      totalOf('all'),
-      totalOf('clean'),
-      totalOf('kept'),
+      readDayTotals(tx, wanted('all')),
+      readDayTotals(tx, wanted('clean')),
+      readDayTotals(tx, wanted('kept')),
     ]);
     const { days, titles, originalValueSum } = { all, clean, kept }[show];
     return {
-      rows: days,
-      sums: { titles, original_value: originalValueSum },
-      counts: { all: all.days, clean: clean.days, kept: kept.days },
+      total: {
+        rows: days,
+        sums: { titles, original_value: originalValueSum },
+        counts: { all: all.days, clean: clean.days, kept: kept.days },
+      },
+      rows: await withObstacles(tx, await readDays(tx, wanted(show), place), rules),
     };
-  },
-  async read(db, { show }, place, { parts, actor }) {
-    const rules = obstacleRules(parts, actor);
-    const wanted = isSignable(todayOf(parts), rules, show);
-    return withObstacles(db, await readDays(db, wanted, place), rules);
   },
   layout:
     async (_, { show }) =>

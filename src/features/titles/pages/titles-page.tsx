@@ -1,7 +1,7 @@
 import { type CivilDate, lastClosedDate } from '../../../base/values/business-day.ts';
 import { maySeePersonalData } from '../../../base/values/role.ts';
 import type { Column } from '../../../console/list/columns.tsx';
-import { declareList } from '../../../console/list/list.tsx';
+import { declareList, inTwo } from '../../../console/list/list.tsx';
 import { maskPromoted } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { maskPayee, PayeeAccount, PayeeName } from '../../schedule/index.tsx';
@@ -111,8 +111,7 @@ export const TITLES = declareList(TitleRow, {
   columns: COLUMNS,
   rowClass: ({ status }) => (status === 'withdrawn' ? 'is-withdrawn-row' : undefined),
   order: titleOrder,
-  total: countTitles,
-  read: readTitles,
+  read: inTwo(countTitles, readTitles),
   mask: (title) => ({ ...title, promoted: title.promoted.map(maskPromoted) }),
   api: { tag: 'titles', operationId: 'listTitles', summary: 'Titles that a filter selects' },
   file: {
