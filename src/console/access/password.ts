@@ -8,8 +8,6 @@ const COST = { logN: 15, r: 8, p: 3 };
 const KEY_LENGTH = 32;
 const MAX_MEMORY = 64 * 1024 * 1024;
 
-const MAX_WAITING = 20;
-
 export const MIN_PASSWORD_LENGTH = 12;
 /** In characters. */
 const MAX_PASSWORD_LENGTH = 256;
@@ -17,15 +15,9 @@ const MAX_PASSWORD_LENGTH = 256;
 /** Words that an attacker of this console tries first. */
 const WORDS_OF_PRODUCT = ['conciliation', 'conciliacao', 'conciliação', 'reconciliation', 'erp'];
 
-/** More passwords wait than the service can hash in a few seconds. */
-export class PasswordsBusyError extends Error {
-  readonly retryAfterSeconds = 5;
-}
-
 /**
  * Returns a hash by scrypt (RFC 7914) in PHC format. The format includes the cost, so that it can
  * be raised later.
- * @throws PasswordsBusyError
  */
 export async function hashPassword(password: string): Promise<string> {
   const { logN, r, p } = COST;
@@ -40,7 +32,6 @@ const ABSENT = `$scrypt$ln=${COST.logN},r=${COST.r},p=${COST.p}$${encode(randomB
 /**
  * Takes the same time for existing and for unknown users, so that the time reveals nothing.
  * @param hash null: the user does not exist or has no password
- * @throws PasswordsBusyError
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   if (password === '' || password.length > MAX_PASSWORD_LENGTH) return false;
@@ -88,7 +79,6 @@ function encode(bytes: Buffer): string {
 
 const runScrypt = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-let waiting = 0;
 /** Settles when no password is hashed any more. */
 let last: Promise<unknown> = Promise.resolve();
 
@@ -98,14 +88,10 @@ async function deriveKey(
   salt: Buffer,
   { logN, r, p }: typeof COST,
 ): Promise<Buffer> {
-  if (waiting > MAX_WAITING) throw new PasswordsBusyError();
-  waiting += 1;
   const options = { N: 2 ** logN, r, p, maxmem: MAX_MEMORY };
   const key = last.then(() => runScrypt(normalize(password), salt, KEY_LENGTH, options));
   last = key.catch(() => {});
-  return key.finally(() => {
-    waiting -= 1;
-  });
+  return key;
 }
 
 /**

@@ -6,7 +6,7 @@ import { refusal } from '../../base/texts/texts.ts';
 import { matchCode } from '../account/second-factor.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
-import { PasswordsBusyError, verifyPassword } from './password.ts';
+import { verifyPassword } from './password.ts';
 import { clientAddress, clientNetwork, logSecurityEvent } from './security-events.ts';
 
 /**
@@ -78,6 +78,11 @@ const AUDITED = {
 
 /** A flood beyond this is refused before the first query, so that pulls and pages keep their process. */
 const MAX_UNDER_WAY = 20;
+
+/** More passwords wait than the service can hash in a few seconds. */
+export class PasswordsBusyError extends Error {
+  readonly retryAfterSeconds = 5;
+}
 
 let underWay = 0;
 
