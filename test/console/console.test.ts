@@ -147,11 +147,12 @@ describeInBrowser('the console in a browser', (browser) => {
     expect(await active('textContent.trim()')).toBe('Skip to the content');
     await page.keyboard.press('Enter');
     expect(await active('id')).toBe('content');
-    await page.locator('.menu:has([action="/preferences"]) summary').focus();
+    await page.locator('.menu:has([action="/logout"]) summary').focus();
     await page.keyboard.press('Enter');
-    await page.getByLabel('Language').waitFor();
+    const signOut = page.getByRole('button', { name: 'Sign out' });
+    await signOut.waitFor();
     await page.keyboard.press('Escape');
-    expect(await page.getByLabel('Language').isVisible()).toBe(false);
+    expect(await signOut.isVisible()).toBe(false);
     expect(await active('tagName')).toBe('SUMMARY');
   });
 

@@ -1,6 +1,5 @@
 import type { ComponentChildren, ComponentProps, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { LANGUAGES } from '../../base/texts/texts.ts';
 import { ASSETS } from './assets.ts';
 import { type PageContext, PageProvider, usePage } from './page-context.ts';
 import { ActionForm, Options, Submit } from './parts.tsx';
@@ -57,7 +56,7 @@ function Document({ page }: { readonly page: Page }) {
             {context.principal?.isEnrolmentDue === false && <Navigation page={page} />}
             <div class="top-end">
               {context.principal?.isEnrolmentDue === false && <Administration page={page} />}
-              <LanguageMenu />
+              <OtherLanguage />
               {context.principal !== null && <Account />}
             </div>
           </div>
@@ -111,21 +110,22 @@ function NavigationLink(props: {
   );
 }
 
+const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
 const pathsOf = (section: Section): readonly NavigationPath[] => SECTIONS[section];
-const isIn = (section: Section, active: NavigationPath | null) =>
-  pathsOf(section).some((path) => path === active);
+const sectionOf = ({ active }: Page) =>
+  SECTION_NAMES.find((section) => pathsOf(section).some((path) => path === active));
 
-function Navigation({ page: { active } }: { readonly page: Page }) {
+function Navigation({ page }: { readonly page: Page }) {
   const { text } = usePage();
   return (
     <nav class="nav" aria-label={text('nav.label')}>
       <ul>
-        {(Object.keys(SECTIONS) as Section[]).map((section) => (
+        {SECTION_NAMES.map((section) => (
           <li key={section}>
             <NavigationLink
               to={SECTIONS[section][0]}
               label={text(`nav.sections.${section}`)}
-              isCurrent={isIn(section, active)}
+              isCurrent={section === sectionOf(page)}
             />
           </li>
         ))}
@@ -135,14 +135,14 @@ function Navigation({ page: { active } }: { readonly page: Page }) {
 }
 
 /** The pages of the active entry, unless it has one. */
-function SectionPages({ page: { active } }: { readonly page: Page }) {
+function SectionPages({ page }: { readonly page: Page }) {
   const { text } = usePage();
-  const section = (Object.keys(SECTIONS) as Section[]).find((known) => isIn(known, active));
+  const section = sectionOf(page);
   if (section === undefined || SECTIONS[section].length === 1) return null;
   return (
     <nav class="tabs" aria-label={text(`nav.sections.${section}`)}>
       {pathsOf(section).map((path) => (
-        <NavigationLink key={path} to={path} isCurrent={path === active} />
+        <NavigationLink key={path} to={path} isCurrent={path === page.active} />
       ))}
     </nav>
   );
@@ -167,28 +167,17 @@ function Administration({ page: { active } }: { readonly page: Page }) {
   );
 }
 
-function LanguageMenu() {
-  const context = usePage();
-  const { text } = context;
+/** The button for the other language. */
+function OtherLanguage() {
+  const { language, url } = usePage();
+  const other = language === 'en' ? 'pt-BR' : 'en';
   return (
-    <details class="menu">
-      <summary>
-        {context.language === 'en' ? 'EN' : 'PT'} · {text('nav.language')}
-      </summary>
-      <ActionForm action="/preferences" class="menu-body">
-        <input type="hidden" name="next" value={context.url} />
-        <Field label={text('nav.language')}>
-          <select name="language">
-            {LANGUAGES.map((language) => (
-              <option key={language} value={language} selected={language === context.language}>
-                {language === 'en' ? 'English' : 'Português (Brasil)'}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Submit>{text('nav.apply')}</Submit>
-      </ActionForm>
-    </details>
+    <ActionForm action="/preferences" class="menu">
+      <input type="hidden" name="next" value={url} />
+      <button type="submit" name="language" value={other} lang={other}>
+        {other === 'en' ? 'English' : 'Português'}
+      </button>
+    </ActionForm>
   );
 }
 
