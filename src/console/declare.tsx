@@ -16,7 +16,7 @@ import { requireRights } from './access/console-users.sql.ts';
 import { splitInput } from './api/schema-parts.ts';
 import type { AddRoutes, ConsoleParts } from './shell/console-parts.ts';
 import { actorOf } from './shell/guard.ts';
-import { Field, type NavigationPath } from './shell/layout.tsx';
+import { Field, type FieldLook, FormField, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
 import { ActionForm, Disclosure, OwnSeal, type OwnSealProps, Submit } from './shell/parts.tsx';
 import { EVERYBODY, withAccess } from './shell/route-access.ts';
@@ -98,21 +98,18 @@ function inputOf<Input extends TProperties>(
       typeof value === 'number' && !Number.isSafeInteger(value);
     return Object.values(input).some(isNoNumber) ? null : input;
   }
-  const [{ instancePath, params: about, message } = NO_FAULT] = fault.validation ?? [];
   if (fault.validationContext !== 'body') return null;
+  const [{ instancePath, params: about } = NO_FAULT] = fault.validation ?? [];
   const name = String(about['missingProperty'] ?? instancePath.slice(1));
   if (name === 'reason') {
     throw about['limit'] === undefined
       ? refusal('reason_missing')
       : refusal('reason_long', { max: MAX_REASON_LENGTH });
   }
-  const words = about['allowedValues'];
-  throw new InputError(`${name}: ${message}${words === undefined ? '' : `: ${words}`}`, {
-    context: { fault: 'form', field: name },
-  });
+  throw new InputError(fault.message, { context: { fault: 'form', field: name } });
 }
 
-const NO_FAULT = { instancePath: '', params: {} as Record<string, unknown>, message: 'invalid' };
+const NO_FAULT = { instancePath: '', params: {} as Record<string, unknown> };
 
 /** What an action has led to. */
 interface Outcome<Result> {
@@ -212,6 +209,8 @@ type NameIn<Key> = Key extends `notices.${infer Name}` ? Name : never;
 interface ActionBase<Input extends TProperties> extends RouteBase<Input> {
   /** The page that says why the action is refused. Absent: a page with the fault alone. */
   readonly page?: DeclaredPage<never>;
+  /** What the form asks for, in this order. Of other inputs it has the values, or children have the fields. */
+  readonly fields?: { readonly [Name in keyof Input]?: FieldLook };
 }
 
 interface Deed<Input extends TProperties, Result> extends ActionBase<Input> {
@@ -241,7 +240,7 @@ interface Answer<Input extends TProperties> extends ActionBase<Input> {
 type Written = string | number | bigint | null | undefined;
 
 interface FormProps<Input extends TProperties> {
-  /** The hidden fields, and the parameters of the path. Absent: there are none. */
+  /** Of the parameters of the path, of the fields, and of hidden ones. Absent: there are none. */
   readonly values?: { readonly [Name in keyof Input]?: Written | readonly string[] };
   /** The text of the button; or buttons, each of which states an input. */
   readonly button: string | VNode;
@@ -276,7 +275,7 @@ const actingDatabase = ({ principal }: FastifyRequest, { database }: ConsolePart
 export function declareAction<Input extends TProperties, Result>(
   action: Deed<Input, Result> | Answer<Input>,
 ): Action<Input> {
-  const { path, who = EVERYBODY, page } = action;
+  const { path, who = EVERYBODY, page, fields = {} } = action;
   const isOffered: Action['isOffered'] = ({ principal }) =>
     who === 'visitor' || who.includes(principal?.role ?? 'viewer');
   const { required = [] } = Type.Object(action.input) as { required?: string[] };
@@ -319,10 +318,20 @@ export function declareAction<Input extends TProperties, Result>(
         isDownload={'answer' in action && action.isDownload === true}
       >
         {values
-          .filter(([name]) => !(name in inPath))
+          .filter(([name]) => !(name in inPath || name in fields))
           .map(([name, value]) => (
             <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
           ))}
+        {Object.entries<FieldLook>(fields).map(([name, look]) => (
+          <FormField
+            key={name}
+            {...look}
+            name={name}
+            schema={(action.input as TProperties)[name] ?? Type.Unknown()}
+            value={props.values?.[name]}
+            html={{ required: required.includes(name), ...look.html }}
+          />
+        ))}
         {props.children}
         {'reason' in action.input && (
           <Field label={props.reason ?? page.text('day.reason')}>

@@ -10,11 +10,11 @@ import {
 } from '../../base/values/role.ts';
 import { id, text, words } from '../api/schema-parts.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
+import { type Column, TableCard } from '../list/columns.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf } from '../shell/guard.ts';
-import { Input, Select } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { Card, Disclosure, Instant } from '../shell/parts.tsx';
+import { Disclosure } from '../shell/parts.tsx';
 import { ADMINISTER } from '../shell/route-access.ts';
 import { type ApiKey, createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import {
@@ -48,38 +48,35 @@ export const USERS = declarePage({
     <>
       <h1>{text('users.title')}</h1>
       {secret !== null && <Secret secret={secret} />}
-      <Card title={text('users.people')}>
-        <ul class="timeline">
-          {data.users.map((user) => (
-            <User key={user.name} user={user} />
-          ))}
-        </ul>
+      <TableCard head="users.people" columns={USER_COLUMNS} rows={data.users}>
         <Disclosure label={text('users.addUser')} class="primary">
-          <ADD_USER.Form button={text('users.add')} look="primary">
-            <Input
-              label={text('users.name')}
-              name="name"
-              required
-              maxLength={64}
-              autocomplete="off"
-              autocapitalize="none"
-              spellcheck={false}
-            />
-            <p class="quiet small">{text('users.nameHelp')}</p>
-            <RoleField label={text('users.role')} values={CONSOLE_ROLES} chosen="viewer" />
-            <EmailField />
-            <p class="quiet small">{text('users.emailHelp')}</p>
-          </ADD_USER.Form>
+          <ADD_USER.Form values={{ role: 'viewer' }} button={text('users.add')} look="primary" />
         </Disclosure>
-      </Card>
-      <KeysCard keys={data.keys} />
+      </TableCard>
+      <TableCard
+        head="users.keys"
+        help="users.keysHelp"
+        none="users.keysNone"
+        columns={KEY_COLUMNS}
+        rows={data.keys}
+      >
+        <AddKey />
+      </TableCard>
     </>
   ),
 });
 
-const written = Type.Optional(text);
 const role = words(CONSOLE_ROLES);
 const action = { who: ADMINISTER, page: USERS } as const;
+
+const asChoices = (roles: readonly ConsoleRole[]) =>
+  roles.map((role) => [role, `roles.${role}`] as const);
+const ROLE = { label: 'users.role', choices: asChoices(CONSOLE_ROLES) } as const;
+const EMAIL = {
+  label: 'users.email',
+  help: 'users.emailHelp',
+  html: { type: 'email', required: false, maxLength: 254, autocomplete: 'off' },
+} as const;
 
 async function newLink(parts: ConsoleParts, name: string, by: string): Promise<NewSecret> {
   const token = await createLink(parts.database, { name, by });
@@ -91,8 +88,17 @@ async function newLink(parts: ConsoleParts, name: string, by: string): Promise<N
 const ADD_USER = declareAction({
   ...action,
   path: '/users',
-  input: { name: written, role, email: written },
-  answer: async (request, reply, parts, { name = '', role, email = null }) => {
+  input: { name: text, role, email: Type.Optional(text) },
+  fields: {
+    name: {
+      label: 'users.name',
+      help: 'users.nameHelp',
+      html: { maxLength: 64, autocomplete: 'off', autocapitalize: 'none', spellcheck: false },
+    },
+    role: ROLE,
+    email: EMAIL,
+  },
+  answer: async (request, reply, parts, { name, role, email = null }) => {
     const by = actorOf(request);
     await addUser(parts.database, { name, role, email, by });
     const result = await newLink(parts, name, by);
@@ -106,6 +112,7 @@ const CHANGE_ROLE = declareAction({
   ...changed,
   path: '/users/:name/role',
   input: { name: text, role },
+  fields: { role: ROLE },
   deed: ({ database }, { name, role }, by) => changeUser(database, { name, by, role }),
 });
 
@@ -113,7 +120,8 @@ const CHANGE_EMAIL = declareAction({
   ...changed,
   path: '/users/:name/email',
   // An empty field removes the address; a form without the field is refused.
-  input: { name: text, email: asWritten(text) },
+  input: { name: text, email: asWritten(Type.String()) },
+  fields: { email: EMAIL },
   deed: ({ database }, { name, email }, by) =>
     changeUser(database, { name, by, email: email.trim() === '' ? null : email }),
 });
@@ -145,12 +153,21 @@ const ADD_KEY = declareAction({
   ...action,
   path: '/keys',
   input: {
-    name: written,
+    name: text,
     role: words(KEY_ROLES),
     days: Type.Integer({ minimum: 1, maximum: KEY_DAYS.max }),
     scopes: Type.Optional(Type.Array(words(KEY_SCOPES))),
   },
-  answer: async (request, reply, parts, { name = '', role, days, scopes = [] }) => {
+  fields: {
+    name: {
+      label: 'users.keyName',
+      help: 'users.keyNameHelp',
+      html: { maxLength: 80, autocomplete: 'off' },
+    },
+    role: { label: 'users.keyRole', choices: asChoices(KEY_ROLES) },
+    days: { label: 'users.days' },
+  },
+  answer: async (request, reply, parts, { name, role, days, scopes = [] }) => {
     const by = actorOf(request);
     const wanted = { name, user: by, role, scopes, validDays: days, by };
     const { key } = await createApiKey(parts.database, wanted);
@@ -190,184 +207,124 @@ function Secret({ secret }: { secret: NewSecret }) {
   );
 }
 
-function User({ user }: { user: ConsoleUser }) {
-  const context = usePage();
-  const { text, formats } = context;
-  const { name } = user;
-  const isOwn = context.principal?.name === name;
-  const state = user.disabledAt === null ? 'active' : 'disabled';
+const USER_COLUMNS: readonly Column<ConsoleUser>[] = [
+  { name: 'name', head: 'users.name', isHead: true },
+  { name: 'role', head: 'users.role', word: ({ role }) => `roles.${role}` },
+  {
+    name: 'state',
+    head: 'users.state',
+    word: ({ disabledAt }) => `users.states.${disabledAt === null ? 'active' : 'disabled'}`,
+  },
+  {
+    name: 'email',
+    head: 'users.email',
+    note: ({ isBound }, { text }) => (isBound ? text('users.bound') : null),
+  },
+  {
+    name: 'second_factor',
+    head: 'account.factorTitle',
+    word: ({ hasSecondFactor }) => (hasSecondFactor ? 'account.factorOn' : 'account.factorOff'),
+  },
+  { name: 'last_login_at', head: 'users.lastLogin', kind: 'instant' },
+  {
+    name: 'change',
+    head: 'users.changes',
+    only: 'page',
+    cell: (user, { text }) => (
+      <Disclosure label={text('users.change', { name: user.name })}>
+        <Deeds user={user} />
+      </Disclosure>
+    ),
+  },
+];
+
+function Deeds({ user }: { readonly user: ConsoleUser }) {
+  const { text, principal } = usePage();
+  const { name, disabledAt, hasSecondFactor } = user;
+  if (principal?.name === name) return <p class="quiet small">{text('users.ownHelp')}</p>;
   const isOffered = {
-    link: state === 'active',
-    'reset-second-factor': user.hasSecondFactor,
-    enable: state === 'disabled',
-    disable: state === 'active',
+    link: disabledAt === null,
+    'reset-second-factor': hasSecondFactor,
+    enable: disabledAt !== null,
+    disable: disabledAt === null,
   };
   return (
-    <li>
-      <div>
-        <p>
-          <strong class="anywhere">{user.name}</strong>
-          {isOwn && <span class="quiet"> ({text('users.you')})</span>}
-        </p>
-        <p class="quiet small">{text(`roles.${user.role}`)}</p>
-      </div>
-      <div class="stack">
-        <p>
-          <span class={`tag ${state === 'active' ? 'is-inserted' : 'is-withdrawn'}`}>
-            {text(`users.states.${state}`)}
-          </span>{' '}
-          <span class="quiet small">
-            {user.lastLoginAt === null
-              ? text('users.neverLogin')
-              : text('users.lastLogin', { at: formats.instant(user.lastLoginAt) })}
-            {user.email !== null && (
-              <>
-                {' · '}
-                <span class="anywhere">{user.email}</span>
-              </>
-            )}
-            {user.isBound && ` · ${text('users.bound')}`}
-            {user.hasSecondFactor && ` · ${text('users.secondFactor')}`}
-          </span>
-        </p>
-        <Disclosure label={text('users.change', { name: user.name })}>
-          <div class="deeds">
-            {isOwn ? (
-              <p class="quiet small">{text('users.ownHelp')}</p>
-            ) : (
-              <>
-                <CHANGE_ROLE.Form
-                  values={{ name }}
-                  button={text('users.deeds.role')}
-                  help={text('users.deedHelp.role')}
-                >
-                  <RoleField label={text('users.role')} values={CONSOLE_ROLES} chosen={user.role} />
-                </CHANGE_ROLE.Form>
-                <CHANGE_EMAIL.Form
-                  values={{ name }}
-                  button={text('users.deeds.email')}
-                  help={text('users.deedHelp.email')}
-                >
-                  <EmailField value={user.email ?? ''} />
-                </CHANGE_EMAIL.Form>
-                {DEEDS.filter((deed) => isOffered[deed]).map((deed) => (
-                  <CHANGE_USER.Form
-                    key={deed}
-                    values={{ name, deed }}
-                    button={text(`users.deeds.${deed}`)}
-                    help={text(`users.deedHelp.${deed}`)}
-                    {...(DANGEROUS.has(deed) && { look: 'danger' })}
-                  />
-                ))}
-              </>
-            )}
-          </div>
-        </Disclosure>
-      </div>
-    </li>
+    <div class="deeds">
+      <CHANGE_ROLE.Form
+        values={{ name, role: user.role }}
+        button={text('users.deeds.role')}
+        help={text('users.deedHelp.role')}
+      />
+      <CHANGE_EMAIL.Form
+        values={{ name, email: user.email }}
+        button={text('users.deeds.email')}
+        help={text('users.deedHelp.email')}
+      />
+      {DEEDS.filter((deed) => isOffered[deed]).map((deed) => (
+        <CHANGE_USER.Form
+          key={deed}
+          values={{ name, deed }}
+          button={text(`users.deeds.${deed}`)}
+          help={text(`users.deedHelp.${deed}`)}
+          {...(DANGEROUS.has(deed) && { look: 'danger' })}
+        />
+      ))}
+    </div>
   );
 }
 
-/** The API keys of scripts, with a form for a new one. */
-function KeysCard({ keys }: { readonly keys: readonly ApiKey[] }) {
+const KEY_COLUMNS: readonly Column<ApiKey>[] = [
+  {
+    name: 'name',
+    head: 'users.keyName',
+    note: ({ keyStart }) => `${keyStart}…`,
+    isHead: true,
+  },
+  { name: 'role', head: 'users.keyRole', word: ({ role }) => `roles.${role}` },
+  {
+    name: 'scopes',
+    head: 'users.scopes',
+    value: ({ scopes }, { text }) =>
+      scopes.map((scope) => text(`users.scopeNames.${scope}`)).join(' · '),
+  },
+  { name: 'user', head: 'users.owner' },
+  { name: 'expires_at', head: 'users.expires', kind: 'instant' },
+  { name: 'last_used_at', head: 'users.lastUsed', kind: 'instant' },
+  {
+    name: 'revoke',
+    head: 'users.revoke',
+    only: 'page',
+    cell: ({ id, name }, { text }) => (
+      <REVOKE_KEY.Form
+        values={{ id }}
+        button={text('users.revokeKey', { name })}
+        look="danger"
+        help={text('users.revokeHelp')}
+        isFolded
+      />
+    ),
+  },
+];
+
+function AddKey() {
   const { text } = usePage();
   return (
-    <Card title={text('users.keys')}>
-      <p class="quiet">{text('users.keysHelp')}</p>
-      {keys.length === 0 ? (
-        <p class="quiet">{text('users.keysNone')}</p>
-      ) : (
-        <ul class="timeline">
-          {keys.map((key) => (
-            <Key key={key.id} apiKey={key} />
+    <Disclosure label={text('users.addKey')} class="primary">
+      <ADD_KEY.Form
+        values={{ role: 'viewer', days: KEY_DAYS.default }}
+        button={text('users.makeKey')}
+        look="primary"
+      >
+        <fieldset class="choices">
+          <legend>{text('users.scopes')}</legend>
+          {KEY_SCOPES.map((scope) => (
+            <label key={scope} class="check">
+              <input type="checkbox" name="scopes" value={scope} checked={scope === 'read'} />
+              {text(`users.scopeNames.${scope}`)}
+            </label>
           ))}
-        </ul>
-      )}
-      <Disclosure label={text('users.addKey')} class="primary">
-        <ADD_KEY.Form button={text('users.makeKey')} look="primary">
-          <Input
-            label={text('users.keyName')}
-            name="name"
-            required
-            maxLength={80}
-            autocomplete="off"
-          />
-          <p class="quiet small">{text('users.keyNameHelp')}</p>
-          <RoleField label={text('users.keyRole')} values={KEY_ROLES} chosen="viewer" />
-          <fieldset class="choices">
-            <legend>{text('users.scopes')}</legend>
-            {KEY_SCOPES.map((scope) => (
-              <label key={scope} class="check">
-                <input type="checkbox" name="scopes" value={scope} checked={scope === 'read'} />
-                {text(`users.scopeNames.${scope}`)}
-              </label>
-            ))}
-          </fieldset>
-          <Input
-            label={text('users.days')}
-            name="days"
-            type="number"
-            required
-            min={1}
-            max={KEY_DAYS.max}
-            value={KEY_DAYS.default}
-          />
-        </ADD_KEY.Form>
-      </Disclosure>
-    </Card>
-  );
-}
-
-function Key({ apiKey: key }: { readonly apiKey: ApiKey }) {
-  const { text } = usePage();
-  return (
-    <li>
-      <div>
-        <p>
-          <strong class="anywhere">{key.name}</strong>
-        </p>
-        <p class="quiet small">
-          {text(`roles.${key.role}`)} · <span class="mono">{key.keyStart}…</span> ·{' '}
-          {key.user === null ? text('users.noOwner') : text('users.owner', { name: key.user })}
-        </p>
-      </div>
-      <div class="stack">
-        <p class="small">
-          {key.scopes.map((scope) => text(`users.scopeNames.${scope}`)).join(' · ')}
-        </p>
-        <p class="quiet small">
-          {text('users.expires')} <Instant at={key.expiresAt} /> · {text('users.lastUsed')}{' '}
-          <Instant at={key.lastUsedAt} />
-        </p>
-        <Disclosure label={text('users.revokeKey', { name: key.name })}>
-          <REVOKE_KEY.Form values={{ id: key.id }} button={text('users.revoke')} look="danger">
-            <p class="small">{text('users.revokeHelp')}</p>
-          </REVOKE_KEY.Form>
-        </Disclosure>
-      </div>
-    </li>
-  );
-}
-
-function RoleField<Role extends ConsoleRole>(props: {
-  readonly label: string;
-  readonly values: readonly Role[];
-  readonly chosen: Role;
-}) {
-  const { text } = usePage();
-  return <Select {...props} name="role" text={(role) => text(`roles.${role}`)} />;
-}
-
-function EmailField({ value }: { readonly value?: string }) {
-  const { text } = usePage();
-  return (
-    <Input
-      label={text('users.email')}
-      name="email"
-      type="email"
-      maxLength={254}
-      autocomplete="off"
-      value={value}
-    />
+        </fieldset>
+      </ADD_KEY.Form>
+    </Disclosure>
   );
 }

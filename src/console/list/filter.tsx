@@ -3,9 +3,9 @@
 import { type TSchema, Type } from 'typebox';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
-import { Field } from '../shell/layout.tsx';
+import { FormField } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
-import { ActionForm, Options, Submit } from '../shell/parts.tsx';
+import { ActionForm, Submit } from '../shell/parts.tsx';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 
 export interface FilterField<Value> {
@@ -170,23 +170,6 @@ export function FilterForm(props: {
   const { text } = usePage();
   const isInput = ({ look }: FilterField<unknown>) => look !== 'tabs' && look !== 'hidden';
   const kept = Object.fromEntries(Object.entries(fields).filter(([, field]) => !isInput(field)));
-  const inputOf = (name: string, { look, choices }: FilterField<unknown>) => {
-    const value = String(filter[name] ?? '');
-    if (look === 'choice') {
-      const keys = new Map(choices);
-      return (
-        <select name={name}>
-          <Options
-            values={[...keys.keys()]}
-            chosen={value}
-            text={(word) => text(keys.get(word) ?? 'filter.all')}
-          />
-        </select>
-      );
-    }
-    if (look === 'date') return <input type="date" name={name} value={value} />;
-    return <input name={name} value={value} maxLength={200} />;
-  };
   const content = (
     <>
       {parametersOf(kept, filter).map(([name, value]) => (
@@ -195,9 +178,7 @@ export function FilterForm(props: {
       {Object.entries(fields)
         .filter(([, field]) => isInput(field))
         .map(([name, field]) => (
-          <Field key={name} label={text(field.label)}>
-            {inputOf(name, field)}
-          </Field>
+          <FormField key={name} name={name} {...field} value={filter[name]} />
         ))}
       <div class="buttons">
         <Submit class="primary">{text('filter.apply')}</Submit>

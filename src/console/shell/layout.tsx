@@ -1,5 +1,7 @@
 import type { ComponentChildren, ComponentProps, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import type { TSchema } from 'typebox';
+import type { TextKey } from '../../base/texts/texts.ts';
 import { ASSETS } from './assets.ts';
 import { type PageContext, PageProvider, usePage } from './page-context.ts';
 import { ActionForm, Options, Submit } from './parts.tsx';
@@ -205,17 +207,43 @@ export function Input({ label, ...input }: { readonly label: string } & Componen
   );
 }
 
-export function Select<Value extends string>({
-  label,
-  name,
-  ...options
-}: { readonly label: string; readonly name: string } & Parameters<typeof Options<Value>>[0]) {
+/** What a field says beside the schema of its input. */
+export interface FieldLook {
+  readonly label: TextKey;
+  readonly help?: TextKey;
+  /** The texts of a choice, and the key of each one's label. */
+  readonly choices?: readonly (readonly [string, TextKey])[] | undefined;
+  /** Attributes of the element. */
+  readonly html?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** A field for the input of a schema. */
+export function FormField(
+  props: FieldLook & { readonly name: string; readonly schema: TSchema; readonly value: unknown },
+) {
+  const { name, label, help, choices, html } = props;
+  const { text } = usePage();
+  const schema: Readonly<Record<string, string | number | undefined>> = { ...props.schema };
+  const { type, format, maxLength, minimum: min, maximum: max } = schema;
+  const value = String(props.value ?? '');
+  const stated: object = { type: type === 'integer' ? 'number' : format, maxLength, min, max };
   return (
-    <Field label={label}>
-      <select name={name}>
-        <Options {...options} />
-      </select>
-    </Field>
+    <>
+      <Field label={text(label)}>
+        {choices === undefined ? (
+          <input name={name} value={value} {...stated} {...html} />
+        ) : (
+          <select name={name}>
+            <Options
+              values={choices.map(([word]) => word)}
+              chosen={value}
+              text={(word) => text(new Map(choices).get(word) ?? label)}
+            />
+          </select>
+        )}
+      </Field>
+      {help !== undefined && <p class="quiet small">{text(help)}</p>}
+    </>
   );
 }
 

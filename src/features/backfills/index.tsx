@@ -6,7 +6,6 @@ import { declareAction, reason } from '../../console/declare.tsx';
 import { declareList } from '../../console/list/list.tsx';
 import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { actorOf } from '../../console/shell/guard.ts';
-import { Input } from '../../console/shell/layout.tsx';
 import { Author, Instant } from '../../console/shell/parts.tsx';
 import { OPERATE } from '../../console/shell/route-access.ts';
 import { readCheckpoint } from '../../core/ledger/pull-requests.sql.ts';
@@ -93,24 +92,12 @@ const BACKFILLS = declareList(Backfill, {
             isFolded
           />
         )}
-        <START_BACKFILL.Form class="card filters" button={text('backfills.start')} look="primary">
-          <Input
-            label={text('backfills.from')}
-            type="date"
-            name="from"
-            required
-            value={addDays(to, -6)}
-          />
-          <Input label={text('backfills.to')} type="date" name="to" required value={to} />
-          <Input
-            label={text('backfills.concurrency')}
-            type="number"
-            name="concurrency"
-            min="1"
-            max={MAX_BACKFILL_CONCURRENCY}
-            value={DEFAULT_CONCURRENCY}
-          />
-        </START_BACKFILL.Form>
+        <START_BACKFILL.Form
+          class="card filters"
+          values={{ from: addDays(to, -6), to, concurrency: DEFAULT_CONCURRENCY }}
+          button={text('backfills.start')}
+          look="primary"
+        />
         {table}
       </>
     );
@@ -130,6 +117,11 @@ const START_BACKFILL = declareAction({
   path: '/backfills',
   who: OPERATE,
   input: STARTED,
+  fields: {
+    from: { label: 'backfills.from' },
+    to: { label: 'backfills.to' },
+    concurrency: { label: 'backfills.concurrency' },
+  },
   deed: startBackfill,
   next: () => '/backfills',
 });

@@ -4,7 +4,6 @@ import { id, ledgerDate } from '../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../console/declare.tsx';
 import { type Column, ListTable } from '../../console/list/columns.tsx';
 import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
-import { Input } from '../../console/shell/layout.tsx';
 import { Author, Card } from '../../console/shell/parts.tsx';
 import { DECIDE } from '../../console/shell/route-access.ts';
 import {
@@ -38,6 +37,7 @@ const ADD_HOLIDAY = declareAction({
   path: '/holidays',
   who: DECIDE,
   input: { date: ledgerDate, name: Type.String({ maxLength: MAX_NAME }) },
+  fields: { date: { label: 'calendar.date' }, name: { label: 'calendar.name' } },
   deed: ({ database, fourEyes, ...parts }, { date, name }, by) =>
     addHoliday(database, date, { by, reason: name, fourEyes }, ruleOf(parts)),
   next: ({ date }) => `/holidays?year=${date.slice(0, 4)}`,
@@ -126,10 +126,7 @@ const HOLIDAYS = declarePage({
         {ADD_HOLIDAY.isOffered(page) && (
           <Card title={text('calendar.add')}>
             <p class="quiet">{text('calendar.addHelp')}</p>
-            <ADD_HOLIDAY.Form button={text('calendar.add')} look="primary" class="filters">
-              <Input label={text('calendar.date')} type="date" name="date" required />
-              <Input label={text('calendar.name')} name="name" required maxLength={MAX_NAME} />
-            </ADD_HOLIDAY.Form>
+            <ADD_HOLIDAY.Form button={text('calendar.add')} look="primary" class="filters" />
           </Card>
         )}
       </>

@@ -4,7 +4,6 @@ import { words } from '../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../console/declare.tsx';
 import { type Column, TableCard } from '../../console/list/columns.tsx';
 import type { Feature } from '../../console/shell/console-parts.ts';
-import { Input, Select } from '../../console/shell/layout.tsx';
 import { Card } from '../../console/shell/parts.tsx';
 import { ADMINISTER } from '../../console/shell/route-access.ts';
 import { FIELD_ROLES, type FieldRole } from '../../core/title/promoted-fields.ts';
@@ -22,6 +21,14 @@ const PROMOTE = declareAction({
     path: Type.String(),
     role: words(ROLES),
     reason,
+  },
+  fields: {
+    name: { label: 'fields.name', html: { pattern: '[a-z][a-z0-9_]*', maxLength: 40 } },
+    path: { label: 'fields.path', html: { list: 'unknown-paths' } },
+    role: {
+      label: 'fields.role',
+      choices: ROLES.map((role) => [role, `fields.roles.${role}`] as const),
+    },
   },
   deed: ({ database }, { name, path, role, reason }, by) =>
     promoteField(database, { name, path, role: role === ENDED ? null : role }, { by, reason }),
@@ -81,26 +88,11 @@ const FIELDS = declarePage({
           <Card title={text('fields.promote')}>
             <p class="quiet">{text('fields.help')}</p>
             <PROMOTE.Form button={text('fields.promote')} look="primary" class="filters">
-              <Input
-                label={text('fields.name')}
-                name="name"
-                required
-                pattern="[a-z][a-z0-9_]*"
-                maxLength={40}
-              />
-              <Input label={text('fields.path')} name="path" required list="unknown-paths" />
               <datalist id="unknown-paths">
                 {paths.map((path) => (
                   <option key={path} value={path} />
                 ))}
               </datalist>
-              <Select
-                label={text('fields.role')}
-                name="role"
-                values={ROLES}
-                chosen={null}
-                text={(role) => text(`fields.roles.${role}`)}
-              />
             </PROMOTE.Form>
           </Card>
         )}

@@ -129,7 +129,7 @@ test('one form resolves the breaks of a kind, as the person has seen them, and a
     expect((await resolve(wrong)).status).toBe(400);
   const asJson = { headers: { accept: 'application/json' } };
   const unnamed = await reviewer.post('/breaks/resolve', { digest: 'x', ...reason }, asJson);
-  expect(unnamed.json().message).toBe("kind: must have required property 'kind'");
+  expect(unnamed.json().message).toBe("body must have required property 'kind'");
   await expectDone('resolve', await resolve());
   expect((await resolve()).status).toBe(400);
   expect((await reviewer.get(path)).text).toContain('No break is open with this filter.');

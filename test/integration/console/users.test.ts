@@ -229,7 +229,7 @@ describe('a key of an administrator', () => {
 
   test('is revoked when the administrator is disabled, and stays so', async () => {
     const { name, statuses } = await keyOwner();
-    expect((await admin.get('/users')).text).toContain(`Belongs to ${name}`);
+    expect((await admin.get('/users')).text).toContain(`data-label="Belongs to">${name}<`);
     await admin.post(`/users/${name}/disable`);
     const none = { viewer: 401, reviewer: 401, operator: 401 };
     expect(await statuses()).toEqual(none);

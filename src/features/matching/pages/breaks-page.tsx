@@ -26,7 +26,7 @@ import {
   type PayableState,
   readPayableState,
 } from '../payables/payable-state.sql.ts';
-import { DECISION, DecisionCard, duesOf } from './decision-card.tsx';
+import { DECISION, DECISION_FIELDS, DecisionCard, duesOf } from './decision-card.tsx';
 import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './rules-page.tsx';
 
@@ -44,6 +44,7 @@ const RESOLVE_BREAKS = declareAction({
   path: '/breaks/resolve',
   who: REVIEW,
   input: { ...LISTED, ...DECISION },
+  fields: DECISION_FIELDS,
   deed: ({ database, fourEyes }, { code, reason, ...input }, by) =>
     resolveBreaks(database, listedBreaks('open', input), { by, code, reason, fourEyes }),
   next: ({ date = null }) => BREAKS.href({ date }),

@@ -37,6 +37,10 @@ const CONFIRM_AGENT = declareAction({
   path: '/agents',
   who: REVIEW,
   input: { taxId: text, sameAs: text, reason },
+  fields: {
+    taxId: { label: 'matching.agent', html: { required: true, maxLength: 20 } },
+    sameAs: { label: 'matching.sameAs', html: { required: true, maxLength: 20 } },
+  },
   deed: ({ database, fourEyes }, { taxId = '', sameAs = '', reason }, by) =>
     confirmAgent(database, { taxId, sameAs }, { by, reason, fourEyes }),
   next: () => PAGE,
@@ -116,14 +120,7 @@ export const COMPANIES = declarePage({
           ]}
           rows={data.agents}
         >
-          <CONFIRM_AGENT.Form {...form} class="filters">
-            <Field label={text('matching.agent')}>
-              <input name="taxId" required maxLength={20} />
-            </Field>
-            <Field label={text('matching.sameAs')}>
-              <input name="sameAs" required maxLength={20} />
-            </Field>
-          </CONFIRM_AGENT.Form>
+          <CONFIRM_AGENT.Form {...form} class="filters" />
         </TableCard>
       </>
     );

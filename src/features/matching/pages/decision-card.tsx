@@ -3,13 +3,14 @@ import type { TProperties } from 'typebox';
 import type { CivilDate } from '../../../base/values/business-day.ts';
 import { words } from '../../../console/api/schema-parts.ts';
 import { type Action, reason } from '../../../console/declare.tsx';
-import { Select } from '../../../console/shell/layout.tsx';
 import { type PageContext, usePage } from '../../../console/shell/page-context.ts';
 import { Card } from '../../../console/shell/parts.tsx';
 import { BREAK_CODES } from '../break-list.sql.ts';
 
 /** What a person states with a decision about breaks and matches. */
 export const DECISION = { code: words(BREAK_CODES), reason };
+const codes = BREAK_CODES.map((code) => [code, `matching.codes.${code}`] as const);
+export const DECISION_FIELDS = { code: { label: 'matching.code', choices: codes } } as const;
 
 /** The due dates of the title and of the payable, once where they are equal. Null: neither is stated. */
 export const duesOf = (
@@ -31,18 +32,10 @@ export function DecisionCard<Input extends TProperties>(props: {
 }) {
   const { title, help, action, children, ...form } = props;
   const page = usePage();
-  const { text } = page;
   return !action.isOffered(page) ? null : (
     <Card title={title}>
       <p class="quiet">{help}</p>
       <action.Form {...form} look="primary">
-        <Select
-          label={text('matching.code')}
-          name="code"
-          values={BREAK_CODES}
-          chosen="corrected"
-          text={(code) => text(`matching.codes.${code}`)}
-        />
         {children}
       </action.Form>
     </Card>

@@ -8,7 +8,7 @@ import { REVIEW } from '../../../console/shell/route-access.ts';
 import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
 import { PROPOSAL_FILTER, Proposal, readProposals } from '../proposals.sql.ts';
 import { SUM_ITEMS } from '../sums.sql.ts';
-import { DECISION, DecisionCard, duesOf } from './decision-card.tsx';
+import { DECISION, DECISION_FIELDS, DecisionCard, duesOf } from './decision-card.tsx';
 
 /** A title and its payables are one field of a form. */
 const PAIR = Type.String({ pattern: `^title=\\d{1,18}(&payable=[^&]+){1,${SUM_ITEMS}}$` });
@@ -21,6 +21,7 @@ const MATCH = declareAction({
   path: '/break/match',
   who: REVIEW,
   input: { ...DECISION, pair: PAIR },
+  fields: DECISION_FIELDS,
   deed: ({ database, fourEyes }, { pair, code, reason }, by) => {
     const chosen = new URLSearchParams(pair);
     const titleId = BigInt(chosen.get('title') ?? '');
@@ -38,6 +39,7 @@ const CONFIRM_PROPOSALS = declareAction({
     ...{ ...parameterSchemas(PROPOSAL_FILTER), kind: PROPOSAL_FILTER.kind.schema },
     ...{ ...DECISION, digest: Type.String() },
   },
+  fields: DECISION_FIELDS,
   deed: ({ database, fourEyes }, { code, reason, digest: seenDigest, ...input }, by) => {
     const filter = { ...readFilter(PROPOSAL_FILTER, input).filter, title: 0, seenDigest };
     return confirmProposals(database, filter, { by, code, reason, fourEyes });
