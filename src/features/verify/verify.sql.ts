@@ -15,24 +15,20 @@ import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { alterationsOf } from './alterations.sql.ts';
 
-/** Differences that a pull of the date corrects. */
-const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'] as const;
-/** Differences that nothing takes back. A person decides about them. */
-const DECIDABLE = [
-  ...(['seal', 'reject', 'account', 'finding', 'pull', 'receipt', 'break'] as const),
-  ...(['line', 'lines', 'batch'] as const),
-] as const;
+/** Problems that a pull of the date corrects. */
+const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'];
 /**
- * See the comment of `title_finding.problem`. The others end with a change of the access or of a setting, or of the value
- * that makes a part of the check fail.
+ * Problems that nothing takes back: a person decides about them. The others end with a change of the access or of a
+ * setting, or of the value that makes a part of the check fail.
  */
-export type Problem =
-  | (typeof REPAIRABLE | typeof DECIDABLE)[number]
-  | ('session' | 'key' | 'user' | 'consumer' | 'start' | 'unchecked');
+const DECIDABLE = [
+  ...['seal', 'reject', 'account', 'finding', 'pull', 'receipt', 'break'],
+  ...['line', 'lines', 'batch'],
+];
 
+/** The columns of `title_finding` with these names. */
 interface Alteration {
-  readonly problem: Problem;
-  /** See the comment of `title_finding.row_key`. */
+  readonly problem: string;
   readonly rowKey: string | null;
 }
 
@@ -90,9 +86,7 @@ export async function compareDate(tx: Transaction, date: CivilDate, signal?: Abo
     )
     INSERT INTO conciliation.title_finding (date, problem, row_key)
     SELECT ${date}::date, problem, row_key FROM altered ON CONFLICT DO NOTHING`;
-  const isRepairable = alterations.some(({ problem }) =>
-    REPAIRABLE.some((known) => known === problem),
-  );
+  const isRepairable = alterations.some(({ problem }) => REPAIRABLE.includes(problem));
   return { alterations, repairPullId: isRepairable ? await requestRepair(tx, date) : null };
 }
 
@@ -217,7 +211,7 @@ export function startVerification({ database, logger, everyMs = 60_000 }: LoopPa
 }
 
 /** Of a row with a problem. */
-const IS_REPAIRABLE = Prisma.sql`(problem = ANY(${[...REPAIRABLE]}::text[]))`;
+const IS_REPAIRABLE = Prisma.sql`(problem = ANY(${REPAIRABLE}::text[]))`;
 
 /**
  * True for a row `finding` of `title_finding` that keeps its day from being signed off and released. The audit log has
@@ -225,7 +219,7 @@ const IS_REPAIRABLE = Prisma.sql`(problem = ANY(${[...REPAIRABLE]}::text[]))`;
  */
 const KEEPS_DAY = Prisma.sql`
   (finding.closed_at IS NULL AND (
-    finding.problem <> ALL(${[...DECIDABLE]}::text[]) OR NOT EXISTS (
+    finding.problem <> ALL(${DECIDABLE}::text[]) OR NOT EXISTS (
       SELECT FROM conciliation.audit_entry AS entry
       WHERE entry.date = finding.date AND entry.action = 'findings.acknowledge'
         AND (entry.actor, entry.at) = (finding.acknowledged_by, finding.acknowledged_at))))`;

@@ -5,7 +5,6 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import {
-  type Problem,
   readDates,
   startVerification,
   verifyDate,
@@ -55,7 +54,7 @@ const startLoop = () => {
   return startVerification({ database, logger: parts.logger, config: {}, everyMs: 50 });
 };
 
-async function verifyAndRepair(date: CivilDate): Promise<readonly Problem[]> {
+async function verifyAndRepair(date: CivilDate): Promise<readonly string[]> {
   return (await repairDay(world, date)).alterations.map(({ problem }) => problem);
 }
 
