@@ -33,9 +33,7 @@ const ASSEMBLED: Readonly<Record<string, readonly string[]>> = {
   setSums: AMOUNT_COLUMNS.map((column) => `${column}_sum`),
   setColumns: TITLE_COLUMNS,
   REPLACEMENTS: PAYABLE_FIELDS.slice(1).map(snakeCase),
-  'ASSIGNMENTS[kind]': Object.values(ASSIGNMENTS).flatMap(({ sql }) =>
-    Array.from(sql.matchAll(/(\w+) =/g), ([, column = '']) => column),
-  ),
+  ASSIGNMENTS: Array.from(ASSIGNMENTS.sql.matchAll(/(\w+) =/g), ([, column = '']) => column),
 };
 
 /** The parts of a list at its outermost level, up to `end` or to a bracket that closes around it. */

@@ -207,10 +207,6 @@ interface Erasure {
  * completely.
  */
 async function findTitles({ tx, names, keys }: Erasure): Promise<void> {
-  const mentions = (column: string) => Prisma.sql`(
-    ${taxIdOf(`${column} ->> 'provider_identification'`)} = ANY(${names.taxIds}::text[])
-    OR ${taxIdOf(`${column} ->> 'financial_agent_identification'`)} = ANY(${names.taxIds}::text[])
-    OR btrim(${Prisma.raw(column)} ->> 'provider_external_id') = ANY(${names.externalIds}::text[]))`;
   await tx.$executeRaw`CREATE TEMPORARY TABLE party_title (id bigint PRIMARY KEY) ON COMMIT DROP`;
   await tx.$executeRaw`
     INSERT INTO pg_temp.party_title
@@ -219,10 +215,20 @@ async function findTitles({ tx, names, keys }: Erasure): Promise<void> {
        OR ${PARTY_KEYS.financial_agent} = ANY(${keys}::text[])
        OR btrim(provider_external_id) = ANY(${names.externalIds}::text[])
     UNION
-    SELECT title_id FROM conciliation.title_revision
-    WHERE ${mentions('before')} OR ${mentions('after')}`;
+    SELECT title_id FROM conciliation.title_revision CROSS JOIN LATERAL (VALUES (before), (after)) AS side (state)
+    WHERE ${taxIdOf(`state ->> 'provider_identification'`)} = ANY(${names.taxIds}::text[])
+       OR ${taxIdOf(`state ->> 'financial_agent_identification'`)} = ANY(${names.taxIds}::text[])
+       OR btrim(state ->> 'provider_external_id') = ANY(${names.externalIds}::text[])`;
   await tx.$executeRaw`ANALYZE pg_temp.party_title`;
 }
+
+/** Rows (id, provider, financial_agent) for `ASSIGNMENTS`: of the rows with the columns of a title that name the party. */
+const namingRows = ({ keys, pseudonym }: Erasure, rows: Prisma.Sql) => Prisma.sql`
+  SELECT * FROM (
+    SELECT id, CASE WHEN ${PARTY_KEYS.provider} = ANY(${keys}::text[]) THEN ${pseudonym} END AS provider,
+           CASE WHEN ${PARTY_KEYS.financial_agent} = ANY(${keys}::text[]) THEN ${pseudonym} END AS financial_agent
+    FROM ${rows}
+  ) AS named WHERE coalesce(provider, financial_agent) IS NOT NULL`;
 
 async function eraseRows(erasure: Erasure) {
   const { tx, names, keys, pseudonym } = erasure;
@@ -238,14 +244,16 @@ async function eraseRows(erasure: Erasure) {
   // A digest of a date with an altered title would cover the alteration.
   const recorded: CivilDate[] = [];
   for (const date of dates) {
-    const altered = await tx.$queryRaw<unknown[]>`
-      SELECT FROM (${contentAlterations(date)}) AS altered LIMIT 1`;
-    if (altered.length === 0 && (await hasRecordedRows(tx, date))) recorded.push(date);
+    if (await isAsRecorded(tx, date)) recorded.push(date);
   }
-  const titles = await eraseTitles(erasure);
+  const titles = await tx.$executeRaw`
+    UPDATE conciliation.title
+    SET ${ASSIGNMENTS}, extra = NULL, erased_at = coalesce(erased_at, now())
+    FROM (${namingRows(erasure, Prisma.sql`conciliation.title WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))`)}) AS erased
+    WHERE title.id = erased.id`;
   const digests: Record<CivilDate, string> = {};
   for (const date of recorded) {
-    if (!(await hasRecordedRows(tx, date))) digests[date] = await appendDigest(tx, date);
+    if (!(await isAsRecorded(tx, date))) digests[date] = await appendDigest(tx, date);
   }
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
@@ -267,10 +275,7 @@ async function eraseRows(erasure: Erasure) {
     DELETE FROM conciliation.drift WHERE ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)}`;
   const providerBatches = await tx.$executeRaw`
     UPDATE conciliation.provider_batch batch
-    SET answer = NULL,
-        external_ids = ARRAY(
-          SELECT CASE WHEN id = ANY(${names.externalIds}::text[]) THEN ${pseudonym} ELSE id END
-          FROM unnest(batch.external_ids) WITH ORDINALITY AS sent (id, place) ORDER BY place)
+    SET answer = NULL, external_ids = ${withoutNumbers(erasure, Prisma.sql`external_ids`)}
     WHERE external_ids && ${names.externalIds}::text[]
        OR (answer IS NOT NULL AND ${isAnyIn('batch.answer', keys)})`;
   const providers = await eraseProviders(erasure);
@@ -278,16 +283,9 @@ async function eraseRows(erasure: Erasure) {
   const payableRejects = await tx.$executeRaw`
     UPDATE conciliation.erp_payable_reject reject SET raw = ''
     WHERE raw <> '' AND ${isAnyIn('reject.raw', keys)}`;
-  const titlesAndParty = { titles, revisions, partyAccounts, accountChanges, rejects, drift };
-  const counts = {
-    ...bookings,
-    ...titlesAndParty,
-    providers,
-    providerBatches,
-    payables,
-    payableRejects,
-  };
-  return { counts, digests };
+  const ofTitles = { titles, revisions, partyAccounts, accountChanges, rejects, drift };
+  const ofErp = { providers, providerBatches, payables, payableRejects };
+  return { counts: { ...bookings, ...ofTitles, ...ofErp }, digests };
 }
 
 /** Locks the days of the titles that `findTitles` has found, and returns them. */
@@ -305,37 +303,39 @@ const NO_ACCOUNT =
 
 /** A payable and a title of the party have the same pseudonym as the supplier's code, so they still match. */
 function erasePayables({ tx, names, pseudonym }: Erasure): Promise<number> {
-  const isSupplier = Prisma.sql`(
-    supplier_tax_id = ANY(${names.taxIds}::text[])
-    OR (supplier_tax_id IS NULL AND btrim(supplier_external_id) = ANY(${names.externalIds}::text[])))`;
-  const isPaid = Prisma.sql`coalesce(paid_to = ANY(${names.taxIds}::text[]), false)`;
-  const isPayee = Prisma.sql`coalesce(payee = ANY(${names.taxIds}::text[]), false)`;
+  const isParty = (column: string) =>
+    Prisma.sql`${Prisma.raw(column)} = ANY(${names.taxIds}::text[])`;
   return tx.$executeRaw`
     UPDATE conciliation.erp_payable
     SET supplier_external_id = CASE WHEN is_supplier THEN ${pseudonym} ELSE supplier_external_id END,
         supplier_tax_id = CASE WHEN NOT is_supplier THEN supplier_tax_id END,
-        payee = CASE WHEN NOT ${isPayee} THEN payee END,
-        paid_to = CASE WHEN NOT ${isPaid} THEN paid_to END,
+        payee = CASE WHEN NOT ${isParty('payee')} THEN payee END,
+        paid_to = CASE WHEN NOT ${isParty('paid_to')} THEN paid_to END,
         document = CASE WHEN NOT is_in_document THEN document END,
         -- An erasure states nothing. The trigger takes a row whose instant is unchanged for a statement of the ERP.
         stated_at = stated_at + interval '1 microsecond'
     FROM (SELECT *, ${isNamedIn(Prisma.sql`written`, names, Prisma.sql`is_supplier`)} AS is_in_document
-          FROM (SELECT erp_key AS key, document AS written, coalesce(${isSupplier}, false) AS is_supplier
+          FROM (SELECT erp_key AS key, document AS written,
+                       coalesce(${isParty('supplier_tax_id')},
+                                btrim(supplier_external_id) = ANY(${names.externalIds}::text[]), false) AS is_supplier
                 FROM conciliation.erp_payable) AS supplied) AS named
-    WHERE erp_key = key AND (is_supplier OR is_in_document OR ${isPayee} OR ${isPaid})`;
+    WHERE erp_key = key AND (is_supplier OR is_in_document OR ${isParty('payee')} OR ${isParty('paid_to')})`;
 }
 
+/** A list of the ERP's numbers of suppliers with the pseudonym in place of those of the party. */
+const withoutNumbers = ({ names, pseudonym }: Erasure, numbers: Prisma.Sql) => Prisma.sql`
+  ARRAY(SELECT CASE WHEN number = ANY(${names.externalIds}::text[]) THEN ${pseudonym} ELSE number END
+        FROM unnest(${numbers}) WITH ORDINALITY AS listed (number, place) ORDER BY place)`;
+
 /** The supplier's row, and references to it in the rows of other suppliers. */
-async function eraseProviders({ tx, names, keys, pseudonym }: Erasure): Promise<number> {
+async function eraseProviders(erasure: Erasure): Promise<number> {
+  const { tx, names, keys } = erasure;
   const deleted = await tx.$executeRaw`
     DELETE FROM conciliation.provider
     WHERE tax_id = ANY(${names.taxIds}::text[]) OR sent_tax_ids && ${names.taxIds}::text[]
        OR (external_id = ANY(${names.externalIds}::text[]) AND tax_id IS NULL)`;
   await tx.$executeRaw`
-    UPDATE conciliation.provider
-    SET contested_by = ARRAY(
-      SELECT CASE WHEN id = ANY(${names.externalIds}::text[]) THEN ${pseudonym} ELSE id END
-      FROM unnest(contested_by) AS rival (id))
+    UPDATE conciliation.provider SET contested_by = ${withoutNumbers(erasure, Prisma.sql`contested_by`)}
     WHERE contested_by && ${names.externalIds}::text[]`;
   await tx.$executeRaw`
     UPDATE conciliation.provider supplier SET last_error = ''
@@ -343,74 +343,55 @@ async function eraseProviders({ tx, names, keys, pseudonym }: Erasure): Promise<
   return deleted;
 }
 
-async function eraseTitles({ tx, keys, pseudonym }: Erasure): Promise<number> {
-  const ids = new Set<bigint>();
-  for (const kind of ['provider', 'financial_agent'] as const) {
-    const erased = await tx.$queryRaw<{ id: bigint }[]>`
-      UPDATE conciliation.title
-      SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = coalesce(erased_at, now())
-      FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
-      WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
-        AND ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
-      RETURNING id`;
-    for (const { id } of erased) ids.add(id);
-  }
-  return ids.size;
-}
-
 /** Erases the data of a party from lines, and from what the ERP wrote about lines. */
-async function eraseBookings({ tx, names, keys, pseudonym }: Erasure) {
+async function eraseBookings(erasure: Erasure) {
+  const { tx, names, pseudonym } = erasure;
   // Receipts first: the service writes receipts and then their lines.
   await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt DISABLE TRIGGER booking_receipt_kept`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept`;
-  const ids = new Set<bigint>();
-  for (const kind of ['provider', 'financial_agent'] as const) {
-    const erased = await tx.$queryRaw<{ id: bigint }[]>`
-      UPDATE conciliation.booking_line
-      SET ${ASSIGNMENTS[kind]}, provider_destination = NULL, payment_destination = NULL, promoted = NULL
-      FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
-      WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
-      RETURNING id`;
-    for (const { id } of erased) ids.add(id);
-  }
-  const isOwn = Prisma.sql`coalesce(${pseudonym} IN (line.provider_external_id, line.financial_agent_identification), false)`;
-  /** What is left of the texts in the rows (id, document, reason, is_own) where it differs. */
-  const cleaned = (rows: Prisma.Sql) => Prisma.sql`
-    SELECT * FROM (
-      SELECT id, document AS document_before, reason AS reason_before,
-             CASE WHEN ${isNamedIn(Prisma.sql`document`, names, Prisma.sql`is_own`)} THEN ${pseudonym} ELSE document END AS document,
-             CASE WHEN (is_own AND reason IS NOT NULL) OR ${isNamedIn(Prisma.sql`reason`, names, Prisma.sql`is_own`)}
-                  THEN ${pseudonym} ELSE reason END AS reason
-      FROM (${rows}) AS written
-    ) AS clean WHERE (document, reason) IS DISTINCT FROM (document_before, reason_before)`;
-  const lines = await tx.$queryRaw<{ id: bigint }[]>`
-    UPDATE conciliation.booking_line AS line SET document = clean.document, failure = clean.reason
-    FROM (${cleaned(Prisma.sql`
-      SELECT id, document, failure AS reason, ${isOwn} AS is_own FROM conciliation.booking_line AS line`)}) AS clean
-    WHERE clean.id = line.id RETURNING line.id`;
-  for (const { id } of lines) ids.add(id);
-  // The undocumented fields of other parties' lines.
-  for (const name of DESTINATION_COLUMNS) {
+  /** What is left of the texts of rows (document, reason, is_own). */
+  const texts = Prisma.sql`
+    CASE WHEN ${isNamedIn(Prisma.sql`document`, names, Prisma.sql`is_own`)} THEN ${pseudonym} ELSE document END AS document,
+    CASE WHEN (is_own AND reason IS NOT NULL) OR ${isNamedIn(Prisma.sql`reason`, names, Prisma.sql`is_own`)}
+         THEN ${pseudonym} ELSE reason END AS reason`;
+  // Lines of other parties keep those undocumented fields that do not name the party.
+  const fields = DESTINATION_COLUMNS.map((name) => {
     const column = Prisma.raw(name);
-    const named = await tx.$queryRaw<{ id: bigint }[]>`
-      UPDATE conciliation.booking_line AS line SET ${column} = clean.fields
-      FROM (SELECT id, (
-              SELECT jsonb_object_agg(key, CASE WHEN ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)}
-                                                THEN ${pseudonym} ELSE value END)
-              FROM jsonb_each_text(${column})) AS fields
-            FROM conciliation.booking_line WHERE ${column} IS NOT NULL) AS clean
-      WHERE clean.id = line.id AND clean.fields <> line.${column} RETURNING line.id`;
-    for (const { id } of named) ids.add(id);
-  }
+    return Prisma.sql`
+      CASE WHEN provider IS NULL AND financial_agent IS NULL THEN (
+        SELECT jsonb_object_agg(key, CASE WHEN ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)}
+                                          THEN ${pseudonym} ELSE value END)
+        FROM jsonb_each_text(${column})) END AS ${column}`;
+  });
+  const fieldsOf = (row: string) =>
+    Prisma.raw(DESTINATION_COLUMNS.map((column) => `${row}${column}`).join(', '));
+  const isOwn = Prisma.sql`coalesce(${pseudonym} IN (line.provider_external_id, line.financial_agent_identification), false)`;
+  const bookingLines = await tx.$executeRaw`
+    UPDATE conciliation.booking_line AS line
+    SET ${ASSIGNMENTS}, document = erased.document, failure = erased.reason, (${fieldsOf('')}) = ROW(${fieldsOf('erased.')})
+    FROM (
+      SELECT id, provider, financial_agent, ${texts}, ${Prisma.join(fields)}
+      FROM (
+        SELECT line.*, failure AS reason, provider, financial_agent,
+               coalesce(provider, financial_agent) IS NOT NULL OR ${isOwn} AS is_own
+        FROM conciliation.booking_line AS line
+        LEFT JOIN (${namingRows(erasure, Prisma.sql`conciliation.booking_line`)}) AS named USING (id)
+      ) AS written
+    ) AS erased
+    WHERE erased.id = line.id
+      AND (coalesce(provider, financial_agent) IS NOT NULL
+           OR (erased.document, erased.reason, ${fieldsOf('erased.')}) IS DISTINCT FROM (line.document, failure, ${fieldsOf('line.')}))`;
   const bookingReceipts = await tx.$executeRaw`
     UPDATE conciliation.booking_receipt AS receipt SET document = clean.document, reason = clean.reason
-    FROM (${cleaned(Prisma.sql`
-      SELECT told.id, told.document, told.reason, ${isOwn} AS is_own FROM conciliation.booking_receipt AS told
-      LEFT JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence, version)`)}) AS clean
-    WHERE clean.id = receipt.id`;
+    FROM (
+      SELECT id, ${texts} FROM (
+        SELECT told.id, told.document, told.reason, ${isOwn} AS is_own FROM conciliation.booking_receipt AS told
+        LEFT JOIN conciliation.booking_line AS line USING (date, identity_hash, occurrence, version)) AS written
+    ) AS clean
+    WHERE clean.id = receipt.id AND (clean.document, clean.reason) IS DISTINCT FROM (receipt.document, receipt.reason)`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_line ENABLE TRIGGER booking_line_kept`;
   await tx.$executeRaw`ALTER TABLE conciliation.booking_receipt ENABLE TRIGGER booking_receipt_kept`;
-  return { bookingLines: ids.size, bookingReceipts };
+  return { bookingLines, bookingReceipts };
 }
 
 /**
@@ -418,37 +399,39 @@ async function eraseBookings({ tx, names, keys, pseudonym }: Erasure) {
  * time decides to which party they belong: for each column, the value before the next change of
  * that column, or else the present value.
  */
-async function eraseRevisions({ tx, keys, pseudonym }: Erasure): Promise<number> {
+async function eraseRevisions(erasure: Erasure): Promise<number> {
+  const { tx, keys, pseudonym } = erasure;
+  const { provider, financial_agent: agent } = PARTY_COLUMNS;
+  const isOf = (columns: readonly string[]) => Prisma.sql`key = ANY(${[...columns]}::text[])`;
   // The table is append-only for all users. ALTER TABLE by the owner locks it, so no other session
   // uses it without its trigger.
   await tx.$executeRaw`
     ALTER TABLE conciliation.title_revision DISABLE TRIGGER title_revision_append_only`;
   const erased = await tx.$executeRaw`
     WITH state AS (
-      SELECT revision.title_id, revision.revision, side.is_after,
-             ${valueThen('provider_identification')}, ${valueThen('provider_external_id')},
-             ${valueThen('financial_agent_identification')}
+      SELECT title_id, revision, is_after, stated, ${valueThen('provider_identification')},
+             ${valueThen('provider_external_id')}, ${valueThen('financial_agent_identification')}
       FROM pg_temp.party_title
       JOIN conciliation.title AS title USING (id)
-      JOIN conciliation.title_revision AS revision ON revision.title_id = title.id
-      CROSS JOIN (VALUES (false), (true)) AS side (is_after)
-    ), owned AS (
-      SELECT title_id, revision,
-             bool_or(${PARTY_KEYS.provider} = ANY(${keys}::text[]) AND NOT is_after) AS provider_before,
-             bool_or(${PARTY_KEYS.provider} = ANY(${keys}::text[]) AND is_after) AS provider_after,
-             bool_or(${PARTY_KEYS.financial_agent} = ANY(${keys}::text[]) AND NOT is_after) AS agent_before,
-             bool_or(${PARTY_KEYS.financial_agent} = ANY(${keys}::text[]) AND is_after) AS agent_after
-      FROM state GROUP BY title_id, revision
+      JOIN conciliation.title_revision AS revised ON revised.title_id = title.id
+      CROSS JOIN LATERAL (VALUES (false, before), (true, after)) AS side (is_after, stated)
     ), clean AS (
-      SELECT title_id, revision, ${cleaned('before')}, ${cleaned('after')}
-      FROM owned JOIN conciliation.title_revision AS revised USING (title_id, revision)
-      CROSS JOIN (SELECT ${pseudonym}::text AS pseudonym) AS erased
-      WHERE provider_before OR provider_after OR agent_before OR agent_after
+      SELECT title_id, revision, is_after, (
+          SELECT coalesce(jsonb_object_agg(key, CASE
+                   WHEN value = 'null' THEN value
+                   WHEN is_provider AND ${isOf(provider.names)} OR is_agent AND ${isOf(agent.names)} THEN to_jsonb(${pseudonym}::text)
+                   WHEN is_provider AND ${isOf([...provider.details, 'extra'])}
+                     OR is_agent AND ${isOf([...agent.details, 'extra'])} THEN 'null'
+                   ELSE value END), '{}')
+          FROM jsonb_each(stated)) AS stated
+      FROM (SELECT *, ${PARTY_KEYS.provider} = ANY(${keys}::text[]) AS is_provider,
+                   ${PARTY_KEYS.financial_agent} = ANY(${keys}::text[]) AS is_agent FROM state) AS named
     )
-    UPDATE conciliation.title_revision AS revision SET before = clean.before, after = clean.after
-    FROM clean
-    WHERE clean.title_id = revision.title_id AND clean.revision = revision.revision
-      AND (clean.before, clean.after) IS DISTINCT FROM (revision.before, revision.after)`;
+    UPDATE conciliation.title_revision AS revision SET before = old.stated, after = new.stated
+    FROM clean AS old JOIN clean AS new USING (title_id, revision)
+    WHERE NOT old.is_after AND new.is_after
+      AND old.title_id = revision.title_id AND old.revision = revision.revision
+      AND (old.stated, new.stated) IS DISTINCT FROM (revision.before, revision.after)`;
   await tx.$executeRaw`
     ALTER TABLE conciliation.title_revision ENABLE TRIGGER title_revision_append_only`;
   return erased;
@@ -458,30 +441,15 @@ const valueThen = (column: string): Prisma.Sql =>
   Prisma.raw(`
     coalesce(
       (SELECT later.before -> '${column}' FROM conciliation.title_revision AS later
-       WHERE later.title_id = revision.title_id AND jsonb_exists(later.before, '${column}')
-         AND later.revision >= revision.revision + is_after::int
+       WHERE later.title_id = revised.title_id AND jsonb_exists(later.before, '${column}')
+         AND later.revision >= revised.revision + is_after::int
        ORDER BY later.revision LIMIT 1),
       to_jsonb(title.${column})) #>> '{}' AS ${column}`);
 
-const listOf = (columns: readonly string[]) => columns.map((column) => `'${column}'`).join(', ');
-const { provider, financial_agent: agent } = PARTY_COLUMNS;
-
-/** One side of a revision without the personal data of its party. */
-const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
-  Prisma.raw(`(
-    SELECT coalesce(jsonb_object_agg(key, CASE
-             WHEN value = 'null' THEN value
-             WHEN provider_${side} AND key IN (${listOf(provider.names)})
-               OR agent_${side} AND key IN (${listOf(agent.names)}) THEN to_jsonb(pseudonym)
-             WHEN provider_${side} AND key IN (${listOf(provider.details)})
-               OR agent_${side} AND key IN (${listOf(agent.details)})
-               OR (provider_${side} OR agent_${side}) AND key = 'extra' THEN 'null'
-             ELSE value END), '{}')
-    FROM jsonb_each(revised.${side})) AS ${side}`);
-
-async function hasRecordedRows(tx: Transaction, date: CivilDate): Promise<boolean> {
+/** Whether the titles of a date are those that the newest merge or erasure has left, and have their hashes. */
+async function isAsRecorded(tx: Transaction, date: CivilDate): Promise<boolean> {
   const [{ isRecorded }] = await tx.$queryRaw<[{ isRecorded: boolean }]>`
-    SELECT ${areRowsRecorded(date)} AS "isRecorded"`;
+    SELECT ${areRowsRecorded(date)} AND NOT EXISTS (${contentAlterations(date)}) AS "isRecorded"`;
   return isRecorded;
 }
 

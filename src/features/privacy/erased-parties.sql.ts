@@ -25,19 +25,34 @@ export function keysOf({ taxIds, externalIds }: PartyNames): string[] {
   ];
 }
 
+/** Rows (external_id, tax_id): the ERP's numbers of suppliers, beside the tax identifiers that one row states with them. */
+const STATED_NUMBERS = Prisma.sql`
+  SELECT btrim(code) AS external_id, ${taxIdOf('written')} AS tax_id
+  FROM (SELECT DISTINCT provider_external_id AS code, provider_identification AS written
+        FROM conciliation.title) AS stated
+  UNION SELECT external_id, tax_id FROM conciliation.provider`;
+
+/** For queries of all titles: without a time limit. */
+async function readAll<Row>({ prisma }: Database, query: Prisma.Sql): Promise<Row[]> {
+  const [, rows] = await prisma.$transaction([
+    prisma.$executeRaw`SET LOCAL statement_timeout = 0`,
+    prisma.$queryRaw<Row[]>(query),
+  ]);
+  return rows;
+}
+
 /**
  * Returns the given name, and the tax identifier of a given external id.
  * @throws InputError when the external id belongs to several tax identifiers
  */
-export async function toNames({ prisma }: Database, party: NamedParty): Promise<PartyNames> {
+export async function toNames(database: Database, party: NamedParty): Promise<PartyNames> {
   if (party.taxId !== null) return { taxIds: [party.taxId], externalIds: [] };
   const { externalId } = party;
-  const rows = await prisma.$queryRaw<{ taxId: string }[]>`
-    SELECT DISTINCT ${taxIdOf('provider_identification')} AS "taxId" FROM conciliation.title
-    WHERE provider_external_id = ${externalId}
-      AND ${taxIdOf('provider_identification')} IS NOT NULL
-    UNION
-    SELECT tax_id FROM conciliation.provider WHERE external_id = ${externalId} AND tax_id IS NOT NULL`;
+  const rows = await readAll<{ taxId: string }>(
+    database,
+    Prisma.sql`SELECT tax_id AS "taxId" FROM (${STATED_NUMBERS}) AS stated
+               WHERE external_id = ${externalId} AND tax_id IS NOT NULL`,
+  );
   if (rows.length > 1) {
     throw new InputError(
       `the external id belongs to ${rows.length} tax identifiers; name the party with --tax-id-file`,
@@ -47,26 +62,13 @@ export async function toNames({ prisma }: Database, party: NamedParty): Promise<
 }
 
 /** Adds the external ids that only these tax identifiers have. */
-export async function addExternalIds({ prisma }: Database, names: PartyNames): Promise<PartyNames> {
+export async function addExternalIds(database: Database, names: PartyNames): Promise<PartyNames> {
   const { taxIds, externalIds } = names;
-  // Reads all titles, without a time limit.
-  const [, rows] = await prisma.$transaction([
-    prisma.$executeRaw`SET LOCAL statement_timeout = 0`,
-    prisma.$queryRaw<{ externalId: string }[]>`
-      WITH used AS (
-        SELECT DISTINCT btrim(provider_external_id) AS external_id FROM conciliation.title
-        WHERE ${taxIdOf('provider_identification')} = ANY(${taxIds}::text[])
-        UNION
-        SELECT external_id FROM conciliation.provider WHERE tax_id = ANY(${taxIds}::text[])
-      )
-      SELECT external_id AS "externalId" FROM used
-      WHERE external_id <> ''
-        AND NOT EXISTS (SELECT FROM conciliation.title
-                        WHERE provider_external_id = used.external_id
-                          AND ${taxIdOf('provider_identification')} <> ALL(${taxIds}::text[]))
-        AND NOT EXISTS (SELECT FROM conciliation.provider other
-                        WHERE other.external_id = used.external_id AND other.tax_id <> ALL(${taxIds}::text[]))`,
-  ]);
+  const rows = await readAll<{ externalId: string }>(
+    database,
+    Prisma.sql`SELECT external_id AS "externalId" FROM (${STATED_NUMBERS}) AS stated WHERE external_id <> ''
+               GROUP BY external_id HAVING bool_and(tax_id = ANY(${taxIds}::text[]))`,
+  );
   return {
     taxIds,
     externalIds: [...new Set([...externalIds, ...rows.map((row) => row.externalId)])],
@@ -78,13 +80,12 @@ export async function addExternalIds({ prisma }: Database, names: PartyNames): P
  * missing or a number of 11 digits is a CPF and, with zeros, a CNPJ: `conciliation.tax_id_readings`.
  */
 export async function undecidedTaxIds(
-  { prisma }: Database,
+  database: Database,
   { taxIds }: PartyNames,
 ): Promise<string[]> {
-  // Reads all titles, without a time limit.
-  const [, rows] = await prisma.$transaction([
-    prisma.$executeRaw`SET LOCAL statement_timeout = 0`,
-    prisma.$queryRaw<{ taxId: string }[]>`
+  const rows = await readAll<{ taxId: string }>(
+    database,
+    Prisma.sql`
       SELECT DISTINCT ${taxIdOf('written')} AS "taxId"
       FROM (
         SELECT provider_identification AS written FROM conciliation.title
@@ -92,7 +93,7 @@ export async function undecidedTaxIds(
       ) AS stated
       JOIN unnest(${taxIds}::text[]) AS party (tax_id) ON ${mayBeSameTaxId('written', 'party.tax_id')}
       WHERE ${taxIdOf('written')} <> ALL(${taxIds}::text[])`,
-  ]);
+  );
   return rows.map(({ taxId }) => taxId);
 }
 
@@ -141,17 +142,18 @@ export const PARTY_KEYS = {
   financial_agent: Prisma.raw(`'tax_id:' || ${taxIdText('financial_agent_identification')}`),
 } as const;
 
-const assignmentsOf = ({ names, details }: (typeof PARTY_COLUMNS)[keyof typeof PARTY_COLUMNS]) =>
-  Prisma.raw(
-    [
-      ...names.map((name) => `${name} = pseudonym`),
-      ...details.map((name) => `${name} = NULL`),
-    ].join(', '),
-  );
-export const ASSIGNMENTS = {
-  provider: assignmentsOf(PARTY_COLUMNS.provider),
-  financial_agent: assignmentsOf(PARTY_COLUMNS.financial_agent),
-} as const;
+/**
+ * Erases the parties of a row with the columns of a title. A row `erased` has the pseudonyms of those that are erased, by
+ * kind of party; null: the party stays.
+ */
+export const ASSIGNMENTS = Prisma.raw(
+  Object.entries(PARTY_COLUMNS)
+    .flatMap(([kind, { names, details }]) => [
+      ...names.map((name) => `${name} = coalesce(erased.${kind}, ${name})`),
+      ...details.map((name) => `${name} = CASE WHEN erased.${kind} IS NULL THEN ${name} END`),
+    ])
+    .join(', '),
+);
 
 /** Returns every key that the text of an answer may contain: its JSON strings and numbers. */
 const keysInText = (column: string): Prisma.Sql =>
@@ -232,16 +234,21 @@ const CONTENT = Prisma.raw(MORE_CONTENT);
  * @param isStaged a condition for a row `staged`
  */
 export async function eraseStaged(tx: Transaction, isStaged: Prisma.Sql): Promise<void> {
-  for (const kind of ['provider', 'financial_agent'] as const) {
-    const named = Prisma.sql`
-      (SELECT DISTINCT ${PARTY_KEYS[kind]} AS key FROM conciliation.staged_title AS staged WHERE ${isStaged})`;
-    await tx.$executeRaw`
-      WITH erased AS MATERIALIZED (${erasedAmong(named)})
-      UPDATE conciliation.staged_title staged
-      SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = now()
-      FROM erased
-      WHERE ${isStaged} AND ${PARTY_KEYS[kind]} = erased.key`;
-  }
+  const keysOfTitles = Prisma.sql`
+    (SELECT DISTINCT key FROM conciliation.staged_title AS staged
+     CROSS JOIN LATERAL (VALUES (${PARTY_KEYS.provider}), (${PARTY_KEYS.financial_agent})) AS party (key)
+     WHERE ${isStaged})`;
+  await tx.$executeRaw`
+    WITH known AS MATERIALIZED (${erasedAmong(keysOfTitles)})
+    UPDATE conciliation.staged_title AS staged SET ${ASSIGNMENTS}, extra = NULL, erased_at = now()
+    FROM (
+      SELECT fence, ordinal, provider.pseudonym AS provider, agent.pseudonym AS financial_agent
+      FROM conciliation.staged_title AS staged
+      LEFT JOIN known AS provider ON provider.key = ${PARTY_KEYS.provider}
+      LEFT JOIN known AS agent ON agent.key = ${PARTY_KEYS.financial_agent}
+      WHERE ${isStaged} AND coalesce(provider.key, agent.key) IS NOT NULL
+    ) AS erased
+    WHERE staged.fence = erased.fence AND staged.ordinal = erased.ordinal`;
   await tx.$executeRaw`
     WITH named AS MATERIALIZED (${keysOfExtra(isStaged)}),
          erased AS MATERIALIZED (${erasedAmong(Prisma.sql`(SELECT DISTINCT key FROM named)`)})
