@@ -15,7 +15,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/bookings/release.sql.ts': 4,
     'features/verify/alterations.sql.ts': 1,
     'features/bookings/feed.sql.ts': 2,
-    'features/checks/check-day.sql.ts': 4,
+    'features/checks/check-day.sql.ts': 2,
     'features/review/months/evidence.sql.ts': 2,
     'features/review/months/month-seal.sql.ts': 4,
     'features/titles/pages/title-detail.sql.ts': 1,

@@ -21,7 +21,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
 // Each check is a query over the current titles of a date. docs/console.md gives the reason for each check.
 
 // The names below are constants of this program. No input reaches Prisma.raw.
-const raw = (name: string) => Prisma.raw(name);
 
 const current = (date: CivilDate) =>
   Prisma.sql`title.accepted_date = ${date}::date AND title.status = 'current'`;
@@ -33,15 +32,6 @@ const where = (
 ): Prisma.Sql => Prisma.sql`
   SELECT title.id AS title_id, title.content_hash, ${detail} AS detail
   FROM conciliation.title WHERE ${current(date)} AND (${condition})`;
-
-/** The different texts of a column in the titles of the date, because a normal form for each title takes longer. */
-const textsOf = (date: CivilDate, column: string) => Prisma.sql`
-  SELECT DISTINCT title.${raw(column)} AS written FROM conciliation.title WHERE ${current(date)}`;
-
-/** The texts of a date in place of a tax identifier from which no single one follows. */
-const undecidedTexts = (date: CivilDate, column: string) => Prisma.sql`
-  (SELECT written FROM (${textsOf(date, column)}) AS stated
-   WHERE NOT conciliation.has_check_digits(${taxIdOf('written')}))`;
 
 /**
  * Rows (title_id, content_hash, detail) of the titles of a date with the fault. A title may have several rows; the first
@@ -61,16 +51,19 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>
       Prisma.sql`title.original_value <= 0`,
       Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
     ),
-  tax_id_invalid: (date) =>
-    where(
-      date,
-      Prisma.sql`title.erased_at IS NULL
-        AND (title.provider_identification IN ${undecidedTexts(date, 'provider_identification')}
-        OR title.financial_agent_identification IN ${undecidedTexts(date, 'financial_agent_identification')})`,
-      Prisma.sql`jsonb_build_object('field',
-          CASE WHEN title.provider_identification IN ${undecidedTexts(date, 'provider_identification')}
-          THEN 'provider.identification' ELSE 'financialAgent.identificationNumber' END)`,
-    ),
+  // From the text in place of a tax identifier follows no single one.
+  tax_id_invalid: (date) => Prisma.sql`
+    SELECT title.id AS title_id, title.content_hash, jsonb_build_object('field', field) AS detail
+    FROM conciliation.title CROSS JOIN LATERAL (VALUES
+      ('provider.identification', provider_identification),
+      ('financialAgent.identificationNumber', financial_agent_identification)
+    ) AS stated (field, written)
+    WHERE ${current(date)} AND title.erased_at IS NULL AND written IN (
+      -- The different texts: a normal form for each title takes longer.
+      SELECT text FROM (
+        SELECT provider_identification AS text FROM conciliation.title WHERE ${current(date)}
+        UNION SELECT financial_agent_identification FROM conciliation.title WHERE ${current(date)}
+      ) AS texts WHERE NOT conciliation.has_check_digits(${taxIdOf('text')}))`,
   agent_is_party: (date) =>
     where(
       date,
@@ -155,7 +148,7 @@ const FAULT_QUERIES: Readonly<Record<CheckCode, (date: CivilDate) => Prisma.Sql>
 const fieldOf = (column: string) =>
   column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
-const restatedAmounts = raw(
+const restatedAmounts = Prisma.raw(
   AMOUNT_COLUMNS.map((column) => `('${column}', '${fieldOf(column)}', restated.${column})`).join(
     ', ',
   ),
@@ -165,7 +158,7 @@ const sameText = (value: (alias: string) => string) =>
   `${value('other')} IS NOT DISTINCT FROM ${value('title')}`;
 
 /** The same order, buyer, provider and value, in any writing of a tax identifier. */
-const isSameReceivable = raw(
+const isSameReceivable = Prisma.raw(
   [
     'other.order_uid = title.order_uid',
     'other.original_value = title.original_value',

@@ -33,7 +33,8 @@ const COLUMNS: readonly Column<Finding>[] = [
     name: 'compared',
     head: 'findings.compared',
     value: comparedText,
-    cell: (finding) => <Compared finding={finding} />,
+    href: ({ detail: { otherTitle } }) =>
+      otherTitle === undefined ? null : `/titles/${otherTitle}`,
   },
   {
     name: 'state',
@@ -171,33 +172,16 @@ export const TitleFindings = ({ findings }: { readonly findings: readonly Findin
   <TableCard head="findings.ofTitle" columns={TITLE_COLUMNS} rows={findings} />
 );
 
-function comparedText({ detail }: Finding, { text, formats }: Words): string {
+function comparedText({ detail }: Finding, { text, formats }: Words): string | null {
   const show = (value: string) => {
     const date = parseCivilDate(value);
     if (date !== null) return formats.date(date);
     return /^-?\d+(\.\d+)?$/.test(value) ? formats.amount(value) : value;
   };
-  return Object.entries(detail)
+  const compared = Object.entries(detail)
     .filter(([name]) => name !== 'otherTitle')
-    .map(([name, value]) => `${text.find(`findings.detail.${name}`) ?? name}: ${show(value)}`)
-    .join('; ');
-}
-
-function Compared({ finding }: { readonly finding: Finding }) {
-  const page = usePage();
-  const { otherTitle } = finding.detail;
-  const compared = comparedText(finding, page);
-  return (
-    <>
-      {compared === '' && otherTitle === undefined ? '–' : compared}
-      {otherTitle !== undefined && (
-        <>
-          {' '}
-          <a href={`/titles/${otherTitle}`}>{page.text('findings.otherTitle')}</a>
-        </>
-      )}
-    </>
-  );
+    .map(([name, value]) => `${text.find(`findings.detail.${name}`) ?? name}: ${show(value)}`);
+  return compared.join('; ') || null;
 }
 
 function stateText({ state, resolvedBy, resolvedAt }: Finding, { text, formats }: Words): string {
