@@ -12,7 +12,7 @@ import { wordsOf } from '../console/shell/page-context.ts';
 import { checkpointAdvance } from '../core/ledger/day-ledger.sql.ts';
 import { alertPolicy } from '../features/alerts/deliveries.sql.ts';
 import { MAX_BACKFILL_DAYS } from '../features/backfills/backfill-ledger.sql.ts';
-import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.ts';
+import { headlineOf, needsPerson, readOpenItems } from '../features/home/open-items.sql.ts';
 import { type LedgerDay, readLedgerDays } from '../features/review/ledger-days.sql.ts';
 import {
   EXIT,
@@ -51,7 +51,7 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
     const policy = alertPolicy(config);
     const items = await readOpenItems(database, { now: new Date(), policy });
     const days = await readLedgerDays(database, range, today);
-    const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
+    const { startDate, lastReconciledDate, lagDays, tasks } = items;
     const headline = headlineOf(items, 'en');
     const failures = days
       .filter(({ state }) => state === 'failed')
@@ -62,9 +62,7 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
     return {
       document: {
         checkpoint: startDate === null ? null : { startDate, lastReconciledDate },
-        lagDays: startDate === null ? null : lagDays,
-        ...{ headline, needs, accountChanges, unmappedCompanies: items.unmappedCompanies },
-        days,
+        ...{ lagDays, headline, tasks, days },
       },
       text: [
         headline.title,

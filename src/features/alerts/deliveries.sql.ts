@@ -15,7 +15,7 @@ import type { AlertPolicy } from '../../console/alert-entry.ts';
 import type { LoopParts } from '../../console/shell/console-parts.ts';
 import { wordsOf } from '../../console/shell/page-context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.ts';
+import { headlineOf, type OpenItems, readOpenItems } from '../home/open-items.sql.ts';
 import { CAUSE } from './alert-list.sql.ts';
 import {
   ALERT_KINDS,
@@ -395,7 +395,7 @@ export function digestMessage(items: OpenItems, slotAt: Date, style: MessageStyl
   const date = dateIn(timeZone, slotAt);
   const text = textOf(language);
   const headline = headlineOf(items, language);
-  const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
+  const { startDate, lastReconciledDate, lagDays, tasks } = items;
   return {
     id,
     thread: id,
@@ -410,8 +410,7 @@ export function digestMessage(items: OpenItems, slotAt: Date, style: MessageStyl
       startDate,
       lastReconciledDate,
       lagDays,
-      needs,
-      accountChanges,
+      tasks,
       link: consoleUrl?.href ?? null,
     },
   };

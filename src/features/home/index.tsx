@@ -9,66 +9,46 @@ import type { ConsoleParts, Feature } from '../../console/shell/console-parts.ts
 import { usePage } from '../../console/shell/page-context.ts';
 import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../console/shell/parts.tsx';
 import { mayUse } from '../../console/shell/route-access.ts';
-import {
-  type LedgerDay,
-  NEEDS,
-  readLedgerDays,
-  readLedgerRange,
-} from '../review/ledger-days.sql.ts';
+import { type LedgerDay, readLedgerDays } from '../review/ledger-days.sql.ts';
 import {
   type CivilMonth,
   firstDateOf,
   lastDateOf,
   monthOf,
-  parseMonth,
 } from '../review/months/month-seal.sql.ts';
-import {
-  headlineOf,
-  moneyText,
-  readOpenItems,
-  TASKS,
-  type Task,
-  type TaskKey,
-  taskText,
-} from './open-items.ts';
-
-const MONTHS_SHOWN = 3;
+import { headlineOf, moneyText, readOpenItems, TASKS, Task, taskText } from './open-items.sql.ts';
 
 /** The start page: yesterday, the tasks and the calendar. */
 const START = declarePage({
   path: '/',
   active: '/',
-  input: { to: Type.Optional(Type.String()) },
+  input: {},
   read: readDaysPage,
   title: (context) => context.text('days.title'),
   body: (data) => <DaysPage data={data} />,
 });
 
-async function readDaysPage(parts: ConsoleParts, { to }: { readonly to?: string }) {
+async function readDaysPage(parts: ConsoleParts) {
   const { database, timeZone } = parts;
   const now = parts.now?.() ?? new Date();
   const today = dateIn(timeZone, now);
-  const closedDate = lastClosedDate(timeZone, now);
-  const range = await readLedgerRange(database, today);
-  const newest = monthOf(range?.to ?? closedDate);
-  const wanted = parseMonth(to ?? '');
-  const last = wanted === null || wanted > newest ? newest : wanted;
-  const begin = monthOf(range?.from ?? closedDate);
-  const months = Array.from({ length: MONTHS_SHOWN }, (_, index) =>
-    addMonths(last, index + 1 - MONTHS_SHOWN),
-  ).filter((month) => month >= begin || month === last);
-  const first = months[0] ?? last;
-  const shown = { from: firstDateOf(first), to: lastDateOf(last) };
+  const closed = lastClosedDate(timeZone, now);
+  const latest = await database.prisma.day.findFirst({
+    where: { date: { lte: today } },
+    orderBy: { date: 'desc' },
+  });
+  const newest = monthOf(latest?.date ?? closed);
+  const months = [addMonths(newest, -2), addMonths(newest, -1), newest] as const;
   const [items, days] = await Promise.all([
     readOpenItems(database, { now, policy: parts }),
-    readLedgerDays(database, shown, today),
+    readLedgerDays(database, { from: firstDateOf(months[0]), to: lastDateOf(newest) }, today),
   ]);
+  const begin = monthOf(items.startDate ?? closed);
   return {
     items,
-    months,
     days,
-    earlier: begin < first ? addMonths(last, -MONTHS_SHOWN) : null,
-    later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,
+    /** The newest months of the ledger. The pages of the months list the days of the earlier ones. */
+    months: months.filter((month) => month === newest || month >= begin),
   };
 }
 
@@ -172,13 +152,7 @@ function DaysPage({ data }: { data: Awaited<ReturnType<typeof readDaysPage>> }) 
       </Card>
       <Card
         title={text('days.calendar')}
-        aside={
-          <nav class="pager" aria-label={text('days.calendar')}>
-            {data.earlier !== null && <a href={`/?to=${data.earlier}`}>← {text('days.earlier')}</a>}
-            {data.later !== null && <a href={`/?to=${data.later}`}>{text('days.later')} →</a>}
-            <a href="/months">{text('lists.months.title')}</a>
-          </nav>
-        }
+        aside={<a href="/months">{text('lists.months.title')}</a>}
       >
         <div class="months">
           {data.months.map((month) => (
@@ -200,26 +174,10 @@ function DaysPage({ data }: { data: Awaited<ReturnType<typeof readDaysPage>> }) 
 
 const DATES_SHOWN = 8;
 
-/** The routes of the decisions about tasks. A person who may not use the route reads. */
-const DECISIONS: Partial<Record<TaskKey, string>> = {
-  urgent_breaks: '/breaks/resolve',
-  account_changes: '/account-changes/decide',
-  held: '/pulls/:id/release',
-  paused: '/resume-schedule',
-  attention: '/findings',
-  breaks: '/breaks/resolve',
-  unmapped_companies: '/companies',
-  restated: '/sign-offs',
-  equal_titles: '/findings',
-  findings: '/findings',
-  sign_off: '/sign-offs',
-};
-
 function TaskLine({ task }: { readonly task: Task }) {
   const { text, language, formats, principal } = usePage();
   const { dates, value } = task;
-  const { look } = TASKS[task.key];
-  const decision = DECISIONS[task.key];
+  const { look, decision } = TASKS[task.key];
   const decides = decision !== undefined && mayUse(principal?.role ?? 'viewer', 'POST', decision);
   return (
     <li class={`task is-${look}`}>
@@ -250,18 +208,8 @@ const Status = Type.Object({
   startDate: dateOrNull,
   lastReconciledDate: dateOrNull,
   lagDays: orNull('integer', { description: 'Dates that are over and have no data.' }),
-  needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
-    description: 'Days that wait for a person, by the decision. A restated day may count twice.',
-  }),
   openAlerts: count,
-  accountChanges: Type.Integer({
-    minimum: 0,
-    description: 'Changed bank accounts without a decision.',
-  }),
-  unmappedCompanies: Type.Integer({
-    minimum: 0,
-    description: 'Companies of the ERP whose buyers a person has to confirm.',
-  }),
+  tasks: Type.Array(Task, { description: 'What waits for a person, the greatest risk first.' }),
   headline: Type.Object(
     Object.fromEntries(
       LANGUAGES.map((language) => [
@@ -292,10 +240,9 @@ const STATUS = declareOperation({
       readOpenItems(database, { now, policy: parts }),
       database.prisma.alert.count({ where: { resolvedAt: null } }),
     ]);
-    const { tasks: _, yesterday: __, lagDays, ...progress } = items;
+    const { yesterday: _, ...progress } = items;
     return {
       ...progress,
-      lagDays: progress.startDate === null ? null : lagDays,
       openAlerts,
       headline: Object.fromEntries(
         LANGUAGES.map((language) => [language, headlineOf(items, language)]),

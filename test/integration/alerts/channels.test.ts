@@ -15,7 +15,7 @@ import {
   digestMessage,
   recordDelivery,
 } from '../../../src/features/alerts/deliveries.sql.ts';
-import type { OpenItems } from '../../../src/features/home/open-items.ts';
+import type { OpenItems } from '../../../src/features/home/open-items.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { recordingLogger } from '../../support/logger.ts';
 import { ALERTS_ONLY, openAlertTable, raiseAlert, resolveAlerts, STYLE } from './alert-table.ts';
@@ -142,26 +142,26 @@ const task = <Key extends string>(
   count: number,
   value: string,
   href: string,
-  dates: readonly CivilDate[] = [],
+  dates: CivilDate[] = [],
 ) => ({ key, count, value, dates, href });
 
 const DIGEST: OpenItems = {
   startDate: addDays(date, -120),
   lastReconciledDate: addDays(date, 6),
   lagDays: 2,
-  yesterday: { date, state: 'held', titles: 55, originalValueSum: '2194172.98', blocked: 0 },
-  needs: { failed: 0, restated: 1, held: 1, attention: 2, sign_off: 4 },
-  unmappedCompanies: 0,
-  accountChanges: 2,
+  yesterday: { date, look: 'held', titles: 55, originalValueSum: '2194172.98', blocked: 0 },
   tasks: [
     { ...task('account_changes', 2, '1234.5', '/account-changes'), titles: 3 },
     task('held', 1, '2194172.98', `/days/${date}`, [date]),
     task('attention', 2, '20', '/', [addDays(date, 2), addDays(date, 3)]),
     task('restated', 1, '10', `/days/${date}`, [date]),
     task('sign_off', 4, '99.99', '/sign-offs'),
-    ...ALERTS.filter(({ kind }) => kind === 'platform_auth').map((alert) => ({
-      ...{ key: 'alert' as const, count: 1, value: null, dates: [], href: '/alerts', alert },
-    })),
+    ...ALERTS.filter(({ kind }) => kind === 'platform_auth').map(
+      ({ kind, message, messagePt }) => ({
+        ...{ key: 'alert' as const, count: 1, value: null, dates: [], href: '/alerts' },
+        alert: { kind, message, messagePt },
+      }),
+    ),
   ],
 };
 

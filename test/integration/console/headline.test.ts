@@ -7,7 +7,7 @@ import {
   moneyText,
   needsPerson,
   readOpenItems,
-} from '../../../src/features/home/open-items.ts';
+} from '../../../src/features/home/open-items.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { readOpenItems } from '../../../src/features/home/open-items.sql.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
 import {
@@ -11,7 +12,6 @@ import {
   isMatchingDue,
   startMatchingLoop,
 } from '../../../src/features/matching/run-matching.sql.ts';
-import { readOpenCounts } from '../../../src/features/review/ledger-days.sql.ts';
 import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import { logger } from '../../support/logger.ts';
@@ -35,6 +35,11 @@ const run = () => match(world.database);
 const titleId = (uid: string) => currentTitleId(world.database, uid);
 const list = (kind: BreakKind | null = null, date: typeof DAY | null = null) =>
   listBreaks(world.database.prisma, { ...OPEN_BREAKS, kind, date });
+async function urgentTasks() {
+  const policy = { timeZone: 'America/Sao_Paulo' };
+  const { tasks } = await readOpenItems(world.database, { now: new Date(), policy });
+  return tasks.filter(({ key }) => key === 'urgent_breaks');
+}
 
 const cases: Record<string, readonly Step[]> = {
   'a title with two possible payables is matched with neither': [
@@ -177,10 +182,7 @@ describe('urgent breaks', () => {
     const snapshot = 'k1 10 order=paid paid, k2 20 order=open';
     await play(world, [{ titles: 'paid 10, open 20', snapshot, matches: 'open=k2 order' }]);
     expect(await newestRun()).toMatchObject({ breaksKnown: true });
-    expect(await readOpenCounts(world.database)).toMatchObject({
-      urgentBreaks: 1,
-      urgentValue: '10',
-    });
+    expect(await urgentTasks()).toMatchObject([{ count: 1, value: '10' }]);
     expect(await isMatchingDue(world.database, 24)).toBe(false);
     const [urgent] = (await list('paid_to_supplier', DAY)).breaks;
     // The date has no bookings.
@@ -192,10 +194,7 @@ describe('urgent breaks', () => {
     );
     expect(await newestRun()).toMatchObject({ breaksKnown: false });
     // At once, and not after the next run.
-    expect(await readOpenCounts(world.database)).toMatchObject({
-      urgentBreaks: 0,
-      urgentValue: null,
-    });
+    expect(await urgentTasks()).toEqual([]);
     expect(await isMatchingDue(world.database, 24)).toBe(true);
     await run();
     expect(await newestRun()).toMatchObject({ breaksKnown: true });
