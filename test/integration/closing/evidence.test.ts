@@ -8,11 +8,7 @@ import { addDays, type CivilDate, toCivilDate } from '../../../src/base/values/b
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
-import {
-  type CivilMonth,
-  parseMonth,
-  sealMonth,
-} from '../../../src/features/review/months/month-seal.sql.ts';
+import { type CivilMonth, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { findAlterations, repairDay, signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
@@ -23,7 +19,7 @@ import { outputOf, runProgram } from '../../support/program.ts';
 import { titleText } from '../../support/titles.ts';
 import { unzip } from '../../unit/export/file-readers.ts';
 
-const MARCH = parseMonth('2026-03') as CivilMonth;
+const MARCH = '2026-03' as CivilMonth;
 const FIRST = toCivilDate('2026-03-29');
 const [EMPTY, LAST] = [addDays(FIRST, 1), addDays(FIRST, 2)];
 

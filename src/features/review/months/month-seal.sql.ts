@@ -9,12 +9,7 @@ import { recordAudit } from '../../../base/audit/audit.ts';
 import type { Database, QueryClient } from '../../../base/database/database.ts';
 import { amountSum } from '../../../base/database/expressions.sql.ts';
 import { listDates, refusal } from '../../../base/texts/texts.ts';
-import {
-  addDays,
-  type CivilDate,
-  parseCivilDate,
-  toCivilDate,
-} from '../../../base/values/business-day.ts';
+import { addDays, type CivilDate, toCivilDate } from '../../../base/values/business-day.ts';
 import {
   amount,
   count,
@@ -34,12 +29,6 @@ import { SEALED_MEASURES } from '../changed-titles.sql.ts';
 /** A month of the calendar as `YYYY-MM`. Text order is month order. */
 declare const civilMonth: unique symbol;
 export type CivilMonth = string & { readonly [civilMonth]: true };
-
-/** Returns the month; null for text that is not `YYYY-MM`, and near the ends of the calendar. */
-export function parseMonth(text: string): CivilMonth | null {
-  const isMonth = parseCivilDate(`${text}-01`) !== null && text > '1900' && text < '9000';
-  return isMonth ? (text as CivilMonth) : null;
-}
 
 export const monthOf = (date: CivilDate) => date.slice(0, 7) as CivilMonth;
 
@@ -171,6 +160,7 @@ const totals = Prisma.raw(
   `jsonb_build_object(${SEALED_MEASURES.map((name) => `'${name}', ${name}::text`).join(', ')})`,
 );
 
+/** Of a row of `month_seal`. */
 const sealColumns = Prisma.sql`
   id::float8 AS id, to_char(month, 'YYYY-MM') AS month, sealed_at AS "sealedAt",
   sealed_by AS "sealedBy", reason, digest, cardinality(sign_off_ids) AS days, ${totals} AS totals`;
@@ -209,9 +199,7 @@ export async function readMonths(
   today: CivilDate,
   only: CivilMonth | null = null,
 ): Promise<Month[]> {
-  const rows = await client.$queryRaw<
-    (Omit<Month, 'seal' | 'state'> & { sealId: number | null })[]
-  >`
+  const rows = await client.$queryRaw<Omit<Month, 'state'>[]>`
     WITH newest AS MATERIALIZED (${newest}), known AS (
       SELECT at::date AS month FROM conciliation.checkpoint
       CROSS JOIN generate_series(date_trunc('month', start_date::timestamp),
@@ -225,7 +213,8 @@ export async function readMonths(
     )
     SELECT to_char(month, 'YYYY-MM') AS month, first::text AS "from", last::text AS "to",
            last - first + 1 AS days, present.*, coalesce(broken.breaks, 0)::float8 AS breaks,
-           coalesce(broken.value, 0)::text AS "breaksValue", newest.id::float8 AS "sealId",
+           coalesce(broken.value, 0)::text AS "breaksValue",
+           (SELECT to_jsonb(stated) FROM (SELECT ${sealColumns} WHERE newest.id IS NOT NULL) AS stated) AS seal,
            CASE WHEN newest.id IS NULL THEN '[]' ELSE ${brokenDays} END AS broken
     FROM bounded LEFT JOIN newest USING (month)
     LEFT JOIN (${openBreaksBy(Prisma.sql`date_trunc('month', accepted_date)::date`)}) AS broken (month, breaks, value)
@@ -240,20 +229,11 @@ export async function readMonths(
     ) AS present
     WHERE ${only}::text IS NULL OR to_char(month, 'YYYY-MM') = ${only}::text
     ORDER BY bounded.month DESC`;
-  const seals = new Map((await readMonthSeals(client, only)).map((seal) => [seal.id, seal]));
-  return rows.map(({ sealId, ...row }) => {
-    const known = { ...row, seal: sealId === null ? null : (seals.get(sealId) ?? null) };
+  return rows.map(({ seal, ...row }) => {
+    // An instant inside of JSON is text.
+    const known = { ...row, seal: seal && { ...seal, sealedAt: new Date(seal.sealedAt) } };
     return { ...known, state: stateOf(known) };
   });
-}
-
-export function readMonthSeals(
-  client: QueryClient,
-  month: CivilMonth | null,
-): Promise<MonthSeal[]> {
-  return client.$queryRaw<MonthSeal[]>`
-    SELECT ${sealColumns} FROM conciliation.month_seal
-    WHERE ${month}::text IS NULL OR to_char(month, 'YYYY-MM') = ${month}::text ORDER BY id DESC`;
 }
 
 /** Returns the days of a range, each with its present seal, in date order. */
