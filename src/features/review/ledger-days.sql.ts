@@ -49,11 +49,6 @@ export const LedgerDay = Type.Object({
   hold: Type.Union([Hold, Type.Null()], {
     description: 'The response that waits for a person, and the withdrawals of a release.',
   }),
-  withheld: Type.Integer({
-    minimum: 0,
-    description:
-      'Titles that the newest response lacks and that stay current, because a rejected title may be one of them.',
-  }),
   openFindings: Type.Integer({
     minimum: 0,
     description: 'Findings of the checks that a person has to resolve.',
@@ -87,8 +82,6 @@ const columns = Prisma.sql`
               FROM conciliation.staged_reject AS reject CROSS JOIN unnest(reject.reasons) AS fault
               WHERE reject.fence = held.fence ORDER BY fault LIMIT 5) ELSE '{}' END)
    FROM conciliation.pull AS held WHERE held.id = day.held_pull_id) AS hold,
-  coalesce((SELECT merged.withheld FROM conciliation.pull AS merged WHERE merged.id = day.last_pull_id),
-           0) AS withheld,
   (SELECT count(*) FROM conciliation.check_finding AS finding
    WHERE finding.accepted_date = day.date AND ${IS_OPEN_FINDING})::int AS "openFindings"`;
 
