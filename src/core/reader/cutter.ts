@@ -402,7 +402,7 @@ const MAX_TURN_MS = 1;
  * Returns a function to be awaited after each chunk of a stream: buffered chunks, 2 MB and more, arrive without a turn
  * of the event loop between them.
  */
-export function takeTurns(): () => Promise<void> {
+function takeTurns(): () => Promise<void> {
   let startMs = performance.now();
   return async () => {
     if (performance.now() - startMs <= MAX_TURN_MS) return;
