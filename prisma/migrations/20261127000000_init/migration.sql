@@ -2724,6 +2724,7 @@ CREATE TABLE conciliation.erp_break (
   waits         boolean  NOT NULL,
   title_id      bigint,
   erp_key       text,
+  candidates    text[]   NOT NULL,
   accepted_date date,
   since         date     NOT NULL,
   value         numeric  NOT NULL,
@@ -2750,6 +2751,8 @@ COMMENT ON COLUMN conciliation.erp_break.title_id IS
   'title.id. Null: the break has no title.';
 COMMENT ON COLUMN conciliation.erp_break.erp_key IS
   'erp_payable.erp_key. Null: the break has no payable.';
+COMMENT ON COLUMN conciliation.erp_break.candidates IS
+  'Of a title without a match: erp_key of the open payables without a match that may be that of the title. They have its value and its order or nearly its due date, or its order and nearly its due date; if none has, the nearest of the supplier with its value.';
 COMMENT ON COLUMN conciliation.erp_break.accepted_date IS
   'Of the title.';
 COMMENT ON COLUMN conciliation.erp_break.since IS
@@ -3454,12 +3457,22 @@ SELECT
        WHEN NOT title.buyer_is_financial THEN 'payee_change' ELSE 'not_stated' END AS effect,
   CASE WHEN title.buyer_is_financial THEN title.provider_identification
        ELSE title.financial_agent_identification END AS payee_after,
-  match.made_at AS matched_at,
+  claim.made_at AS matched_at,
   coalesce(newest.state, 'not_released') AS state
-FROM conciliation.title_match AS match
-JOIN conciliation.title AS title ON title.id = match.title_id AND title.status = 'current'
+FROM (
+  SELECT title_id, erp_key, made_at FROM conciliation.title_match WHERE ended_at IS NULL
+  UNION ALL
+  -- What may be the payable of a title without a match, until a person has resolved the break.
+  SELECT title_id, unnest(candidates), NULL FROM conciliation.erp_break AS stated
+  WHERE coalesce((SELECT code FROM conciliation.break_decision AS decision
+                  WHERE decision.kind = stated.kind AND decision.title_id = stated.title_id
+                    AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground
+                  ORDER BY id DESC LIMIT 1), 'reopened') = 'reopened'
+    AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.title_id = stated.title_id)
+) AS claim
+JOIN conciliation.title AS title ON title.id = claim.title_id AND title.status = 'current'
 JOIN conciliation.erp_payable AS payable
-  ON payable.erp_key = match.erp_key AND payable.status = 'open' AND payable.closed_at IS NULL
+  ON payable.erp_key = claim.erp_key AND payable.status = 'open' AND payable.closed_at IS NULL
 -- By the key of the lines, which has an index.
 LEFT JOIN LATERAL (
   SELECT line.state, line.kind FROM conciliation.booking_line AS line
@@ -3467,15 +3480,16 @@ LEFT JOIN LATERAL (
     AND line.kind <> 'reverse'
   ORDER BY line.version DESC LIMIT 1
 ) AS newest ON true
-WHERE match.ended_at IS NULL
-  -- A version that the ERP has posted changed the payee, until a reversal is posted.
-  AND (SELECT line.has_content FROM conciliation.booking_version AS line
-       WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash AND line.title_id = title.id
-         AND line.state = 'posted'
-       ORDER BY line.version DESC LIMIT 1) IS NOT TRUE;
+WHERE CASE WHEN made_at IS NULL
+        THEN NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.erp_key = claim.erp_key)
+        -- A version that the ERP has posted changed the payee, until a reversal is posted.
+        ELSE (SELECT line.has_content FROM conciliation.booking_version AS line
+              WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
+                AND line.title_id = title.id AND line.state = 'posted'
+              ORDER BY line.version DESC LIMIT 1) IS NOT TRUE END;
 
 COMMENT ON VIEW conciliation.payables_to_block IS
-  'The open payables whose titles are matched and not posted yet, one row for each match. The ERP blocks them from its payment run until it posts the line, because the financial agent is going to be paid, or the buyer pays early.';
+  'The open payables whose titles are matched and not posted yet, and those that may belong to a title without a match, one row for each pair. The ERP blocks them from its payment run, because the financial agent is going to be paid, or the buyer pays early.';
 COMMENT ON COLUMN conciliation.payables_to_block.erp_key IS
   'erp_payable.erp_key.';
 COMMENT ON COLUMN conciliation.payables_to_block.company IS
@@ -3495,9 +3509,9 @@ COMMENT ON COLUMN conciliation.payables_to_block.effect IS
 COMMENT ON COLUMN conciliation.payables_to_block.payee_after IS
   'Tax identifier of the payee with the anticipation, as in booking_feed. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.payables_to_block.matched_at IS
-  'When the match was made.';
+  'When the match was made. Null: no match; the payable is a candidate of the title, see erp_break.';
 COMMENT ON COLUMN conciliation.payables_to_block.state IS
-  'State of the newest line of the title: released, failed, refused or superseded. posted: a posted reversal is newer. not_released: the title has no line.';
+  'State of the newest line of the title: released, failed, refused or superseded. posted: a posted reversal is newer, or the line named no payable. not_released: the title has no line.';
 
 
 -- Positions of the feeds -----------------------------------------------------------------------

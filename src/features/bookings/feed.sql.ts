@@ -15,6 +15,7 @@ import {
   date,
   id,
   instant,
+  instantOrNull,
   orNull,
   text,
   textOrNull,
@@ -284,7 +285,7 @@ export const PayableToBlock = Type.Object({
   originalValue: amount,
   effect,
   payeeAfter: textOrNull,
-  matchedAt: instant,
+  matchedAt: instantOrNull,
   state: words(['not_released', ...ANSWERS]),
 });
 type PayableToBlock = Static<typeof PayableToBlock>;

@@ -419,8 +419,9 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
       WHERE other.erp_key = match.erp_key AND other.title_id <> heir.gone_id)
     UNION ALL
     SELECT title_id, erp_key, 2,
-           -- A payable of the order with a far due date may be that of another instalment.
-           CASE WHEN same_order AND ${IS_NEAR} THEN 1
+           -- A payable of the order with another due date may be that of another instalment: an open one does not come
+           -- before one of the title's due date.
+           CASE WHEN same_order AND ${IS_NEAR} THEN CASE WHEN status <> 'open' OR same_due IS NOT FALSE THEN 1 ELSE 2 END
                 WHEN same_due AND (status <> 'open' OR same_order IS NULL) THEN 2
                 WHEN same_order AND status <> 'open' THEN 3 ELSE 4 END,
            coalesce(days, 0), NULL, NULL

@@ -215,6 +215,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), doubt AS MATERIALIZED (
     SELECT title_id,
            min(erp_key) FILTER (WHERE fits) AS fit,
+           array_agg(erp_key ORDER BY erp_key) FILTER (
+             WHERE fits OR status = 'open' AND same_order AND same_supplier AND ${IS_NEAR}) AS candidates,
            count(*) FILTER (WHERE fits) > 1
              AND count(document) FILTER (WHERE fits) = count(*) FILTER (WHERE fits)
              AND count(DISTINCT paper) FILTER (WHERE fits) = 1 AS is_doubled,
@@ -405,14 +407,15 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     SELECT kind, coalesce(judged, severity) AS severity, keeps, keeps_line, title_id, erp_key
     FROM found JOIN ${KINDS} USING (kind)
   ), stated AS MATERIALIZED (
-    SELECT kind, severity, title_id, payable.erp_key, title.accepted_date,
+    SELECT kind, severity, title_id, payable.erp_key,
+           coalesce(candidates, array_remove(ARRAY[other_due], NULL)) AS candidates, title.accepted_date,
            -- A withdrawn title waits only for the answer to its reversal.
            keeps AND (title.status = 'current' OR kind = 'reversal_refused') AND ${IS_BOOKED}
              AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own) OR severity > 1 AND keeps_line) AS waits,
            coalesce(title.original_value, payable.open_value) AS value,
            coalesce(title.accepted_date, (payable.created_at AT TIME ZONE time_zone)::date) AS since,
            md5(concat(${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND}))::uuid AS ground
-    FROM run CROSS JOIN rated
+    FROM run CROSS JOIN rated LEFT JOIN doubt USING (title_id)
     LEFT JOIN ${titlesOf(Prisma.sql`rated`)} AS title ON title.id = title_id
     LEFT JOIN ${payablesOf(Prisma.sql`rated`)} AS payable ON payable.erp_key = rated.erp_key
   ), broken AS MATERIALIZED (
@@ -456,8 +459,8 @@ export async function writeBreaks(tx: Transaction, titleIds?: readonly bigint[])
         SELECT erp_key FROM conciliation.title_payable WHERE title_id = ${ids}))`;
   await tx.$executeRaw`
     WITH ${breaksOf(scope)}, hashed AS MATERIALIZED (
-      SELECT DISTINCT md5(ROW(kind, severity, waits, title_id, erp_key, accepted_date, since, value, ground)::text)::uuid AS id,
-             kind, severity, waits, title_id, erp_key, accepted_date, since, value, ground
+      SELECT DISTINCT md5(ROW(kind, severity, waits, title_id, erp_key, candidates, accepted_date, since, value, ground)::text)::uuid AS id,
+             kind, severity, waits, title_id, erp_key, candidates, accepted_date, since, value, ground
       FROM stated
     ), gone AS (
       DELETE FROM conciliation.erp_break WHERE id NOT IN (SELECT id FROM hashed) AND ${among}

@@ -182,7 +182,7 @@ test('open urgent breaks are one alert', async () => {
   const { prisma } = world.database;
   const found = (acceptedDate: string | null, severity: number, erpKey: string) => ({
     ...{ id: randomUUID(), ground: randomUUID(), kind: 'paid_to_supplier', waits: false },
-    ...{ acceptedDate, severity, erpKey, since: DAY, value: '1' },
+    ...{ acceptedDate, severity, erpKey, since: DAY, value: '1', candidates: [] },
   });
   await prisma.erpBreak.createMany({ data: [found(DAY, 1, 'k1'), found(DAY, 1, 'k2')] });
   await derive(0, 0);

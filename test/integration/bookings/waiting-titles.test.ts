@@ -20,7 +20,12 @@ import { runMatching } from '../../../src/features/matching/run-matching.sql.ts'
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
-import { payablesOf, titlesOf } from '../../support/matching-world.ts';
+import {
+  currentTitleId,
+  payablesOf,
+  resolveListed,
+  titlesOf,
+} from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, freshDays } from '../../support/pull-world.ts';
 import { failureOf, receiptOf } from '../../support/receipts.ts';
@@ -212,6 +217,37 @@ test('payables are to be blocked from the match until a line is posted', async (
   await match();
   await sign();
   expect(await lines()).toHaveLength(2);
+  expect(await blocked()).toEqual([]);
+});
+
+test('what may be the payable of a title in a break is to be blocked until a person resolves the break', async () => {
+  await pull('doubt 77');
+  // The ERP has the document twice, and another payable of the supplier in another month.
+  await state('K1 77 doc=7', 'K2 77 doc=7', 'K3 77 due=2031-01-01');
+  await match();
+  const blocked = async () =>
+    (await readPayablesToBlock(world.database, { after: '', limit: 10 }))
+      .filter(({ orderUid }) => orderUid === 'doubt')
+      .map(({ erpKey, state, matchedAt }) => `${erpKey} ${state} ${matchedAt}`);
+  expect(await blocked()).toEqual(['K1 not_released null', 'K2 not_released null']);
+  await sign();
+  await takeReceipts(
+    world.database,
+    'erp',
+    (await offered()).map((line) => receiptOf(line)),
+  );
+  // The line had no payable, so the ERP may have left it open.
+  await match();
+  expect(await blocked()).toEqual(['K1 posted null', 'K2 posted null']);
+  await resolveListed(
+    world.database,
+    {
+      kind: 'duplicated_in_erp',
+      title: Number(await currentTitleId(world.database, 'doubt')),
+      payable: 'K1',
+    },
+    { by: 'rita', code: 'agreed', reason: 'K1 was cleared by hand' },
+  );
   expect(await blocked()).toEqual([]);
 });
 

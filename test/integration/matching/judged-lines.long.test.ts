@@ -185,6 +185,13 @@ const stories: Record<string, readonly JudgedStep[]> = {
     { snapshot: `k1 0 total=1510 paid, ${others}` },
     { breaks: 'paid_to_supplier! paid-one k1', waits: 'paid-one' },
   ],
+  'the paid payable of the due date is judged, and not an open one of the order that is due on another day':
+    [
+      { pull: 'near 1538', snapshot: 'k1 1538, k2 1538 order=near due=2099-07-03' },
+      { breaks: 'in_doubt near k1', waits: '' },
+      { state: `k1 0 total=1538 paid to=${SUPPLIER}` },
+      { breaks: 'paid_to_supplier! near k1', waits: 'near' },
+    ],
   'a payable that snapshots of open rows lack is urgent, although an earlier snapshot had a paid one':
     [
       { pull: 'gone 1531', snapshot: 'k1 1531, k9 0 total=9 paid', match: true },
