@@ -77,12 +77,16 @@ interface ListDeclaration<Fields extends FilterFields, Row, Total extends ListTo
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
   readonly filter: Fields;
-  /** Returns the total, and the rows of a place in an order that the filter alone decides, as of one instant. */
+  /**
+   * Returns the total, and the rows of a place in an order that the filter alone decides, as of one instant.
+   * @param known the total of the filter in this transaction, which need not be read again
+   */
   readonly read: (
     tx: Transaction,
     filter: FilterOf<Fields>,
     place: Place,
     reader: ListReader,
+    known?: Total,
   ) => Promise<{ readonly total: Total; readonly rows: Row[] }>;
   /** Returns the filter with what the ledger or the date decides, such as the end of the last month. Absent: nothing is. */
   readonly fill?: (
@@ -140,8 +144,8 @@ export const inTwo =
     total: (tx: Transaction, filter: Filter, reader: ListReader) => Promise<Total>,
     read: (tx: Transaction, filter: Filter, place: Place, reader: ListReader) => Promise<Row[]>,
   ) =>
-  async (tx: Transaction, filter: Filter, place: Place, reader: ListReader) => ({
-    total: await total(tx, filter, reader),
+  async (tx: Transaction, filter: Filter, place: Place, reader: ListReader, known?: Total) => ({
+    total: known ?? (await total(tx, filter, reader)),
     rows: await read(tx, filter, place, reader),
   });
 
@@ -314,11 +318,11 @@ export function declareList<
       const { principal } = request;
       // Who may see the page without masks gets such a file, with its own entry in the audit log.
       const isOpen = reveal?.who.includes(principal?.role ?? 'viewer');
-      const batches = async function* (db: Transaction, signal: AbortSignal) {
+      const batches = async function* (db: Transaction, total: Total, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
           const place = { offset, limit: ROWS_PER_READ };
-          const { rows } = await list.read(db, filter, place, reader);
+          const { rows } = await list.read(db, filter, place, reader, total);
           yield isOpen ? rows : masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
@@ -334,7 +338,7 @@ export function declareList<
               details: { list: name, format, rows },
             });
             const title = fileName(page.text(`lists.${name}.title`));
-            const content = { rows: batches(tx, signal), rowCount: rows, sheet: title };
+            const content = { rows: batches(tx, total, signal), rowCount: rows, sheet: title };
             await send({
               name: `${title}-${todayOf(parts)}.${format}`,
               ...encodeList({ ...content, columns: columnsOf(filter) }, format, page),

@@ -5,7 +5,7 @@ import { parseCivilDate } from '../../../base/values/business-day.ts';
 import { dateOrNull, id, instant, orNull } from '../../../console/api/schema-parts.ts';
 import type { Column, Words } from '../../../console/list/columns.tsx';
 import { anyOf, dateField, type FilterOf, textField } from '../../../console/list/filter.tsx';
-import { declareList } from '../../../console/list/list.tsx';
+import { declareList, inTwo } from '../../../console/list/list.tsx';
 
 const AuditEntry = Type.Object({
   id,
@@ -29,7 +29,9 @@ const FILTER = {
   date: dateField('audit.date'),
 };
 
-const selected = ({ actor, action, date }: FilterOf<typeof FILTER>) => ({
+type AuditFilter = FilterOf<typeof FILTER>;
+
+const selected = ({ actor, action, date }: AuditFilter) => ({
   where: {
     ...(actor !== null && { actor: { contains: actor, mode: 'insensitive' as const } }),
     ...(action !== null && { action }),
@@ -69,16 +71,18 @@ export const AUDIT_LIST = declareList(AuditEntry, {
   filter: FILTER,
   columns: COLUMNS,
   rowsPerPage: 100,
-  read: async (tx, filter, { offset, limit }) => {
-    const place = { orderBy: { id: 'desc' }, skip: offset, take: limit } as const;
-    const entries = await tx.auditEntry.findMany({ ...selected(filter), ...place });
-    const rows = entries.map(({ id, pullId, ...entry }) => ({
-      ...entry,
-      id: Number(id),
-      pullId: pullId === null ? null : Number(pullId),
-    }));
-    return { total: { rows: await tx.auditEntry.count(selected(filter)) }, rows };
-  },
+  read: inTwo(
+    async (tx, filter: AuditFilter) => ({ rows: await tx.auditEntry.count(selected(filter)) }),
+    async (tx, filter, { offset, limit }) => {
+      const place = { orderBy: { id: 'desc' }, skip: offset, take: limit } as const;
+      const entries = await tx.auditEntry.findMany({ ...selected(filter), ...place });
+      return entries.map(({ id, pullId, ...entry }) => ({
+        ...entry,
+        id: Number(id),
+        pullId: pullId === null ? null : Number(pullId),
+      }));
+    },
+  ),
   api: {
     tag: 'audit',
     operationId: 'listAuditEntries',
