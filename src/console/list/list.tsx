@@ -8,7 +8,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
-import type { ConsoleRole } from '../../base/values/role.ts';
+import { type ConsoleRole, maySeePersonalData } from '../../base/values/role.ts';
 import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
 import { declarePage } from '../declare.tsx';
@@ -103,11 +103,8 @@ interface ListDeclaration<Fields extends FilterFields, Row, Total extends ListTo
   readonly order?: (filter: FilterOf<Fields>) => string;
   /** Returns a row as this reader may see it. Absent: the rows hold nothing that has to be masked. */
   readonly mask?: (row: Row, principal: Principal | null) => Row;
-  /** The form to see the rows of a page without masks. It leaves an entry in the audit log before they are shown. */
-  readonly reveal?: {
-    readonly who: readonly ConsoleRole[];
-    readonly entry: (rows: readonly Row[], filter: FilterOf<Fields>) => Omit<AuditRecord, 'actor'>;
-  };
+  /** The entry in the audit log, before a reader who may see personal data sees the rows of a page without masks. */
+  readonly reveal?: (rows: readonly Row[], filter: FilterOf<Fields>) => Omit<AuditRecord, 'actor'>;
   /** The operation of the API: `GET /api` and the path of the page. */
   readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
   /** Sends a file of the selected rows. Absent: it has the columns of the list. */
@@ -220,9 +217,9 @@ export function declareList<
     },
     title: ({ text }) => text(`lists.${name}.title`),
     answer: ({ rows }) => (list.isUnderWay?.(rows) ? { refreshSeconds: REFRESH_SECONDS } : {}),
-    reveal: reveal && { who: reveal.who, entry: ({ rows, filter }) => reveal.entry(rows, filter) },
+    reveal: reveal && (({ rows, filter }) => reveal(rows, filter)),
     body: ({ filter, faults, total, paging, rows, layout }, page, { isRevealed }) => {
-      const { text, principal } = page;
+      const { text } = page;
       const title = text(`lists.${name}.title`);
       const intro = text.find(`lists.${name}.intro`);
       const here = targetOf(filter, paging.page);
@@ -266,7 +263,6 @@ export function declareList<
                 <RevealForm
                   action={typeof here === 'string' ? here : here.action}
                   isRevealed={isRevealed}
-                  mayReveal={reveal.who.includes(principal?.role ?? 'viewer')}
                 />
               )}
               <ListTable
@@ -315,9 +311,9 @@ export function declareList<
       }
       const format = fileFormatOf(request.body, FILE_FORMATS);
       const reader = { parts, actor: actorOf(request) };
-      const { principal } = request;
       // Who may see the page without masks gets such a file, with its own entry in the audit log.
-      const isOpen = reveal?.who.includes(principal?.role ?? 'viewer');
+      const isOpen =
+        reveal !== undefined && maySeePersonalData(request.principal?.role ?? 'viewer');
       const batches = async function* (db: Transaction, total: Total, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();

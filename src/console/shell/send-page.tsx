@@ -5,7 +5,6 @@ import { parseCivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { type Page, renderPage } from './layout.tsx';
 import { type PageContext, pageContext } from './page-context.ts';
-import { OnlyCard } from './parts.tsx';
 
 /** Allows only files of this server, and neither scripts nor styles inside the page. */
 const PAGE_POLICY = [
@@ -66,18 +65,21 @@ export function errorPage(context: PageContext, { status, code, fault }: ErrorAn
     active: null,
     status,
     body: (
-      <OnlyCard title={title}>
-        {fault === undefined ? (
-          <p class="quiet">{text(`errors.${page}Help`)}</p>
-        ) : (
-          <p>{faultSentence(context, fault)}</p>
-        )}
-        <p>
-          <a href="/" data-back>
-            {text('errors.back')}
-          </a>
-        </p>
-      </OnlyCard>
+      <div class="narrow">
+        <section class="card stack">
+          <h1>{title}</h1>
+          {fault === undefined ? (
+            <p class="quiet">{text(`errors.${page}Help`)}</p>
+          ) : (
+            <p>{faultSentence(context, fault)}</p>
+          )}
+          <p>
+            <a href="/" data-back>
+              {text('errors.back')}
+            </a>
+          </p>
+        </section>
+      </div>
     ),
   };
 }

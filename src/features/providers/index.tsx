@@ -7,7 +7,6 @@ import type { ConsoleParts, Feature } from '../../console/shell/console-parts.ts
 import { MASKED, maskBankAccount, maskTaxId } from '../../console/shell/masking.ts';
 import { usePage } from '../../console/shell/page-context.ts';
 import { Card, Fields, Instant, PlatformValue, RevealForm } from '../../console/shell/parts.tsx';
-import { STAFF } from '../../console/shell/route-access.ts';
 import { ACCOUNT_CHANGES, accountText } from '../accounts/pages/account-changes-page.tsx';
 import { accountPartyKey, externalId, providerHref } from './provider.ts';
 import {
@@ -115,7 +114,7 @@ const PROVIDER = declarePage({
   input: { id: externalId },
   read: (parts, { id }) => readPage(parts, id),
   title: (_, { provider }, { id }) => provider?.name ?? id,
-  body: (data, { text, formats, principal }, { isRevealed }) => {
+  body: (data, { text, formats }, { isRevealed }) => {
     const { provider, externalId } = data;
     const { titles, originalValueSum } = data.titleCount;
     return (
@@ -128,11 +127,7 @@ const PROVIDER = declarePage({
           {provider !== null && <ProviderState state={provider.state} />}
         </div>
         {provider === null && <p>{text('providers.notInErp')}</p>}
-        <RevealForm
-          action={providerHref(externalId)}
-          isRevealed={isRevealed}
-          mayReveal={STAFF.includes(principal?.role ?? 'viewer')}
-        />
+        <RevealForm action={providerHref(externalId)} isRevealed={isRevealed} />
         <div class="columns">
           {provider !== null && (
             <Card title={text('providers.sending')}>
@@ -173,13 +168,10 @@ const PROVIDER = declarePage({
       </>
     );
   },
-  reveal: {
-    who: STAFF,
-    entry: ({ fingerprint }) => ({
-      action: 'provider.reveal',
-      details: { provider: fingerprint },
-    }),
-  },
+  reveal: ({ fingerprint }) => ({
+    action: 'provider.reveal',
+    details: { provider: fingerprint },
+  }),
 });
 
 function sentFields(provider: ProviderDetail, isRevealed: boolean, text: Text) {

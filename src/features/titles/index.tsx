@@ -22,7 +22,6 @@ import {
   PlatformValue,
   RevealForm,
 } from '../../console/shell/parts.tsx';
-import { mayUse, STAFF } from '../../console/shell/route-access.ts';
 import { COLUMN_KINDS, TITLE_COLUMNS, type TitleColumn } from '../../core/title/title.ts';
 import { TitleBooking } from '../bookings/pages/booking-cards.tsx';
 import { readLineOf } from '../bookings/pages/booking-list.sql.ts';
@@ -204,12 +203,9 @@ const TITLE = declarePage({
   read: readTitlePage,
   title: ({ text }, { title }) => text('title.title', { order: title.fields.order_uid ?? '' }),
   body: (data, _, { isRevealed }) => <TitlePageBody {...data} isRevealed={isRevealed} />,
-  reveal: {
-    who: STAFF,
-    entry: ({ title }) => ({
-      ...{ action: 'title.reveal', date: title.acceptedDate, details: { titleId: title.id } },
-    }),
-  },
+  reveal: ({ title }) => ({
+    ...{ action: 'title.reveal', date: title.acceptedDate, details: { titleId: title.id } },
+  }),
 });
 
 async function readTitlePage(
@@ -239,7 +235,6 @@ function TitlePageBody(
   const context = usePage();
   const { title, matches, findings, isRevealed } = props;
   const { text, formats } = context;
-  const role = context.principal?.role ?? 'viewer';
   return (
     <>
       <nav class="crumbs" aria-label={text('nav.days')}>
@@ -282,11 +277,7 @@ function TitlePageBody(
           <a href={`/titles/${title.successor}`}>{text('title.successor')}</a>
         </p>
       )}
-      <RevealForm
-        action={`/titles/${title.id}`}
-        isRevealed={isRevealed}
-        mayReveal={mayUse(role, 'POST', '/titles/:id')}
-      />
+      <RevealForm action={`/titles/${title.id}`} isRevealed={isRevealed} />
       <div class="columns">
         {GROUPS.filter((group) => group !== 'other' || title.fields.extra !== null).map((group) => (
           <Card key={group} title={text(`title.groups.${group}`)}>
