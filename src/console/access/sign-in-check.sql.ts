@@ -79,10 +79,8 @@ const AUDITED = {
 /** A flood beyond this is refused before the first query, so that pulls and pages keep their process. */
 const MAX_UNDER_WAY = 20;
 
-/** More passwords wait than the service can hash in a few seconds. */
-export class PasswordsBusyError extends Error {
-  readonly retryAfterSeconds = 5;
-}
+/** About the time in which the service hashes the passwords that wait. */
+const BUSY_SECONDS = 5;
 
 let underWay = 0;
 
@@ -92,7 +90,6 @@ let underWay = 0;
  * refusals are logged and audited.
  * @param fault of a wrong user, password or code; the answer does not say which
  * @throws InputError
- * @throws PasswordsBusyError
  */
 export async function checkSignIn(
   parts: ConsoleParts,
@@ -101,11 +98,15 @@ export async function checkSignIn(
   { password = '', code = '' }: { readonly password?: string; readonly code?: string },
   fault: 'wrong_sign_in' | 'wrong_proof',
 ): Promise<LoginUser> {
-  if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
+  const { request } = reply;
+  if (underWay >= MAX_UNDER_WAY) {
+    logSecurityEvent(parts.logger, request, 'sign_in_limited');
+    reply.header('retry-after', BUSY_SECONDS);
+    throw refusal('sign_ins_busy');
+  }
   underWay += 1;
   try {
     const { database } = parts;
-    const { request } = reply;
     await requireAddressTry(parts, reply);
     const key = `user ${name} ${clientNetwork(request)}`;
     const user = await findLoginUser(database, name);

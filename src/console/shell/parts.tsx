@@ -88,11 +88,9 @@ export function Instant({ at }: { readonly at: Date | null }) {
   );
 }
 
-export function DayLink(props: { readonly date: CivilDate | null }) {
+export function DayLink(props: { readonly date: CivilDate }) {
   const { formats } = usePage();
-  return props.date === null ? (
-    <span class="quiet">–</span>
-  ) : (
+  return (
     <a class="date" href={`/days/${props.date}`}>
       {formats.date(props.date)}
     </a>

@@ -56,9 +56,9 @@ const PAGES: Readonly<Record<number, 'badRequest' | 'forbidden' | 'notFound' | '
   503: 'unavailable',
 };
 
-export function errorPage(context: PageContext, { status, code, fault }: ErrorAnswer): PageAnswer {
+export function errorPage(context: PageContext, { status, fault }: ErrorAnswer): PageAnswer {
   const { text } = context;
-  const page = code === 'BUSY' ? 'busy' : (PAGES[status] ?? 'internal');
+  const page = PAGES[status] ?? 'internal';
   const title = text(fault === undefined ? `errors.${page}` : 'errors.refused');
   return {
     title,
@@ -101,6 +101,7 @@ const STATUS: ReadonlyMap<unknown, number> = new Map<Fault, number>([
   ['altered', 409],
   ['too_many_tries', 429],
   ['oidc_unavailable', 503],
+  ['sign_ins_busy', 503],
 ]);
 
 export const statusOf = ({ context: { fault } }: InputError): number => STATUS.get(fault) ?? 400;
