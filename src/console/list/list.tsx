@@ -94,7 +94,6 @@ interface ListDeclaration<Fields extends FilterFields, Row, Total extends ListTo
     parts: ConsoleParts,
   ) => FilterOf<Fields> | Promise<FilterOf<Fields>>;
   readonly columns: readonly Column<Row>[] | ((filter: FilterOf<Fields>) => readonly Column<Row>[]);
-  readonly rowClass?: (row: Row) => string | undefined;
   readonly rowsPerPage?: number;
   /**
    * The order of the rows: `sort` of a column, with `-` in front if it descends. The filter has a field `sort`, to which
@@ -270,7 +269,6 @@ export function declareList<
                 columns={columnsOf(filter)}
                 rows={rows}
                 sums={total.sums}
-                rowClass={list.rowClass}
                 order={
                   list.order && {
                     by: list.order(filter),

@@ -130,7 +130,7 @@ const COLUMNS: readonly Column<TitleRow>[] = [
     word: ({ status }) => `title.status.${status}`,
     cell: ({ status }, { text }) =>
       status === 'withdrawn' && (
-        <span class="tag is-withdrawn">{text('title.status.withdrawn')}</span>
+        <span class="tag is-withdrawn is-gone">{text('title.status.withdrawn')}</span>
       ),
   },
 ];
@@ -142,7 +142,6 @@ const TITLES = declareList(TitleRow, {
   active: '/titles',
   filter: TITLE_FILTER,
   columns: COLUMNS,
-  rowClass: ({ status }) => (status === 'withdrawn' ? 'is-withdrawn-row' : undefined),
   order: titleOrder,
   read: inTwo(countTitles, readTitles),
   mask: (title) => ({ ...title, promoted: title.promoted.map(maskPromoted) }),
