@@ -68,7 +68,7 @@ async function openConsole(databaseUrl: string) {
   const passwordHash = 'of no password';
   const where = { name: 'bench' };
   const user = await database.prisma.consoleUser.update({ where, data: { passwordHash } });
-  const token = await startSession(database, { ...user, passwordHash, factor: null }, null);
+  const token = await startSession(database, { ...user, passwordHash, totpSecret: null }, null);
   const close = async () => {
     await web.close();
     await database.close();

@@ -108,7 +108,7 @@ BEGIN
   GRANT UPDATE (ended_at, ended_by) ON conciliation.company_buyer TO conciliation_worker;
   GRANT UPDATE (last_seen_at) ON conciliation.console_session TO conciliation_worker;
   GRANT UPDATE (decides_from, disabled_at, email, last_login_at, link_expires_at, link_hash, oidc_issuer, oidc_subject,
-    password_hash, recovery_hashes, role, totp_secret, totp_step)
+    password_hash, role, totp_secret, totp_step)
     ON conciliation.console_user TO conciliation_worker;
   GRANT UPDATE (billing_fee_sum, buyer_discounted_value_sum, changed_at, content_digest, date,
     financial_discounted_value_sum, fold_count, fold_sum, held_pull_id, last_pull_id, latest_due_date,

@@ -19,7 +19,7 @@ import { actorOf } from './shell/guard.ts';
 import { Field, type FieldLook, FormField, type NavigationPath } from './shell/layout.tsx';
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
 import { ActionForm, Disclosure, OwnSeal, type OwnSealProps, Submit } from './shell/parts.tsx';
-import { EVERYBODY, withAccess } from './shell/route-access.ts';
+import { EVERYBODY, STAFF, withAccess } from './shell/route-access.ts';
 import { faultSentence, type PageAnswer, sendPage, statusOf } from './shell/send-page.tsx';
 
 const MAX_REASON_LENGTH = 500;
@@ -143,13 +143,8 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
   /** The address to which the page leads in place of being shown; null: it is shown. */
   readonly elsewhere?: (data: Data) => string | null;
   readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
-  /** The form to see what is masked. It leaves an entry in the audit log before anything is shown. */
-  readonly reveal?:
-    | {
-        readonly who: readonly ConsoleRole[];
-        readonly entry: (data: Data) => Omit<AuditRecord, 'actor'>;
-      }
-    | undefined;
+  /** The entry in the audit log, before a reader who may see personal data sees what is masked. Absent: nothing is. */
+  readonly reveal?: ((data: Data) => Omit<AuditRecord, 'actor'>) | undefined;
 }
 
 type DeclaredPage<Result> = AddRoutes & {
@@ -179,7 +174,7 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
     const elsewhere = page.elsewhere?.(data) ?? null;
     if (elsewhere !== null) return reply.redirect(elsewhere, 303);
     if (reveal !== undefined && isRevealed) {
-      const entry = { actor: actorOf(request), ...reveal.entry(data) };
+      const entry = { actor: actorOf(request), ...reveal(data) };
       await recordAudit(parts.database.prisma, entry);
     }
     const { fault, result = null, status = 200 } = outcome ?? {};
@@ -197,7 +192,7 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
       send(request, reply, parts, inputOf<Input>(request, 'query'), isRevealed);
     server.get(page.path, checked(page, 'querystring'), show(false));
     if (reveal === undefined) return;
-    server.post(page.path, checked({ ...page, ...reveal }, 'querystring'), show(true));
+    server.post(page.path, checked({ ...page, who: STAFF }, 'querystring'), show(true));
   };
   const after: DeclaredPage<Result>['after'] = (request, reply, parts, outcome) =>
     send(request, reply, parts, request.params as InputOf<Input>, false, outcome);

@@ -1,10 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Database } from '../../src/base/database/database.ts';
-import {
-  hashRecoveryCode,
-  newRecoveryCodes,
-  newSecret,
-} from '../../src/console/account/second-factor.ts';
+import { newSecret } from '../../src/console/account/second-factor.ts';
 
 export const PASSWORD = 'quatro palavras ao acaso';
 
@@ -27,20 +23,12 @@ export async function setPassword(database: Database, name: string): Promise<voi
   });
 }
 
-/** Gives an existing user a second factor, of which no code was used yet. */
-export async function setFactor(
-  database: Database,
-  name: string,
-): Promise<{ secret: string; recoveryCodes: string[] }> {
+/** Gives an existing user a second factor, of which no code was used yet, and returns its secret. */
+export async function setFactor(database: Database, name: string): Promise<string> {
   const secret = newSecret();
-  const recoveryCodes = newRecoveryCodes();
   await database.prisma.consoleUser.update({
     where: { name },
-    data: {
-      totpSecret: secret,
-      totpStep: 0,
-      recoveryHashes: recoveryCodes.map(hashRecoveryCode),
-    },
+    data: { totpSecret: secret, totpStep: 0 },
   });
-  return { secret, recoveryCodes };
+  return secret;
 }

@@ -20,11 +20,8 @@ const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${lette
 /** The columns of assignments that the source assembles, by the expression that stands in their place. */
 const ASSEMBLED: Readonly<Record<string, readonly string[]>> = {
   ended: ['ended_at', 'ended_by'],
-  '...credentials': [
-    ...['password_hash', 'link_hash', 'link_expires_at'],
-    ...['totp_secret', 'totp_step', 'recovery_hashes'],
-  ],
-  '...NO_FACTOR': ['totp_secret', 'totp_step', 'recovery_hashes'],
+  '...credentials': ['password_hash', 'link_hash', 'link_expires_at', 'totp_secret', 'totp_step'],
+  '...NO_FACTOR': ['totp_secret', 'totp_step'],
   '...ofFold': ['fold_count', 'fold_sum'],
   settled: [
     ...['state', 'last_pull_id', 'held_pull_id', 'verified_at', 'rejected_count'],

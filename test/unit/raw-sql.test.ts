@@ -18,7 +18,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/checks/check-day.sql.ts': 2,
     'features/review/months/evidence.sql.ts': 2,
     'features/review/months/month-seal.sql.ts': 4,
-    'features/titles/pages/title-detail.sql.ts': 1,
     'core/title/destinations.sql.ts': 3,
     'core/title/title-hashes.sql.ts': 3,
     'features/titles/export-titles.sql.ts': 2,
@@ -34,7 +33,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/checks/plausibility.sql.ts': 1,
     'features/review/release-preview.sql.ts': 1,
     'features/schedule/payee.sql.ts': 6,
-    'features/titles/pages/title-list.sql.ts': 1,
+    'features/titles/titles.sql.ts': 2,
   },
   'expressions, an alias and the names of tables, constants of the program': {
     'base/database/expressions.sql.ts': 2,

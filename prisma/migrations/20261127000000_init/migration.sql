@@ -3701,7 +3701,6 @@ CREATE TABLE conciliation.console_user (
   password_hash   text,
   totp_secret     text,
   totp_step       bigint,
-  recovery_hashes text[]      NOT NULL DEFAULT '{}',
   link_hash       text,
   link_expires_at timestamptz,
   email           text,
@@ -3742,8 +3741,6 @@ COMMENT ON COLUMN conciliation.console_user.totp_secret IS
   'For the program only: secret of the second factor (TOTP, RFC 6238), in base32. Not encrypted. Null: the user has no second factor.';
 COMMENT ON COLUMN conciliation.console_user.totp_step IS
   'Time step of the newest accepted code, in units of 30 seconds since 1970. Codes of this step and of earlier ones are refused. Null: the user has no second factor.';
-COMMENT ON COLUMN conciliation.console_user.recovery_hashes IS
-  'For the program only: SHA-256 of each recovery code that was not used, in hexadecimal. Empty: none is left, or the user has no second factor.';
 COMMENT ON COLUMN conciliation.console_user.link_hash IS
   'For the program only: SHA-256 of the token in the newest link with which the person chooses a password, in hexadecimal. Null: there is none, or it was used.';
 COMMENT ON COLUMN conciliation.console_user.link_expires_at IS

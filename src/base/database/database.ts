@@ -134,7 +134,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     // Of the whole transaction. Longer than that of a statement, because Prisma rolls back only after a statement's end.
     transactionOptions: { maxWait: CONNECTION_TIMEOUT_MS, timeout: 10 * statementTimeoutMs },
   });
-  const prisma = withMappedTransactions(extendClient(client));
+  // An extension does not see the errors of BEGIN and COMMIT.
+  const prisma = withTransactions(extendClient(client), (transact) => {
+    return (work, limits) => mapErrors(transact(work, limits));
+  });
 
   let closing: Promise<void> | undefined;
   return {
@@ -160,32 +163,33 @@ function extendClient(client: PrismaClient) {
   });
 }
 
-/** Maps the errors of BEGIN and COMMIT, which an extension does not see. */
-function withMappedTransactions(client: DatabaseClient): DatabaseClient {
-  const transact = client.$transaction.bind(client) as (
-    ...parameters: unknown[]
-  ) => Promise<unknown>;
-  const $transaction = (...parameters: unknown[]) => mapErrors(transact(...parameters));
-  return client.$extends({
-    client: { $transaction: $transaction as DatabaseClient['$transaction'] },
-  });
+type Transact = (work: (tx: Transaction) => Promise<unknown>, limits?: object) => Promise<unknown>;
+
+/** Returns the client with a `$transaction` that is made of the present one. */
+function withTransactions(
+  client: DatabaseClient,
+  make: (transact: Transact) => Transact,
+): DatabaseClient {
+  const $transaction = make(client.$transaction.bind(client)) as DatabaseClient['$transaction'];
+  return client.$extends({ client: { $transaction } });
 }
 
 /** Returns the database with transactions that end with `check`, and are rolled back when `check` throws. */
-export function withFinalCheck(
+export const withFinalCheck = (
   database: Database,
   check: (tx: Transaction) => Promise<void>,
-): Database {
-  const { prisma } = database;
-  const $transaction = (work: (tx: Transaction) => Promise<unknown>, limits?: object) =>
-    prisma.$transaction(async (tx) => {
-      const result = await work(tx);
-      await check(tx);
-      return result;
-    }, limits);
-  const client = { $transaction: $transaction as DatabaseClient['$transaction'] };
-  return { ...database, prisma: prisma.$extends({ client }) };
-}
+): Database => ({
+  ...database,
+  prisma: withTransactions(
+    database.prisma,
+    (transact) => (work, limits) =>
+      transact(async (tx) => {
+        const result = await work(tx);
+        await check(tx);
+        return result;
+      }, limits),
+  ),
+});
 
 /** Ends a dry run. Prisma rolls a transaction back when its callback throws. */
 class DryRunEnd extends Error {}

@@ -21,7 +21,7 @@ export interface ProvenUser {
   readonly name: string;
   readonly passwordHash: string | null;
   /** Null: a password was enough. */
-  readonly factor: { readonly secret: string } | null;
+  readonly totpSecret: string | null;
 }
 
 type Entry = Pick<AuditRecord, 'action' | 'details'>;
@@ -66,7 +66,7 @@ function actAsProven(
     const owners = await tx.$queryRaw<unknown[]>`
       SELECT 1 AS found FROM conciliation.console_user
       WHERE id = ${user.id} AND disabled_at IS NULL AND password_hash = ${user.passwordHash}
-        AND totp_secret IS NOT DISTINCT FROM ${user.factor?.secret ?? null}
+        AND totp_secret IS NOT DISTINCT FROM ${user.totpSecret}
       FOR UPDATE`;
     if (owners.length === 0) return null;
     return (await act(tx)) ? beginSession(tx, user, false, entry) : null;

@@ -10,14 +10,12 @@ import {
   parseUserName,
 } from '../../base/values/role.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
 import { endSessionsOf, type ProvenUser } from './console-sessions.sql.ts';
 
 /** The data for a sign-in. A disabled user is not found. */
 export interface LoginUser extends ProvenUser {
   readonly email: string | null;
-  readonly factor: SecondFactor | null;
   /** The time since 1970 by the clock of the database. */
   readonly seconds: number;
 }
@@ -187,9 +185,7 @@ export const readLink = (database: Database, token: string) =>
 async function findUser({ prisma }: Database, which: Prisma.Sql): Promise<LoginUser | null> {
   const [user] = await prisma.$queryRaw<[LoginUser?]>`
     SELECT id, name, password_hash AS "passwordHash", email,
-           CASE WHEN totp_secret IS NOT NULL
-                THEN jsonb_build_object('secret', totp_secret, 'recoveryHashes', recovery_hashes)
-           END AS factor,
+           totp_secret AS "totpSecret",
            extract(epoch FROM clock_timestamp())::float8 AS seconds
     FROM conciliation.console_user WHERE ${which} AND disabled_at IS NULL`;
   return user ?? null;
@@ -242,7 +238,7 @@ export function consumeLink(
   });
 }
 
-export const NO_FACTOR = { totpSecret: null, totpStep: null, recoveryHashes: [] };
+export const NO_FACTOR = { totpSecret: null, totpStep: null };
 
 async function requireUser(
   tx: Transaction,

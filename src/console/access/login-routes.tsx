@@ -150,7 +150,7 @@ const USE_LINK = declareAction({
     const passwordHash = await hashPassword(requireNewPassword(given, link));
     if (!(await consumeLink(database, token, passwordHash))) throw refusal('link_gone');
     // The maker of the link must not sign in without the code.
-    if (link.factor !== null) return reply.redirect('/login?notice=password_saved', 303);
+    if (link.totpSecret !== null) return reply.redirect('/login?notice=password_saved', 303);
     const session = await startSession(database, { ...link, passwordHash }, clientAddress(request));
     return enter(reply, parts, link.name, session, '/');
   },
@@ -209,19 +209,18 @@ function nextOf(request: FastifyRequest): string {
 /** Browsers resolve `//host` and `/\host` to other hosts. */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x7e]*$/;
 
-/** A code of the second factor, of an app or a recovery code. */
+/** A code of the second factor. */
 export function CodeField(props: { readonly isRequired: boolean }) {
   const { text } = usePage();
   return (
     <Input
-      label={props.isRequired ? text('login.code') : text('login.codeIfSet')}
+      label={props.isRequired ? text('account.code') : text('login.codeIfSet')}
       name="code"
       class="mono"
       required={props.isRequired}
-      maxLength={40}
+      inputMode="numeric"
+      maxLength={10}
       autocomplete="one-time-code"
-      autocapitalize="characters"
-      spellcheck={false}
     />
   );
 }

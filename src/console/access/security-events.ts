@@ -43,7 +43,6 @@ const MESSAGES = {
   second_factor_set: 'a user set up a second factor',
   second_factor_removed: 'a user removed the own second factor',
   second_factor_reset: 'an administrator removed the second factor of a user',
-  recovery_code_used: 'a user signed in with a recovery code',
 } as const;
 
 const ORDINARY: ReadonlySet<string> = new Set(['sign_in_succeeded', 'second_factor_set']);

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../base/audit/audit.ts';
 import type { Database } from '../../base/database/database.ts';
 import { refusal } from '../../base/texts/texts.ts';
-import { matchCode } from '../account/second-factor.ts';
+import { stepOfCode } from '../account/second-factor.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
 import { verifyPassword } from './password.ts';
@@ -79,10 +79,8 @@ const AUDITED = {
 /** A flood beyond this is refused before the first query, so that pulls and pages keep their process. */
 const MAX_UNDER_WAY = 20;
 
-/** More passwords wait than the service can hash in a few seconds. */
-export class PasswordsBusyError extends Error {
-  readonly retryAfterSeconds = 5;
-}
+/** About the time in which the service hashes the passwords that wait. */
+const BUSY_SECONDS = 5;
 
 let underWay = 0;
 
@@ -92,7 +90,6 @@ let underWay = 0;
  * refusals are logged and audited.
  * @param fault of a wrong user, password or code; the answer does not say which
  * @throws InputError
- * @throws PasswordsBusyError
  */
 export async function checkSignIn(
   parts: ConsoleParts,
@@ -101,17 +98,21 @@ export async function checkSignIn(
   { password = '', code = '' }: { readonly password?: string; readonly code?: string },
   fault: 'wrong_sign_in' | 'wrong_proof',
 ): Promise<LoginUser> {
-  if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
+  const { request } = reply;
+  if (underWay >= MAX_UNDER_WAY) {
+    logSecurityEvent(parts.logger, request, 'sign_in_limited');
+    reply.header('retry-after', BUSY_SECONDS);
+    throw refusal('sign_ins_busy');
+  }
   underWay += 1;
   try {
     const { database } = parts;
-    const { request } = reply;
     await requireAddressTry(parts, reply);
     const key = `user ${name} ${clientNetwork(request)}`;
     const user = await findLoginUser(database, name);
     await requireTry(parts, reply, key, PER_USER, user?.name ?? null);
     const isPassword = await verifyPassword(password, user?.passwordHash ?? null);
-    const isRight = isPassword && user !== null && (await hasCode(parts, request, user, code));
+    const isRight = isPassword && user !== null && (await hasCode(parts.database, user, code));
     if (!isRight) {
       await noteRefusal(parts, request, 'sign_in_failed', user?.name ?? null);
       throw refusal(fault);
@@ -167,31 +168,15 @@ async function noteRefusal(
  * wrong password, so that the time does not tell the two apart.
  */
 async function hasCode(
-  { database, logger }: ConsoleParts,
-  request: FastifyRequest,
-  { factor, seconds, id, name }: LoginUser,
+  { prisma }: Database,
+  { totpSecret, seconds, id }: LoginUser,
   code: string,
 ): Promise<boolean> {
-  if (factor === null) return true;
-  const match = matchCode(factor, code, seconds);
-  if (match === null) return false;
-  if ('step' in match) {
-    const used = await database.prisma.$executeRaw`
-      UPDATE conciliation.console_user SET totp_step = ${match.step}::bigint
-      WHERE id = ${id} AND totp_secret = ${factor.secret} AND totp_step < ${match.step}::bigint`;
-    return used === 1;
-  }
-  const isUsed = await database.prisma.$transaction(async (tx) => {
-    const [used] = await tx.$queryRaw<[{ left: number }?]>`
-      UPDATE conciliation.console_user
-      SET recovery_hashes = array_remove(recovery_hashes, ${match.recoveryHash})
-      WHERE id = ${id} AND totp_secret = ${factor.secret}
-        AND ${match.recoveryHash} = ANY (recovery_hashes)
-      RETURNING cardinality(recovery_hashes) AS left`;
-    if (used === undefined) return false;
-    await recordAudit(tx, { actor: name, action: 'user.recovery_code', details: used });
-    return true;
-  });
-  if (isUsed) logSecurityEvent(logger, request, 'recovery_code_used', name);
-  return isUsed;
+  if (totpSecret === null) return true;
+  const step = stepOfCode(totpSecret, code, seconds);
+  if (step === null) return false;
+  const used = await prisma.$executeRaw`
+    UPDATE conciliation.console_user SET totp_step = ${step}::bigint
+    WHERE id = ${id} AND totp_secret = ${totpSecret} AND totp_step < ${step}::bigint`;
+  return used === 1;
 }

@@ -15,17 +15,8 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf } from '../shell/guard.ts';
 import { Input } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
-import { Card, Disclosure, OnlyCard } from '../shell/parts.tsx';
-import { sendPage } from '../shell/send-page.tsx';
-import {
-  addressOfSecret,
-  hashRecoveryCode,
-  inGroups,
-  matchCode,
-  newRecoveryCodes,
-  newSecret,
-  SECRET,
-} from './second-factor.ts';
+import { Card, Disclosure } from '../shell/parts.tsx';
+import { addressOfSecret, inGroups, newSecret, SECRET, stepOfCode } from './second-factor.ts';
 
 /** Null: another administrator has just disabled the user. */
 const ownUser = ({ database }: ConsoleParts, request: FastifyRequest) =>
@@ -71,7 +62,7 @@ export const ACCOUNT = declarePage({
                   help={text('account.changeHelp')}
                   isFolded
                 >
-                  <ProofFields needsCode={user.factor !== null} />
+                  <ProofFields needsCode={user.totpSecret !== null} />
                   <NewPasswordFields name="newPassword" />
                 </CHANGE_PASSWORD.Form>
               </Card>
@@ -150,26 +141,16 @@ const ENROL = declareAction({
   page: ACCOUNT,
   isForEnrolment: true,
   input: { ...proof, secret: Type.String({ pattern: SECRET.source }) },
-  answer: async (request, reply, parts, { secret, ...given }) => {
+  deed: async (parts, { secret, ...given }, _, reply) => {
     // Otherwise the code of the form would be taken for one of the present second factor.
-    if ((await ownUser(parts, request))?.factor !== null) return reply.redirect('/account', 303);
-    const codes = newRecoveryCodes();
-    const isSet = await changeOwn(parts, reply, given, 'second_factor_set', ({ seconds }) => {
-      const match = matchCode({ secret, recoveryHashes: [] }, given.code ?? '', seconds);
-      if (match === null || !('step' in match)) throw refusal('wrong_code');
-      const recoveryHashes = codes.map(hashRecoveryCode);
-      return { totpSecret: secret, totpStep: match.step, recoveryHashes };
+    if ((await ownUser(parts, reply.request))?.totpSecret !== null) return false;
+    return changeOwn(parts, reply, given, 'second_factor_set', ({ seconds }) => {
+      const totpStep = stepOfCode(secret, given.code ?? '', seconds);
+      if (totpStep === null) throw refusal('wrong_code');
+      return { totpSecret: secret, totpStep };
     });
-    if (!isSet) return reply.redirect('/account', 303);
-    if (request.principal !== null) {
-      request.principal = { ...request.principal, isEnrolmentDue: false };
-    }
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text('account.codesTitle'),
-      active: null,
-      body: <RecoveryCodes codes={codes} />,
-    }));
   },
+  next: (_, isSet) => (isSet ? '/account?notice=factor_set' : '/account'),
 });
 
 const END_SESSIONS = declareAction({
@@ -211,20 +192,15 @@ function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
 }
 
 function FactorCard({ data }: { readonly data: AccountPageData }) {
-  const { text, formats, principal } = usePage();
+  const { text, principal } = usePage();
   const { requiresSecondFactor, user } = data;
   return (
     <Card title={text('account.factorTitle')}>
       <p class="quiet">{text('account.factorHelp')}</p>
-      {user.factor !== null ? (
+      {user.totpSecret !== null ? (
         <>
           <p>
-            <span class="tag is-inserted">{text('account.factorOn')}</span>{' '}
-            <span class="quiet small">
-              {text('account.codesLeft', {
-                count: formats.count(user.factor.recoveryHashes.length),
-              })}
-            </span>
+            <span class="tag is-inserted">{text('account.factorOn')}</span>
           </p>
           <REMOVE_FACTOR.Form
             button={text('account.remove')}
@@ -283,36 +259,8 @@ function Enrolment({ data: { secret, user } }: { readonly data: AccountPageData 
       <p>
         <a href={uri}>{text('account.open')}</a>
       </p>
-      <Input
-        label={text('account.code')}
-        name="code"
-        class="mono"
-        required
-        inputMode="numeric"
-        maxLength={10}
-        autocomplete="one-time-code"
-      />
+      <CodeField isRequired />
       <ProofFields needsCode={false} />
     </ENROL.Form>
-  );
-}
-
-/** No later page shows them. */
-function RecoveryCodes({ codes }: { readonly codes: readonly string[] }) {
-  const { text } = usePage();
-  return (
-    <OnlyCard title={text('account.codesTitle')}>
-      <p>{text('account.codesHelp')}</p>
-      <ol class="recovery-codes mono">
-        {codes.map((code) => (
-          <li key={code}>{code}</li>
-        ))}
-      </ol>
-      <p>
-        <a class="button primary" href="/account">
-          {text('account.codesDone')}
-        </a>
-      </p>
-    </OnlyCard>
   );
 }

@@ -86,10 +86,9 @@ export function ListTable<Row>(props: {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly sums?: Sums | undefined;
-  readonly rowClass?: ((row: Row) => string | undefined) | undefined;
   readonly order?: Order | undefined;
 }) {
-  const { rows, sums, rowClass, order } = props;
+  const { rows, sums, order } = props;
   const page = usePage();
   const columns = props.columns.filter(({ only }) => only !== 'file');
   const head = (column: Column<Row>) => {
@@ -131,7 +130,7 @@ export function ListTable<Row>(props: {
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={index} class={rowClass?.(row)}>
+            <tr key={index}>
               {columns.map((column) => {
                 const content = <Content column={column} row={row} />;
                 if (column.isHead !== true) return cell(column, content);

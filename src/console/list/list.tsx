@@ -8,7 +8,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
-import type { ConsoleRole } from '../../base/values/role.ts';
+import { type ConsoleRole, maySeePersonalData } from '../../base/values/role.ts';
 import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
 import { declarePage } from '../declare.tsx';
@@ -77,12 +77,16 @@ interface ListDeclaration<Fields extends FilterFields, Row, Total extends ListTo
   /** Absent: every role. */
   readonly who?: readonly ConsoleRole[];
   readonly filter: Fields;
-  /** Returns the total, and the rows of a place in an order that the filter alone decides, as of one instant. */
+  /**
+   * Returns the total, and the rows of a place in an order that the filter alone decides, as of one instant.
+   * @param known the total of the filter in this transaction, which need not be read again
+   */
   readonly read: (
     tx: Transaction,
     filter: FilterOf<Fields>,
     place: Place,
     reader: ListReader,
+    known?: Total,
   ) => Promise<{ readonly total: Total; readonly rows: Row[] }>;
   /** Returns the filter with what the ledger or the date decides, such as the end of the last month. Absent: nothing is. */
   readonly fill?: (
@@ -90,7 +94,6 @@ interface ListDeclaration<Fields extends FilterFields, Row, Total extends ListTo
     parts: ConsoleParts,
   ) => FilterOf<Fields> | Promise<FilterOf<Fields>>;
   readonly columns: readonly Column<Row>[] | ((filter: FilterOf<Fields>) => readonly Column<Row>[]);
-  readonly rowClass?: (row: Row) => string | undefined;
   readonly rowsPerPage?: number;
   /**
    * The order of the rows: `sort` of a column, with `-` in front if it descends. The filter has a field `sort`, to which
@@ -99,11 +102,8 @@ interface ListDeclaration<Fields extends FilterFields, Row, Total extends ListTo
   readonly order?: (filter: FilterOf<Fields>) => string;
   /** Returns a row as this reader may see it. Absent: the rows hold nothing that has to be masked. */
   readonly mask?: (row: Row, principal: Principal | null) => Row;
-  /** The form to see the rows of a page without masks. It leaves an entry in the audit log before they are shown. */
-  readonly reveal?: {
-    readonly who: readonly ConsoleRole[];
-    readonly entry: (rows: readonly Row[], filter: FilterOf<Fields>) => Omit<AuditRecord, 'actor'>;
-  };
+  /** The entry in the audit log, before a reader who may see personal data sees the rows of a page without masks. */
+  readonly reveal?: (rows: readonly Row[], filter: FilterOf<Fields>) => Omit<AuditRecord, 'actor'>;
   /** The operation of the API: `GET /api` and the path of the page. */
   readonly api?: { readonly tag: ApiTag; readonly operationId: string; readonly summary: string };
   /** Sends a file of the selected rows. Absent: it has the columns of the list. */
@@ -140,8 +140,8 @@ export const inTwo =
     total: (tx: Transaction, filter: Filter, reader: ListReader) => Promise<Total>,
     read: (tx: Transaction, filter: Filter, place: Place, reader: ListReader) => Promise<Row[]>,
   ) =>
-  async (tx: Transaction, filter: Filter, place: Place, reader: ListReader) => ({
-    total: await total(tx, filter, reader),
+  async (tx: Transaction, filter: Filter, place: Place, reader: ListReader, known?: Total) => ({
+    total: known ?? (await total(tx, filter, reader)),
     rows: await read(tx, filter, place, reader),
   });
 
@@ -216,9 +216,9 @@ export function declareList<
     },
     title: ({ text }) => text(`lists.${name}.title`),
     answer: ({ rows }) => (list.isUnderWay?.(rows) ? { refreshSeconds: REFRESH_SECONDS } : {}),
-    reveal: reveal && { who: reveal.who, entry: ({ rows, filter }) => reveal.entry(rows, filter) },
+    reveal: reveal && (({ rows, filter }) => reveal(rows, filter)),
     body: ({ filter, faults, total, paging, rows, layout }, page, { isRevealed }) => {
-      const { text, principal } = page;
+      const { text } = page;
       const title = text(`lists.${name}.title`);
       const intro = text.find(`lists.${name}.intro`);
       const here = targetOf(filter, paging.page);
@@ -262,7 +262,6 @@ export function declareList<
                 <RevealForm
                   action={typeof here === 'string' ? here : here.action}
                   isRevealed={isRevealed}
-                  mayReveal={reveal.who.includes(principal?.role ?? 'viewer')}
                 />
               )}
               <ListTable
@@ -270,7 +269,6 @@ export function declareList<
                 columns={columnsOf(filter)}
                 rows={rows}
                 sums={total.sums}
-                rowClass={list.rowClass}
                 order={
                   list.order && {
                     by: list.order(filter),
@@ -311,14 +309,14 @@ export function declareList<
       }
       const format = fileFormatOf(request.body, FILE_FORMATS);
       const reader = { parts, actor: actorOf(request) };
-      const { principal } = request;
       // Who may see the page without masks gets such a file, with its own entry in the audit log.
-      const isOpen = reveal?.who.includes(principal?.role ?? 'viewer');
-      const batches = async function* (db: Transaction, signal: AbortSignal) {
+      const isOpen =
+        reveal !== undefined && maySeePersonalData(request.principal?.role ?? 'viewer');
+      const batches = async function* (db: Transaction, total: Total, signal: AbortSignal) {
         for (let offset = 0; ; offset += ROWS_PER_READ) {
           signal.throwIfAborted();
           const place = { offset, limit: ROWS_PER_READ };
-          const { rows } = await list.read(db, filter, place, reader);
+          const { rows } = await list.read(db, filter, place, reader, total);
           yield isOpen ? rows : masked(rows, request);
           if (rows.length < ROWS_PER_READ) return;
         }
@@ -334,7 +332,7 @@ export function declareList<
               details: { list: name, format, rows },
             });
             const title = fileName(page.text(`lists.${name}.title`));
-            const content = { rows: batches(tx, signal), rowCount: rows, sheet: title };
+            const content = { rows: batches(tx, total, signal), rowCount: rows, sheet: title };
             await send({
               name: `${title}-${todayOf(parts)}.${format}`,
               ...encodeList({ ...content, columns: columnsOf(filter) }, format, page),

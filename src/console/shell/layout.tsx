@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import type { TextKey } from '../../base/texts/texts.ts';
 import { ASSETS } from './assets.ts';
 import { type PageContext, PageProvider, usePage } from './page-context.ts';
-import { ActionForm, Options, Submit } from './parts.tsx';
+import { ActionForm, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
 export interface Page {
@@ -234,11 +234,11 @@ export function FormField(
           <input name={name} value={value} {...stated} {...html} />
         ) : (
           <select name={name}>
-            <Options
-              values={choices.map(([word]) => word)}
-              chosen={value}
-              text={(word) => text(new Map(choices).get(word) ?? label)}
-            />
+            {choices.map(([word, key]) => (
+              <option key={word} value={word} selected={word === value}>
+                {text(key)}
+              </option>
+            ))}
           </select>
         )}
       </Field>

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Text } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
+import { maySeePersonalData } from '../../base/values/role.ts';
 import type { DayState } from '../../core/ledger/states.ts';
 import { usePage } from './page-context.ts';
 
@@ -87,11 +88,9 @@ export function Instant({ at }: { readonly at: Date | null }) {
   );
 }
 
-export function DayLink(props: { readonly date: CivilDate | null }) {
+export function DayLink(props: { readonly date: CivilDate }) {
   const { formats } = usePage();
-  return props.date === null ? (
-    <span class="quiet">–</span>
-  ) : (
+  return (
     <a class="date" href={`/days/${props.date}`}>
       {formats.date(props.date)}
     </a>
@@ -130,13 +129,9 @@ export function Submit(props: { readonly class?: string; readonly children: Comp
 }
 
 /** The button that shows identifiers and accounts, for roles that may see them. */
-export function RevealForm(props: {
-  readonly action: string;
-  readonly isRevealed: boolean;
-  readonly mayReveal: boolean;
-}) {
-  const { text } = usePage();
-  const mayAsk = !props.isRevealed && props.mayReveal;
+export function RevealForm(props: { readonly action: string; readonly isRevealed: boolean }) {
+  const { text, principal } = usePage();
+  const mayAsk = !props.isRevealed && maySeePersonalData(principal?.role ?? 'viewer');
   return (
     <div class="buttons">
       <p class="quiet">
@@ -190,22 +185,6 @@ export function DecisionButtons<Value extends string>(props: {
   );
 }
 
-export function Options<Value extends string>(props: {
-  readonly values: readonly Value[];
-  readonly chosen: string | null;
-  readonly text: (value: Value) => string;
-}) {
-  return (
-    <>
-      {props.values.map((value) => (
-        <option key={value} value={value} selected={value === props.chosen}>
-          {props.text(value)}
-        </option>
-      ))}
-    </>
-  );
-}
-
 export function Card(props: {
   readonly title: string;
   readonly id?: string;
@@ -221,18 +200,6 @@ export function Card(props: {
       </header>
       {props.children}
     </section>
-  );
-}
-
-/** The only content of a page. */
-export function OnlyCard(props: { readonly title: string; readonly children: ComponentChildren }) {
-  return (
-    <div class="narrow">
-      <section class="card stack">
-        <h1>{props.title}</h1>
-        {props.children}
-      </section>
-    </div>
   );
 }
 

@@ -5,7 +5,6 @@ import { parseCivilDate } from '../../base/values/business-day.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { type Page, renderPage } from './layout.tsx';
 import { type PageContext, pageContext } from './page-context.ts';
-import { OnlyCard } from './parts.tsx';
 
 /** Allows only files of this server, and neither scripts nor styles inside the page. */
 const PAGE_POLICY = [
@@ -57,27 +56,30 @@ const PAGES: Readonly<Record<number, 'badRequest' | 'forbidden' | 'notFound' | '
   503: 'unavailable',
 };
 
-export function errorPage(context: PageContext, { status, code, fault }: ErrorAnswer): PageAnswer {
+export function errorPage(context: PageContext, { status, fault }: ErrorAnswer): PageAnswer {
   const { text } = context;
-  const page = code === 'BUSY' ? 'busy' : (PAGES[status] ?? 'internal');
+  const page = PAGES[status] ?? 'internal';
   const title = text(fault === undefined ? `errors.${page}` : 'errors.refused');
   return {
     title,
     active: null,
     status,
     body: (
-      <OnlyCard title={title}>
-        {fault === undefined ? (
-          <p class="quiet">{text(`errors.${page}Help`)}</p>
-        ) : (
-          <p>{faultSentence(context, fault)}</p>
-        )}
-        <p>
-          <a href="/" data-back>
-            {text('errors.back')}
-          </a>
-        </p>
-      </OnlyCard>
+      <div class="narrow">
+        <section class="card stack">
+          <h1>{title}</h1>
+          {fault === undefined ? (
+            <p class="quiet">{text(`errors.${page}Help`)}</p>
+          ) : (
+            <p>{faultSentence(context, fault)}</p>
+          )}
+          <p>
+            <a href="/" data-back>
+              {text('errors.back')}
+            </a>
+          </p>
+        </section>
+      </div>
     ),
   };
 }
@@ -99,6 +101,7 @@ const STATUS: ReadonlyMap<unknown, number> = new Map<Fault, number>([
   ['altered', 409],
   ['too_many_tries', 429],
   ['oidc_unavailable', 503],
+  ['sign_ins_busy', 503],
 ]);
 
 export const statusOf = ({ context: { fault } }: InputError): number => STATUS.get(fault) ?? 400;

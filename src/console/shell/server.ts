@@ -21,8 +21,6 @@ import { isLoopback } from '../../base/config/address-faults.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../base/runtime/errors.ts';
 import { toDisplayText } from '../../base/values/field-fault.ts';
 import { addOidcRoutes, LINK, LOGIN, LOGIN_ACTIONS } from '../access/login-routes.tsx';
-import { logSecurityEvent } from '../access/security-events.ts';
-import { PasswordsBusyError } from '../access/sign-in-check.sql.ts';
 import { USER_ACTIONS, USERS } from '../access/users-page.tsx';
 import { ACCOUNT, ACCOUNT_ACTIONS } from '../account/account-page.tsx';
 import { API_TAGS, BODY_BYTES } from '../api/api-request.ts';
@@ -180,10 +178,7 @@ function addErrors(server: FastifyInstance, parts: ConsoleParts): void {
   );
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const answer = answerOf(error, request);
-    if (error instanceof PasswordsBusyError) {
-      logSecurityEvent(logger, request, 'sign_in_limited');
-      reply.header('retry-after', error.retryAfterSeconds);
-    } else if (answer.status >= 500 && !(error instanceof InputError)) {
+    if (answer.status >= 500 && !(error instanceof InputError)) {
       const { method, routeOptions } = request;
       const level = error instanceof StagingUnavailableError ? 'warn' : 'error';
       logger[level]({ method, route: routeOptions.url ?? null, err: error }, 'request failed');
@@ -197,9 +192,6 @@ function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorA
     const { code, message, context } = error;
     const status = statusOf(error);
     return { status, code, message, position: context['safe'], fault: error };
-  }
-  if (error instanceof PasswordsBusyError) {
-    return { status: 503, code: 'BUSY', message: 'too many people sign in at this moment' };
   }
   if (error instanceof StagingUnavailableError) {
     return { status: 503, code: error.code, message: 'the database does not answer' };

@@ -7,7 +7,6 @@ import { type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { maskBankAccount, maskTaxId } from '../../console/shell/masking.ts';
 import { usePage } from '../../console/shell/page-context.ts';
 import { Card, Metric } from '../../console/shell/parts.tsx';
-import { STAFF } from '../../console/shell/route-access.ts';
 import { accountText, destinationText } from '../accounts/pages/account-changes-page.tsx';
 import { providerHref } from '../providers/provider.ts';
 import { firstDateOf, lastDateOf, monthOf } from '../review/months/month-seal.sql.ts';
@@ -182,12 +181,9 @@ const SCHEDULE = declareList(DueLine, {
     return { total, rows };
   },
   mask: (line) => ({ ...line, payee: maskPayee(line.payee) }),
-  reveal: {
-    who: STAFF,
-    entry: (lines, filter) => {
-      const details = { ...filter, titleIds: lines.map(({ titleId }) => titleId) };
-      return { action: 'schedule.reveal', details };
-    },
+  reveal: (lines, filter) => {
+    const details = { ...filter, titleIds: lines.map(({ titleId }) => titleId) };
+    return { action: 'schedule.reveal', details };
   },
   api: {
     tag: 'titles',

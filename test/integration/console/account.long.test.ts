@@ -58,9 +58,6 @@ const change = (fields: Record<string, string> = {}) =>
   );
 const secretIn = ({ text }: ConsoleAnswer) =>
   /name="secret" value="([A-Z2-7]{32})"/.exec(text)?.[1];
-const codesIn = ({ text }: ConsoleAnswer) =>
-  [...text.matchAll(/<li>((?:[A-Z2-7]{4} ){5}[A-Z2-7]{4})<\/li>/g)].map(([, code]) => code ?? '');
-
 const enrol = async (client: ConsoleClient, fields: Record<string, string> = {}) => {
   const secret = secretIn(await client.get(ACCOUNT)) ?? '';
   const form = { secret, code: codeOf(secret), password: PASSWORD, ...fields };
@@ -132,9 +129,7 @@ describe('a user who changes their own password', () => {
 describe('a form whose password was right is refused', () => {
   const ALL = ['/account/password', FACTOR, `${FACTOR}/remove`];
   const update = (set: string) => `UPDATE conciliation.console_user SET ${set} WHERE name = $1`;
-  const SET_FACTOR = update(
-    `totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0, recovery_hashes = '{}'`,
-  );
+  const SET_FACTOR = update(`totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0`);
   const changes = [
     ['a second factor', SET_FACTOR],
     ['another password', update(`password_hash = 'replaced'`)],
@@ -149,14 +144,14 @@ describe('a form whose password was right is refused', () => {
     '%s, after %s was committed',
     async (path, _, sql) => {
       const needsFactor = path.endsWith('remove') && sql !== SET_FACTOR;
-      const present = needsFactor ? (await setFactor(world.database, name)).secret : null;
+      const present = needsFactor ? await setFactor(world.database, name) : null;
       const offered = secretIn(await ana.get(ACCOUNT));
       const secret = present ?? (path === FACTOR ? offered : undefined);
       const proof = secret !== undefined && { secret, code: codeOf(secret) };
       const fields = { password: PASSWORD, newPassword: NEW, again: NEW, ...proof };
       const csrf = await ana.csrf();
       await withClient(world.databaseUrl, async (client) => {
-        const CREDENTIALS = `SELECT password_hash, totp_secret, recovery_hashes
+        const CREDENTIALS = `SELECT password_hash, totp_secret
                              FROM conciliation.console_user WHERE name = $1`;
         const credentials = async () => (await client.query(CREDENTIALS, [name])).rows;
         await client.query('BEGIN');
@@ -206,7 +201,7 @@ test('users end their other sessions', async () => {
 });
 
 describe('a user who sets up a second factor', () => {
-  test('confirms it with a code and the password, gets recovery codes once, and a new token', async () => {
+  test('confirms it with a code and the password, and gets a new token', async () => {
     const other = await console.as('viewer', name);
     const before = sessionOf(ana);
     const page = await ana.get(ACCOUNT);
@@ -215,15 +210,12 @@ describe('a user who sets up a second factor', () => {
     expect(page.text).toMatch(/<img class="qr" src="data:image\/svg\+xml,[^"]{1000,}" alt="[^"]+"/);
     expect((await rowOf()).totpSecret).toBeNull();
     const { answer } = await enrol(ana);
-    expect(answer.status).toBe(200);
-    const codes = codesIn(answer);
-    expect(codes).toHaveLength(10);
+    expect(answer.location).toBe('/account?notice=factor_set');
     const row = await rowOf();
     expect(row.totpSecret).toMatch(/^[A-Z2-7]{32}$/);
     expect(row.totpSecret).not.toBe(secret);
-    for (const code of codes) expect(JSON.stringify(row.recoveryHashes)).not.toContain(code);
     expect(sessionOf(ana)).not.toBe(before);
-    expect((await ana.get('/account')).text).toContain('Recovery codes left: 10');
+    expect((await ana.get('/account')).text).toContain('Remove the second factor');
     expect((await other.get('/account')).location).toContain('/login');
     expect(events()).toContain('second_factor_set');
     const entry = await lastAudit(world, { actor: name, action: 'user.second_factor' });
@@ -253,7 +245,7 @@ describe('a user who sets up a second factor', () => {
   });
 
   test('does not replace the present one', async () => {
-    const { secret } = await setFactor(world.database, name);
+    const secret = await setFactor(world.database, name);
     const { answer } = await enrol(ana, { secret: 'A'.repeat(32), code: codeOf('A'.repeat(32)) });
     expect(answer.location).toBe('/account');
     expect((await rowOf()).totpSecret).toBe(secret);
@@ -261,9 +253,8 @@ describe('a user who sets up a second factor', () => {
 });
 
 let secret = '';
-let recoveryCodes: string[] = [];
 const giveFactor = async () => {
-  ({ secret, recoveryCodes } = await setFactor(world.database, name));
+  secret = await setFactor(world.database, name);
 };
 
 describe('signing in with a second factor', () => {
@@ -308,19 +299,6 @@ describe('signing in with a second factor', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
-  test('takes each recovery code once, and says so in the logs', async () => {
-    const [first = '', second = ''] = recoveryCodes;
-    expect(await loginStatus({ code: first.toLowerCase() })).toBe(303);
-    expect(await loginStatus({ code: first })).toBe(401);
-    const both = await Promise.all([loginStatus({ code: second }), loginStatus({ code: second })]);
-    expect(both.sort()).toEqual([303, 401]);
-    expect(events().filter((event) => event === 'recovery_code_used')).toHaveLength(2);
-    const where = { actor: name, action: 'user.recovery_code' };
-    const orderBy = { id: 'asc' } as const;
-    const audit = await world.database.prisma.auditEntry.findMany({ where, orderBy });
-    expect(audit.map(({ details }) => details)).toEqual([{ left: 9 }, { left: 8 }]);
-  });
-
   test('is not left out by a link', async () => {
     const client = console.visitor();
     const answer = await client.post(await linkOf(), { password: NEW, again: NEW }, from);
@@ -342,7 +320,7 @@ describe('a user with a second factor', () => {
     expect((await rowOf()).totpSecret).toBe(secret);
     const fields = { password: PASSWORD, code: codeOf(secret) };
     expect((await ana.post(path, fields, from)).location).toBe('/account?notice=factor_removed');
-    expect(await rowOf()).toMatchObject({ totpSecret: null, totpStep: null, recoveryHashes: [] });
+    expect(await rowOf()).toMatchObject({ totpSecret: null, totpStep: null });
     expect(await loginStatus({ code: '' })).toBe(303);
     expect(events()).toContain('second_factor_removed');
   });
@@ -401,7 +379,8 @@ describe('where a second factor is required', () => {
     expect(page.text).not.toContain('href="/alerts"');
     const secret = secretIn(page) ?? '';
     const form = { secret, code: codeOf(secret), password: PASSWORD };
-    expect(codesIn(await client.post(FACTOR, form, { csrf, ...from }))).toHaveLength(10);
+    const { location } = await client.post(FACTOR, form, { csrf, ...from });
+    expect(location).toBe('/account?notice=factor_set');
     expect((await client.get('/alerts')).status).toBe(200);
   });
 

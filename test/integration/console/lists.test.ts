@@ -1,10 +1,12 @@
 /** What every declared list does, on the list of findings; the files of titles; what changed since the sign-off. */
-import { beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
+import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 import { readCsv, readWorkbook } from '../../unit/export/file-readers.ts';
@@ -80,6 +82,22 @@ test('a workbook has the same rows on one sheet', async () => {
   const sheets = readWorkbook(bytes);
   expect(sheets.map(({ name }) => name)).toEqual(['findings']);
   expect(sheets[0]?.rows).toHaveLength(TITLES + 2);
+});
+
+test('a file of more rows than one statement reads has all of them, which are counted once', async () => {
+  const { database } = world;
+  const suppliers = Array.from({ length: 5_001 }, (_, number) => providerOf(number));
+  await writeProviders(database, suppliers);
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  const { text } = await viewer.post('/providers/file', { format: 'csv' });
+  const texts = query.mock.calls.map(([first]) => String(Reflect.get(Object(first), 'text')));
+  query.mockRestore();
+  await clearProviders(database);
+  expect(text.trimEnd().split('\r\n')).toHaveLength(suppliers.length + 1);
+  const reads = texts.filter((statement) => statement.includes('FROM conciliation.provider '));
+  expect(reads.filter((statement) => statement.includes('count(*)'))).toHaveLength(1);
+  // The total comes with a row of its own, and the rows in two parts.
+  expect(reads.filter((statement) => statement.includes('OFFSET'))).toHaveLength(3);
 });
 
 test('an unknown format is refused', async () => {

@@ -6,7 +6,7 @@ import { declareList, inTwo } from '../../../console/list/list.tsx';
 import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
 import { usePage } from '../../../console/shell/page-context.ts';
 import { authorText, DecisionButtons } from '../../../console/shell/parts.tsx';
-import { DECIDE, STAFF } from '../../../console/shell/route-access.ts';
+import { DECIDE } from '../../../console/shell/route-access.ts';
 import { providerHref } from '../../providers/provider.ts';
 import {
   ACCOUNT_DECISIONS,
@@ -190,13 +190,10 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
     before: maskBankAccount(change.before),
     after: maskBankAccount(change.after),
   }),
-  reveal: {
-    who: STAFF,
-    entry: (changes) => ({
-      action: 'account_change.reveal',
-      details: { accountChangeIds: changes.map(({ id }) => id) },
-    }),
-  },
+  reveal: (changes) => ({
+    action: 'account_change.reveal',
+    details: { accountChangeIds: changes.map(({ id }) => id) },
+  }),
   api: {
     tag: 'suppliers',
     operationId: 'listAccountChanges',

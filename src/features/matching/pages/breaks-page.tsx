@@ -28,7 +28,7 @@ import {
 } from '../payables/payable-state.sql.ts';
 import { DECISION, DECISION_FIELDS, DecisionCard, duesOf } from './decision-card.tsx';
 import { PROPOSALS } from './proposals-page.tsx';
-import { SET_RULES } from './rules-page.tsx';
+import { SET_RULES } from './settings-pages.tsx';
 
 /** The rows of a kind in a list of breaks, as the person has seen them. The list of the date follows. */
 const LISTED = {

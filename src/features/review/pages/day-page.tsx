@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../../base/database/database.ts';
 import { reasonsText } from '../../../base/texts/texts.ts';
 import { addDays, type CivilDate } from '../../../base/values/business-day.ts';
+import { maySeePersonalData } from '../../../base/values/role.ts';
 import { ledgerDate } from '../../../console/api/schema-parts.ts';
 import { declarePage } from '../../../console/declare.tsx';
 import { type Column, TableCard } from '../../../console/list/columns.tsx';
@@ -22,7 +23,7 @@ import {
   StateBadge,
   Submit,
 } from '../../../console/shell/parts.tsx';
-import { mayUse, STAFF } from '../../../console/shell/route-access.ts';
+
 import type { PullOrigin, PullState } from '../../../core/ledger/states.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-cards.tsx';
 import { readDayBookings } from '../../bookings/pages/booking-list.sql.ts';
@@ -72,7 +73,7 @@ export const DAY = declarePage({
     );
   },
   /** Shows the rejected titles as the platform sent them. */
-  reveal: { who: STAFF, entry: ({ date }) => ({ action: 'rejects.reveal', date }) },
+  reveal: ({ date }) => ({ action: 'rejects.reveal', date }),
 });
 
 async function readDayPage(
@@ -257,8 +258,7 @@ function DayRejects(props: {
 }) {
   const context = usePage();
   const { date, rejects } = props;
-  const { text, formats } = context;
-  const role = context.principal?.role ?? 'viewer';
+  const { text, formats, principal } = context;
   const hasOpen = rejects.some(({ status }) => status === 'open');
   const isRevealed = rejects.some(({ raw }) => raw !== undefined);
   return (
@@ -295,7 +295,7 @@ function DayRejects(props: {
       </ul>
       {hasOpen && props.isSigned && <p class="quiet small">{text('day.acceptSigned')}</p>}
       <div class="buttons">
-        {!isRevealed && mayUse(role, 'POST', '/days/:date') && (
+        {!isRevealed && maySeePersonalData(principal?.role ?? 'viewer') && (
           <Disclosure label={text('day.showRaw')}>
             <ActionForm action={`/days/${date}`}>
               <p class="small">{text('day.showRawHelp')}</p>

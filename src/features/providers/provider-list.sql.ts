@@ -1,21 +1,21 @@
 import { type Static, Type } from 'typebox';
-import type { Database, Transaction } from '../../../base/database/database.ts';
-import { parseTaxId } from '../../../base/values/tax-id.ts';
-import { instantOrNull, orNull, words } from '../../../console/api/schema-parts.ts';
+import type { Database, Transaction } from '../../base/database/database.ts';
+import { parseTaxId } from '../../base/values/tax-id.ts';
+import { instantOrNull, orNull, words } from '../../console/api/schema-parts.ts';
 import {
   anyOf,
   asTabs,
   type FilterOf,
   readFilter,
   searchField,
-} from '../../../console/list/filter.tsx';
-import type { ListTotal, Place } from '../../../console/list/list.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { folded, inEachCase } from '../../../console/shell/search.sql.ts';
-import { Prisma } from '../../../generated/prisma/client.ts';
-import { countAccountChanges } from '../../accounts/account-changes.sql.ts';
-import { readTitleTotals, TITLE_FILTER } from '../../titles/pages/title-list.sql.ts';
-import { accountPartyKey, SYNC_STATES, type SyncState } from '../provider.ts';
+} from '../../console/list/filter.tsx';
+import type { ListTotal, Place } from '../../console/list/list.tsx';
+import type { ConsoleParts } from '../../console/shell/console-parts.ts';
+import { folded, inEachCase } from '../../console/shell/search.sql.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { countAccountChanges } from '../accounts/account-changes.sql.ts';
+import { readTitleTotals, TITLE_FILTER } from '../titles/titles.sql.ts';
+import { accountPartyKey, SYNC_STATES, type SyncState } from './provider.ts';
 
 /** A supplier and the newest request that had it. */
 export const Provider = Type.Object({

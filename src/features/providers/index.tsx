@@ -1,15 +1,104 @@
 import { createHash } from 'node:crypto';
-import { reasonsText, type Text } from '../../../base/texts/texts.ts';
-import { declarePage } from '../../../console/declare.tsx';
-import type { ConsoleParts } from '../../../console/shell/console-parts.ts';
-import { MASKED, maskBankAccount, maskTaxId } from '../../../console/shell/masking.ts';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { Card, Fields, Instant, PlatformValue, RevealForm } from '../../../console/shell/parts.tsx';
-import { STAFF } from '../../../console/shell/route-access.ts';
-import { ACCOUNT_CHANGES, accountText } from '../../accounts/pages/account-changes-page.tsx';
-import { accountPartyKey, externalId, providerHref } from '../provider.ts';
-import { type ProviderDetail, readSupplier } from './provider-list.sql.ts';
-import { LastAnswer, ProviderState } from './providers-page.tsx';
+import { reasonsText, type Text } from '../../base/texts/texts.ts';
+import { declarePage } from '../../console/declare.tsx';
+import type { Column, Words } from '../../console/list/columns.tsx';
+import { declareList, inTwo } from '../../console/list/list.tsx';
+import type { ConsoleParts, Feature } from '../../console/shell/console-parts.ts';
+import { MASKED, maskBankAccount, maskTaxId } from '../../console/shell/masking.ts';
+import { usePage } from '../../console/shell/page-context.ts';
+import { Card, Fields, Instant, PlatformValue, RevealForm } from '../../console/shell/parts.tsx';
+import { ACCOUNT_CHANGES, accountText } from '../accounts/pages/account-changes-page.tsx';
+import { accountPartyKey, externalId, providerHref } from './provider.ts';
+import {
+  countProviders,
+  PROVIDER_FILTER,
+  Provider,
+  type ProviderDetail,
+  readProviders,
+  readSupplier,
+} from './provider-list.sql.ts';
+
+const faultsText = ({ faults }: Provider, { text }: Words) => faults && reasonsText(text, faults);
+
+const COLUMNS: readonly Column<Provider>[] = [
+  {
+    name: 'external_id',
+    head: 'providers.externalId',
+    href: ({ externalId }) => providerHref(externalId),
+    isHead: true,
+  },
+  { name: 'name', head: 'providers.name' },
+  { name: 'tax_id', head: 'providers.taxId', value: (row) => row.identification },
+  {
+    name: 'state',
+    head: 'titles.status',
+    word: ({ state }) => `providers.state.${state}`,
+    cell: ({ state }) => <ProviderState state={state} />,
+    note: faultsText,
+  },
+  {
+    name: 'faults',
+    head: 'providers.reason',
+    value: faultsText,
+    only: 'file',
+  },
+  { name: 'last_sent', head: 'providers.lastSent', kind: 'instant', value: (row) => row.sentAt },
+  {
+    name: 'last_answer',
+    head: 'providers.lastAnswer',
+    value: ({ httpStatus, errorCode }) => [httpStatus ?? '', errorCode ?? ''].join(' ').trim(),
+    cell: (row) => <LastAnswer last={row} />,
+  },
+  { name: 'taken', head: 'providers.taken', kind: 'instant', value: ({ syncedAt }) => syncedAt },
+];
+
+/** The ERP's suppliers, with the newest request of each. */
+const SUPPLIERS = declareList(Provider, {
+  name: 'suppliers',
+  path: '/providers',
+  active: '/providers',
+  filter: PROVIDER_FILTER,
+  columns: COLUMNS,
+  read: inTwo(countProviders, readProviders),
+  mask: (row) => ({
+    ...row,
+    identification: row.identification === null ? null : maskTaxId(row.identification),
+  }),
+  api: {
+    tag: 'suppliers',
+    operationId: 'listProviders',
+    summary: 'Suppliers with their states and newest requests',
+  },
+});
+
+/** The answer to the last request: the status, and why the request decided nothing. */
+function LastAnswer({ last }: { readonly last: Provider }) {
+  const { text } = usePage();
+  if (last.sentAt === null) return <span class="quiet">–</span>;
+  if (last.isUnderWay) return <span class="quiet">{text('providers.underWay')}</span>;
+  return (
+    <>
+      {last.httpStatus === null ? text('providers.noAnswer') : `HTTP ${last.httpStatus}`}
+      {last.errorCode !== null && (
+        <span class="quiet small">
+          {' '}
+          {text.find(`errorCodes.${last.errorCode}`) ?? last.errorCode}
+        </span>
+      )}
+    </>
+  );
+}
+
+function ProviderState({ state }: Pick<Provider, 'state'>) {
+  const { text } = usePage();
+  const looks = {
+    pending: '',
+    synced: 'is-inserted',
+    rejected: 'is-withdrawn',
+    invalid: 'is-withdrawn',
+  } as const;
+  return <span class={`tag ${looks[state]}`}>{text(`providers.state.${state}`)}</span>;
+}
 
 /** @returns with a fingerprint, which names the provider in the audit log: no key of a person gets there */
 async function readPage(parts: ConsoleParts, id: string) {
@@ -19,13 +108,13 @@ async function readPage(parts: ConsoleParts, id: string) {
 }
 
 /** One of the ERP's suppliers, or one that titles name. */
-export const PROVIDER = declarePage({
+const PROVIDER = declarePage({
   path: '/provider',
   active: '/providers',
   input: { id: externalId },
   read: (parts, { id }) => readPage(parts, id),
   title: (_, { provider }, { id }) => provider?.name ?? id,
-  body: (data, { text, formats, principal }, { isRevealed }) => {
+  body: (data, { text, formats }, { isRevealed }) => {
     const { provider, externalId } = data;
     const { titles, originalValueSum } = data.titleCount;
     return (
@@ -38,11 +127,7 @@ export const PROVIDER = declarePage({
           {provider !== null && <ProviderState state={provider.state} />}
         </div>
         {provider === null && <p>{text('providers.notInErp')}</p>}
-        <RevealForm
-          action={providerHref(externalId)}
-          isRevealed={isRevealed}
-          mayReveal={STAFF.includes(principal?.role ?? 'viewer')}
-        />
+        <RevealForm action={providerHref(externalId)} isRevealed={isRevealed} />
         <div class="columns">
           {provider !== null && (
             <Card title={text('providers.sending')}>
@@ -83,13 +168,10 @@ export const PROVIDER = declarePage({
       </>
     );
   },
-  reveal: {
-    who: STAFF,
-    entry: ({ fingerprint }) => ({
-      action: 'provider.reveal',
-      details: { provider: fingerprint },
-    }),
-  },
+  reveal: ({ fingerprint }) => ({
+    action: 'provider.reveal',
+    details: { provider: fingerprint },
+  }),
 });
 
 function sentFields(provider: ProviderDetail, isRevealed: boolean, text: Text) {
@@ -166,3 +248,9 @@ function textOf(item: unknown, name: string): string | null {
   const value: unknown = Reflect.get(item, name);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 }
+
+export const providers: Feature = {
+  name: 'providers',
+  pages: [PROVIDER],
+  lists: [SUPPLIERS],
+};

@@ -1,19 +1,24 @@
 import { Type } from 'typebox';
-import type { TextKey } from '../../../base/texts/texts.ts';
-import type { CivilDate } from '../../../base/values/business-day.ts';
-import { dateIn, declareAction, reason } from '../../../console/declare.tsx';
-import { type Column, TableCard } from '../../../console/list/columns.tsx';
-import { asTabs, choice } from '../../../console/list/filter.tsx';
-import { declareList } from '../../../console/list/list.tsx';
-import { todayOf } from '../../../console/shell/console-parts.ts';
-import { actorOf } from '../../../console/shell/guard.ts';
-import { usePage } from '../../../console/shell/page-context.ts';
-import { DayLink } from '../../../console/shell/parts.tsx';
-import { REVIEW } from '../../../console/shell/route-access.ts';
-import { sendPage } from '../../../console/shell/send-page.tsx';
-import { Released } from '../../bookings/pages/booking-cards.tsx';
-import { type DayBookings, readDayBookings } from '../../bookings/pages/booking-list.sql.ts';
-import type { LedgerDay } from '../ledger-days.sql.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import type { TextKey } from '../../base/texts/texts.ts';
+import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
+import { declareOperation } from '../../console/api/api-request.ts';
+import { ledgerDate as date } from '../../console/api/schema-parts.ts';
+import { dateIn, declareAction, reason } from '../../console/declare.tsx';
+import { type Column, TableCard } from '../../console/list/columns.tsx';
+import { asTabs, choice } from '../../console/list/filter.tsx';
+import { declareList } from '../../console/list/list.tsx';
+import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
+import { actorOf } from '../../console/shell/guard.ts';
+import { maskChange } from '../../console/shell/masking.ts';
+import { usePage } from '../../console/shell/page-context.ts';
+import { DayLink } from '../../console/shell/parts.tsx';
+import { OPERATE, REVIEW, STAFF } from '../../console/shell/route-access.ts';
+import { sendPage } from '../../console/shell/send-page.tsx';
+import { Released } from '../bookings/pages/booking-cards.tsx';
+import { type DayBookings, readDayBookings } from '../bookings/pages/booking-list.sql.ts';
+import { DayChanges, readDayChanges } from './changed-titles.sql.ts';
+import { type LedgerDay, readLedgerDays } from './ledger-days.sql.ts';
 import {
   isKept,
   isOneOf,
@@ -24,9 +29,13 @@ import {
   SIGNABLE,
   type Signable,
   withObstacles,
-} from '../obstacles.sql.ts';
-import { obstacleRules, type SeenDay, type SignOffOutcome, signOffDays } from '../sign-off.sql.ts';
-import { obstacleText, Remarks } from './day-actions.tsx';
+} from './obstacles.sql.ts';
+import { CHANGED_FIELDS } from './pages/changed-fields.tsx';
+import { DAY_ACTIONS, obstacleText, Remarks, requestPull } from './pages/day-actions.tsx';
+import { DAY } from './pages/day-page.tsx';
+import { EVIDENCE, MONTH, MONTHS, month, SEAL_MONTH, sendEvidence } from './pages/months-pages.tsx';
+import { RELEASE, RELEASE_PAGE } from './pages/release-page.tsx';
+import { obstacleRules, type SeenDay, type SignOffOutcome, signOffDays } from './sign-off.sql.ts';
 
 const FORM = 'days-to-sign';
 
@@ -47,7 +56,7 @@ const TABS: Readonly<Record<Signable, TextKey>> = {
 };
 
 /** The days that wait for their sign-off, with a box for each that the reader may sign, checked where nothing is reserved. */
-export const SIGN_OFFS = declareList(JudgedDay, {
+const SIGN_OFFS = declareList(JudgedDay, {
   name: 'signOffs',
   path: '/sign-offs',
   active: '/sign-offs',
@@ -130,7 +139,7 @@ export const SIGN_OFFS = declareList(JudgedDay, {
 });
 
 /** Signs off the selected days as the list has shown them. The answer is what became of each. */
-export const SIGN_DAYS = declareAction({
+const SIGN_DAYS = declareAction({
   path: '/sign-offs',
   who: REVIEW,
   input: {
@@ -216,3 +225,96 @@ const REFUSED_COLUMNS: readonly Column<SignOffOutcome>[] = [
     value: ({ refusal }, { text }) => refusal && text(`signOffs.refusals.${refusal}`),
   },
 ];
+
+const MAX_API_DAYS = 1_000;
+const MAX_CHANGES = 1_000;
+
+async function readRange(
+  parts: ConsoleParts,
+  range: { readonly from: CivilDate; readonly to: CivilDate },
+): Promise<JudgedDay[]> {
+  const { database, bookingsFrom = null, payablesMaxAgeHours } = parts;
+  const days = await readLedgerDays(database, range, todayOf(parts));
+  return withObstacles(database.prisma, days, { bookingsFrom, payablesMaxAgeHours });
+}
+
+const REVIEW_API = [
+  declareOperation({
+    path: '/days',
+    scope: 'read',
+    tag: 'days',
+    operationId: 'listDays',
+    summary: 'The days of a range, both ends included',
+    input: { from: date, to: date },
+    answer: Type.Array(JudgedDay),
+    run: (parts, range) => {
+      if (range.from > range.to || daysBetween(range.from, range.to) >= MAX_API_DAYS) {
+        throw new InputError(
+          `from and to: expected two dates in order, at most ${MAX_API_DAYS} days`,
+        );
+      }
+      return readRange(parts, range);
+    },
+  }),
+  declareOperation({
+    path: '/days/:date',
+    scope: 'read',
+    tag: 'days',
+    operationId: 'getDay',
+    summary: 'One day',
+    input: { date },
+    answer: JudgedDay,
+    run: async (parts, { date }) => (await readRange(parts, { from: date, to: date }))[0] ?? null,
+  }),
+  declareOperation({
+    path: '/days/:date/changes',
+    scope: 'read',
+    tag: 'days',
+    operationId: 'listChangesOfDay',
+    summary: 'The changes since the sign-off, or those of the newest pull',
+    input: { date },
+    answer: DayChanges,
+    run: async ({ database }, { date }) => {
+      const changes = await readDayChanges(database, date, MAX_CHANGES);
+      const titles = changes.titles.map((title) => ({
+        ...title,
+        fields: title.fields.map(maskChange),
+      }));
+      return { ...changes, titles };
+    },
+  }),
+  declareOperation({
+    path: '/months/:month/evidence',
+    who: STAFF,
+    scope: 'export',
+    tag: 'months',
+    operationId: 'downloadMonthEvidence',
+    summary: 'The evidence of a sealed month as a ZIP file',
+    input: { month },
+    answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    run: (parts, { month }, request, reply) => sendEvidence(request, reply, parts, month),
+  }),
+  declareOperation({
+    method: 'POST',
+    path: '/days/:date/pull',
+    who: OPERATE,
+    scope: 'pull',
+    tag: 'pulls',
+    operationId: 'pullDay',
+    summary: 'Pull a day again',
+    input: { date },
+    status: 202,
+    answer: Type.Object({ pullId: Type.Integer() }),
+    run: async (parts, { date }, request) => ({
+      pullId: Number(await requestPull(parts, date, actorOf(request))),
+    }),
+  }),
+];
+
+export const review: Feature = {
+  name: 'review',
+  pages: [DAY, RELEASE_PAGE, MONTH],
+  lists: [SIGN_OFFS, MONTHS],
+  actions: [...DAY_ACTIONS, CHANGED_FIELDS, SIGN_DAYS, RELEASE, SEAL_MONTH, EVIDENCE],
+  api: REVIEW_API,
+};
