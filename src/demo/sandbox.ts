@@ -6,9 +6,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastify, { type FastifyInstance } from 'fastify';
+import { type Loop, loop } from '../base/runtime/timing.ts';
 import {
   addDays,
   type CivilDate,
@@ -241,12 +241,11 @@ const LINES_AT_ONCE = 500;
  * @param options.url the address of the console
  * @param options.key the API key of the consumer
  */
-export function startSyntheticErp(options: { readonly url: string; readonly key: string }): {
-  readonly stop: () => Promise<void>;
-} {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const ask = async (path: string, body?: object): Promise<unknown> => {
+export function startSyntheticErp(options: {
+  readonly url: string;
+  readonly key: string;
+}): Pick<Loop, 'stop'> {
+  const ask = async (signal: AbortSignal, path: string, body?: object): Promise<unknown> => {
     const response = await fetch(new URL(path, options.url), {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
@@ -257,28 +256,15 @@ export function startSyntheticErp(options: { readonly url: string; readonly key:
     return response.json();
   };
   let position = '0';
-  const post = async () => {
-    const { lines, next } = (await ask(
-      `/api/bookings?after=${position}&limit=${LINES_AT_ONCE}`,
-    )) as Page;
+  const post = async (signal: AbortSignal) => {
+    const path = `/api/bookings?after=${position}&limit=${LINES_AT_ONCE}`;
+    const { lines, next } = (await ask(signal, path)) as Page;
     if (lines.length > 0) {
-      await ask('/api/bookings/receipts', { receipts: lines.map(receiptOf) });
+      await ask(signal, '/api/bookings/receipts', { receipts: lines.map(receiptOf) });
     }
     position = next;
   };
-  const run = async () => {
-    while (!signal.aborted) {
-      await post().catch(() => undefined);
-      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  };
-  const running = run();
-  return {
-    stop() {
-      stopping.abort();
-      return running;
-    },
-  };
+  return loop({ everyMs: EVERY_MS, run: (signal) => post(signal).catch(() => undefined) });
 }
 
 const receiptOf = ({ seq, key, contentHash }: Line) => ({

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BackendFactory,
   type ConnectionOptions,
@@ -40,56 +39,38 @@ export async function checkRedis(
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
-  for (;;) {
-    const error = await tryRedis(redisUrl, tls);
-    if (error === null) return;
-    const { code } = error as NodeJS.ErrnoException;
-    const problem = problemOf(error, code);
-    if (problem !== null) {
-      throw new ConfigError([`REDIS_URL: the server at ${address} ${problem}`]);
-    }
-    if (performance.now() > deadlineMs) {
-      throw new StagingUnavailableError(
-        `the queue's Redis at ${address} cannot be reached (${code ?? 'no answer'})`,
-        { cause: error },
-      );
-    }
-    await sleep(RETRY_INTERVAL_MS);
-  }
-}
-
-/** Connects once. Returns null if the server takes the user and has the database. */
-async function tryRedis(redisUrl: string, tls: Pick<RedisOptions, 'tls'>): Promise<Error | null> {
   const client = new Redis(redisUrl, {
     ...tls,
-    lazyConnect: true,
-    enableReadyCheck: false,
     connectTimeout: ANSWER_TIMEOUT_MS,
-    commandTimeout: ANSWER_TIMEOUT_MS,
-    maxRetriesPerRequest: 0,
-    retryStrategy: null,
+    maxRetriesPerRequest: null,
+    retryStrategy: () => (performance.now() < deadlineMs ? RETRY_INTERVAL_MS : null),
   });
-  // The error of `connect` says only that the connection was closed.
+  // The error of a command may say only that the connection was closed.
   let reason: Error | undefined;
   client.on('error', (error) => {
-    reason ??= error;
+    reason = error;
+    if (problemOf(error) !== null) client.disconnect();
   });
   try {
-    await within(ANSWER_TIMEOUT_MS, client.connect());
     // Selected explicitly, because ioredis would silently use database 0 after a refusal.
-    await client.select(client.options.db ?? 0);
-    return null;
+    const selected = client.select(client.options.db ?? 0);
+    await within(patienceMs + ANSWER_TIMEOUT_MS, selected);
   } catch (error) {
-    return error instanceof Error && error.name === 'ReplyError'
-      ? error
-      : (reason ?? (error as Error));
+    const isAnswer = (error as Error).name === 'ReplyError';
+    const fault = (isAnswer ? error : (reason ?? error)) as NodeJS.ErrnoException;
+    const problem = problemOf(fault);
+    if (problem !== null) throw new ConfigError([`REDIS_URL: the server at ${address} ${problem}`]);
+    throw new StagingUnavailableError(
+      `the queue's Redis at ${address} cannot be reached (${fault.code ?? 'no answer'})`,
+      { cause: fault },
+    );
   } finally {
     client.disconnect();
   }
 }
 
 /** Describes a problem that only a person can solve; null: a later try may succeed. */
-function problemOf({ name, message }: Error, code = ''): string | null {
+function problemOf({ name, message, code = '' }: NodeJS.ErrnoException): string | null {
   if (name !== 'ReplyError') {
     return /CERT|SIGNATURE|TLS|SSL/.test(code) ? `cannot be spoken to (${code})` : null;
   }

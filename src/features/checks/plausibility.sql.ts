@@ -169,12 +169,12 @@ async function readStagedFacts(
   return rows.map((facts) => ({ lost: 0, lostBefore: 0, ...lossesOf.get(facts.buyer), ...facts }));
 }
 
-/** A date without titles has no rows in `staged_change`. */
+/** A date without titles has no rows in `staged_change`. The buyer is part of a title's identity. */
 const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
-  SELECT buyer_identification, sum(titles) AS titles, sum(titles - 1) AS duplicates, 0 AS present,
-         sum(titles) AS inserted, 0 AS changed, sum(value) AS value
-  FROM (SELECT buyer_identification, count(*) AS titles, sum(original_value) AS value
-        FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY buyer_identification, identity_hash) AS staged
+  SELECT buyer_identification, count(*) AS titles, count(*) FILTER (WHERE copy > 1) AS duplicates, 0 AS present,
+         count(*) AS inserted, 0 AS changed, sum(original_value) AS value
+  FROM (SELECT buyer_identification, original_value, row_number() OVER (PARTITION BY identity_hash) AS copy
+        FROM conciliation.staged_title WHERE fence = ${fence}) AS staged
   GROUP BY 1`;
 
 /**
