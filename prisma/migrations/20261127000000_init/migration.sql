@@ -2752,7 +2752,7 @@ COMMENT ON COLUMN conciliation.erp_break.title_id IS
 COMMENT ON COLUMN conciliation.erp_break.erp_key IS
   'erp_payable.erp_key. Null: the break has no payable.';
 COMMENT ON COLUMN conciliation.erp_break.candidates IS
-  'Of a title without a match: erp_key of the open payables without a match that may be that of the title. They have its value and its order or nearly its due date, or its order and nearly its due date; if none has, the nearest of the supplier with its value.';
+  'Of a title without a match: erp_key of the open payables without a match that may be that of the title. Those with its value and its order or due date; if there is none, those with nearly its due date and its value or order; otherwise the nearest of the supplier with its value. Beside a settled payable of the break: only the first, and none if the settled one has the value.';
 COMMENT ON COLUMN conciliation.erp_break.accepted_date IS
   'Of the title.';
 COMMENT ON COLUMN conciliation.erp_break.since IS

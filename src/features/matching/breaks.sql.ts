@@ -215,8 +215,9 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), doubt AS MATERIALIZED (
     SELECT title_id,
            min(erp_key) FILTER (WHERE fits) AS fit,
+           array_agg(erp_key ORDER BY erp_key) FILTER (WHERE fits AND (same_order OR same_due)) AS exact,
            array_agg(erp_key ORDER BY erp_key) FILTER (
-             WHERE fits OR status = 'open' AND same_order AND same_supplier AND ${IS_NEAR}) AS candidates,
+             WHERE fits OR status = 'open' AND same_order AND same_supplier AND ${IS_NEAR}) AS near,
            count(*) FILTER (WHERE fits) > 1
              AND count(document) FILTER (WHERE fits) = count(*) FILTER (WHERE fits)
              AND count(DISTINCT paper) FILTER (WHERE fits) = 1 AS is_doubled,
@@ -408,7 +409,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     FROM found JOIN ${KINDS} USING (kind)
   ), stated AS MATERIALIZED (
     SELECT kind, severity, title_id, payable.erp_key,
-           coalesce(candidates, array_remove(ARRAY[other_due], NULL)) AS candidates, title.accepted_date,
+           -- A settled payable of another value may be that of another invoice.
+           coalesce(CASE WHEN payable.status = 'open' AND payable.closed_at IS NULL
+                           THEN coalesce(exact, near, array_remove(ARRAY[other_due], NULL))
+                         WHEN (title.original_value IN (payable.open_value, payable.total_value)) IS NOT TRUE THEN exact
+                    END, '{}') AS candidates,
+           title.accepted_date,
            -- A withdrawn title waits only for the answer to its reversal.
            keeps AND (title.status = 'current' OR kind = 'reversal_refused') AND ${IS_BOOKED}
              AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own) OR severity > 1 AND keeps_line) AS waits,

@@ -251,6 +251,20 @@ test('what may be the payable of a title in a break is to be blocked until a per
   expect(await blocked()).toEqual([]);
 });
 
+test('beside a settled payable of the order, only an open one of the value and due date is to be blocked', async () => {
+  await pull('settled 78');
+  const blocked = async (...payables: readonly string[]) => {
+    await state(...payables);
+    await match();
+    const rows = await readPayablesToBlock(world.database, { after: '', limit: 10 });
+    return rows.filter(({ orderUid }) => orderUid === 'settled').map(({ erpKey }) => erpKey);
+  };
+  const near = 'K3 78 due=2026-07-02';
+  expect(await blocked('K1 500 order=settled paid', 'K2 78', near)).toEqual(['K2']);
+  expect(await blocked('K1 500 order=settled paid', near)).toEqual([]);
+  expect(await blocked('K1 78 order=settled paid', 'K2 78')).toEqual([]);
+});
+
 test('a payable is to be blocked again where a person has recorded that the ERP has reversed its booking', async () => {
   const { database } = world;
   await pull('undone 10');
