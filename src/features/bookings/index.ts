@@ -57,7 +57,8 @@ const BOOKINGS_API = [
     scope: 'export',
     tag: 'payables',
     operationId: 'listPayablesToBlock',
-    summary: 'Open payables of titles that are matched and not posted, or in a break, to block from the payment run',
+    summary:
+      'Open payables of titles that are matched and not posted, or in a break, to block from the payment run',
     input: {
       after: Type.Optional(
         Type.String({
