@@ -186,7 +186,7 @@ BEGIN
     conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_balance, conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
     conciliation.title_match, conciliation.title_payable, conciliation.payables_to_block, conciliation.erp_break,
-    conciliation.break_decision,
+    conciliation.break_decision, conciliation.break_resolution,
     conciliation.company_buyer, conciliation.party_equivalent, conciliation.matching_rule, conciliation.holiday, conciliation.closed_day,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;

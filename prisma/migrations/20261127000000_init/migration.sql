@@ -2738,7 +2738,7 @@ CREATE INDEX erp_break_title_idx ON conciliation.erp_break (title_id);
 CREATE INDEX erp_break_payable_idx ON conciliation.erp_break (erp_key);
 
 COMMENT ON TABLE conciliation.erp_break IS
-  'The breaks between titles and payables, as the newest run of the matching found them. A break with a break_decision of its kind, sides and ground is resolved.';
+  'The breaks between titles and payables, as the newest run of the matching found them. A break with a break_resolution of its ground is resolved.';
 COMMENT ON COLUMN conciliation.erp_break.id IS
   'Hash of the other columns.';
 COMMENT ON COLUMN conciliation.erp_break.kind IS
@@ -2760,7 +2760,7 @@ COMMENT ON COLUMN conciliation.erp_break.since IS
 COMMENT ON COLUMN conciliation.erp_break.value IS
   'The original value of the title, or the open value of the payable.';
 COMMENT ON COLUMN conciliation.erp_break.ground IS
-  'Hash of both sides as they were.';
+  'Hash of the kind and of both sides as they were.';
 
 
 CREATE TABLE conciliation.break_decision (
@@ -2793,7 +2793,7 @@ COMMENT ON COLUMN conciliation.break_decision.title_id IS
 COMMENT ON COLUMN conciliation.break_decision.erp_key IS
   'erp_payable.erp_key. Null: the break has no payable.';
 COMMENT ON COLUMN conciliation.break_decision.ground IS
-  'Hash of both sides as the person saw them.';
+  'erp_break.ground as the person saw it.';
 COMMENT ON COLUMN conciliation.break_decision.decided_at IS
   'When the person decided.';
 COMMENT ON COLUMN conciliation.break_decision.decided_by IS
@@ -2802,6 +2802,24 @@ COMMENT ON COLUMN conciliation.break_decision.code IS
   'corrected: it is being corrected in the ERP or on the platform. booked_outside: the ERP has it under other keys. agreed: settled with the other party. accepted: the difference is accepted. other: see the reason. reopened: the break is open again.';
 COMMENT ON COLUMN conciliation.break_decision.reason IS
   'The reason in words.';
+
+CREATE VIEW conciliation.break_resolution AS
+SELECT ground, decided_at, decided_by, code, reason FROM (
+  SELECT DISTINCT ON (ground) * FROM conciliation.break_decision ORDER BY ground, id DESC
+) AS newest WHERE code <> 'reopened';
+
+COMMENT ON VIEW conciliation.break_resolution IS
+  'The newest decision about each break in its state, where the decision has resolved the break.';
+COMMENT ON COLUMN conciliation.break_resolution.ground IS
+  'erp_break.ground.';
+COMMENT ON COLUMN conciliation.break_resolution.decided_at IS
+  'break_decision.decided_at.';
+COMMENT ON COLUMN conciliation.break_resolution.decided_by IS
+  'break_decision.decided_by.';
+COMMENT ON COLUMN conciliation.break_resolution.code IS
+  'break_decision.code.';
+COMMENT ON COLUMN conciliation.break_resolution.reason IS
+  'break_decision.reason.';
 
 
 CREATE VIEW conciliation.title_payable AS
@@ -3464,10 +3482,7 @@ FROM (
   UNION ALL
   -- What may be the payable of a title without a match, until a person has resolved the break.
   SELECT title_id, unnest(candidates), NULL FROM conciliation.erp_break AS stated
-  WHERE coalesce((SELECT code FROM conciliation.break_decision AS decision
-                  WHERE decision.kind = stated.kind AND decision.title_id = stated.title_id
-                    AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground
-                  ORDER BY id DESC LIMIT 1), 'reopened') = 'reopened'
+  WHERE ground NOT IN (SELECT ground FROM conciliation.break_resolution)
     AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.title_id = stated.title_id)
 ) AS claim
 JOIN conciliation.title AS title ON title.id = claim.title_id AND title.status = 'current'

@@ -30,7 +30,6 @@ import {
 import type { Place } from '../../console/list/list.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { payablesOf, titlesOf } from './break-pairs.sql.ts';
-import { DECISIONS, IS_DECIDED } from './breaks.sql.ts';
 import { LARGE_VALUE, OLD_DAYS, type RULES } from './candidates.sql.ts';
 import { BREAK_KINDS, type BreakKind, PAYEE } from './judgement.sql.ts';
 import { PAYABLE_STATUSES } from './payables/payable.ts';
@@ -180,7 +179,7 @@ const LISTED = Prisma.sql`(
   FROM conciliation.erp_break AS stated
   CROSS JOIN (SELECT (now() AT TIME ZONE coalesce(max(time_zone), 'America/Sao_Paulo'))::date AS today
               FROM (SELECT time_zone FROM conciliation.match_run ORDER BY id DESC LIMIT 1) AS newest) AS clock
-  LEFT JOIN ${DECISIONS} AS decision ON ${IS_DECIDED})`;
+  LEFT JOIN conciliation.break_resolution USING (ground))`;
 
 const isIn = ({ state, urgency, date, supplier, title, payable }: BreakFilter) => Prisma.sql`
   (decided_at IS NULL) = ${state === 'open'} AND (${urgency}::text IS NULL OR (severity > 1) = (${urgency} = 'urgent'))

@@ -50,18 +50,6 @@ const KNOWN_BREAKS = Prisma.sql`(SELECT title_id, kind, erp_key FROM conciliatio
 /** The code of a decision that opens a resolved break again. */
 export const REOPENED = 'reopened';
 
-/** The newest decision about each state of a break, if the decision has resolved the break. */
-export const DECISIONS = Prisma.sql`
-  (SELECT * FROM (
-     SELECT DISTINCT ON (kind, title_id, erp_key, ground) * FROM conciliation.break_decision
-     ORDER BY kind, title_id, erp_key, ground, id DESC
-   ) AS newest WHERE code <> ${REOPENED})`;
-
-/** Whether a decision `decision` counts for a break `stated`. */
-export const IS_DECIDED = Prisma.sql`
-  decision.kind = stated.kind AND decision.title_id IS NOT DISTINCT FROM stated.title_id
-  AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground`;
-
 /**
  * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), title_id,
  * erp_key. For a statement with WITH.
@@ -420,13 +408,14 @@ const breaksOf = (scope: Scope) => Prisma.sql`
              AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own) OR severity > 1 AND keeps_line) AS waits,
            coalesce(title.original_value, payable.open_value) AS value,
            coalesce(title.accepted_date, (payable.created_at AT TIME ZONE time_zone)::date) AS since,
-           md5(concat(${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND}))::uuid AS ground
+           md5(ROW(kind, title_id, payable.erp_key, ${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND})::text)::uuid
+             AS ground
     FROM run CROSS JOIN rated LEFT JOIN doubt USING (title_id)
     LEFT JOIN ${titlesOf(Prisma.sql`rated`)} AS title ON title.id = title_id
     LEFT JOIN ${payablesOf(Prisma.sql`rated`)} AS payable ON payable.erp_key = rated.erp_key
   ), broken AS MATERIALIZED (
     SELECT * FROM stated
-    WHERE NOT EXISTS (SELECT FROM ${DECISIONS} AS decision WHERE ${IS_DECIDED})
+    WHERE ground NOT IN (SELECT ground FROM conciliation.break_resolution)
   )`;
 
 /** What a payable states about its settlement, which no rule of the matching compares. */

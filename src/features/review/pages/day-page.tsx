@@ -23,7 +23,6 @@ import {
   StateBadge,
   Submit,
 } from '../../../console/shell/parts.tsx';
-
 import type { PullOrigin, PullState } from '../../../core/ledger/states.ts';
 import { DayBookingsCard } from '../../bookings/pages/booking-cards.tsx';
 import { readDayBookings } from '../../bookings/pages/booking-list.sql.ts';
