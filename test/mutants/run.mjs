@@ -170,6 +170,7 @@ function inDefect({ file, find, replace }, work) {
     return work();
   } finally {
     writeFileSync(path, source);
+    build();
   }
 }
 
