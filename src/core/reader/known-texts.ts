@@ -72,11 +72,12 @@ export class KnownTexts {
   missing(): MissingText[] {
     const missing: MissingText[] = [];
     for (let first = 0, next: number; first < this.#taken.length; first = next) {
-      const textHash = this.#textAt(first);
-      for (next = first + 1; this.#textAt(next) === textHash; next++);
+      for (next = first + 1; this.#isSame(next, first); next++);
       const copies = next - first - (this.#taken[first] as number);
-      const rawHash = Buffer.from(textHash, 'latin1').toString('hex');
-      if (copies > 0) missing.push({ rawHash, copies });
+      const at = first * PAIR_BYTES;
+      if (copies > 0) {
+        missing.push({ rawHash: this.#pairs.toString('hex', at, at + HASH_BYTES), copies });
+      }
     }
     return missing;
   }
@@ -93,6 +94,12 @@ export class KnownTexts {
     }
     while (this.#prefixAt(low) === prefix && this.#textAt(low) < textHash) low += 1;
     return low;
+  }
+
+  #isSame(place: number, other: number): boolean {
+    return (
+      this.#prefixAt(place) === this.#prefixAt(other) && this.#textAt(place) === this.#textAt(other)
+    );
   }
 
   #prefixAt(place: number): number {
