@@ -2752,7 +2752,7 @@ COMMENT ON COLUMN conciliation.erp_break.title_id IS
 COMMENT ON COLUMN conciliation.erp_break.erp_key IS
   'erp_payable.erp_key. Null: the break has no payable.';
 COMMENT ON COLUMN conciliation.erp_break.candidates IS
-  'Of a title without a match: erp_key of the open payables without a match that may be that of the title. Those with its value and its order or due date; if there is none, those with nearly its due date and its value or order; otherwise the nearest of the supplier with its value. Beside a settled payable of the break: only the first, and none if the settled one has the value.';
+  'erp_key of the open payables that must not be paid before a person has looked: that of the break, unless only its supplier and due date are those of the title, and, of a title without a match, those without a match that may be that of the title: with its value and its order or due date; if there is none, with nearly its due date and its value or order; otherwise with its supplier and due date and nearly its value. Beside a cancelled payable of the break, or a settled one of another value: only those of the first kind. Beside a settled one of the value: none.';
 COMMENT ON COLUMN conciliation.erp_break.accepted_date IS
   'Of the title.';
 COMMENT ON COLUMN conciliation.erp_break.since IS
@@ -3479,11 +3479,14 @@ SELECT
   coalesce(newest.state, 'not_released') AS state
 FROM (
   SELECT title_id, erp_key, made_at FROM conciliation.title_match WHERE ended_at IS NULL
-  UNION ALL
-  -- What may be the payable of a title without a match, until a person has resolved the break.
-  SELECT title_id, unnest(candidates), NULL FROM conciliation.erp_break AS stated
+  UNION
+  -- What a break names, or may be the payable of its title, until a person has resolved the break.
+  SELECT title_id, unnest(candidates), NULL FROM conciliation.erp_break
   WHERE ground NOT IN (SELECT ground FROM conciliation.break_resolution)
-    AND NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.title_id = stated.title_id)
+  UNION
+  -- What the ERP is asked to post on, also after the match has ended.
+  SELECT title_id, unnest(string_to_array(erp_key, ',')), NULL FROM conciliation.booking_line
+  WHERE state IN ('released', 'failed') AND kind <> 'reverse'
 ) AS claim
 JOIN conciliation.title AS title ON title.id = claim.title_id AND title.status = 'current'
 JOIN conciliation.erp_payable AS payable
@@ -3497,14 +3500,15 @@ LEFT JOIN LATERAL (
 ) AS newest ON true
 WHERE CASE WHEN made_at IS NULL
         THEN NOT EXISTS (SELECT FROM conciliation.title_payable AS match WHERE match.erp_key = claim.erp_key)
-        -- A version that the ERP has posted changed the payee, until a reversal is posted.
-        ELSE (SELECT line.has_content FROM conciliation.booking_version AS line
+        -- A version that the ERP has posted on the payable changed the payee, until a reversal is posted.
+        ELSE (SELECT line.has_content AND (claim.erp_key = ANY(string_to_array(line.erp_key, ','))) IS NOT FALSE
+              FROM conciliation.booking_version AS line
               WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash
                 AND line.title_id = title.id AND line.state = 'posted'
               ORDER BY line.version DESC LIMIT 1) IS NOT TRUE END;
 
 COMMENT ON VIEW conciliation.payables_to_block IS
-  'The open payables whose titles are matched and not posted yet, and those that may belong to a title without a match, one row for each pair. The ERP blocks them from its payment run, because the financial agent is going to be paid, or the buyer pays early.';
+  'The open payables whose titles are matched and not posted yet, those that a break names or that may belong to its title, and those on which a line without an answer asks the ERP to post, one row for each pair. The ERP blocks them from its payment run, because the financial agent is going to be paid, or the buyer pays early.';
 COMMENT ON COLUMN conciliation.payables_to_block.erp_key IS
   'erp_payable.erp_key.';
 COMMENT ON COLUMN conciliation.payables_to_block.company IS
@@ -3524,9 +3528,9 @@ COMMENT ON COLUMN conciliation.payables_to_block.effect IS
 COMMENT ON COLUMN conciliation.payables_to_block.payee_after IS
   'Tax identifier of the payee with the anticipation, as in booking_feed. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.payables_to_block.matched_at IS
-  'When the match was made. Null: no match; the payable is a candidate of the title, see erp_break.';
+  'When the match was made. Null: no match; see erp_break.candidates and booking_line.erp_key.';
 COMMENT ON COLUMN conciliation.payables_to_block.state IS
-  'State of the newest line of the title: released, failed, refused or superseded. posted: a posted reversal is newer, or the line named no payable. not_released: the title has no line.';
+  'State of the newest line of the title: released, failed, refused or superseded. posted: a posted reversal is newer, or the line named no payable or another one. not_released: the title has no line.';
 
 
 -- Positions of the feeds -----------------------------------------------------------------------

@@ -8,8 +8,10 @@ import {
   IS_SETTLED,
   isEnteredAgain,
   PAYABLE_VALUE,
+  SAME_DUE as SAME_DUE_BY_HASH,
   TITLE_CODE,
   TITLE_TAX_ID,
+  VALUE_TOLERANCE,
 } from './candidates.sql.ts';
 import { IS_PLAIN } from './judgement.sql.ts';
 
@@ -246,10 +248,24 @@ const IS_RIVAL = Prisma.sql`
        AND ltrim(document, '0') = ltrim(own_document, '0') AND instalment IS NOT DISTINCT FROM own_instalment
        AND same_supplier) IS NOT TRUE`;
 
+/** The width of the classes of values in which pairs are looked for. */
+const WIDTH = Prisma.sql`greatest(${VALUE_TOLERANCE}, 0.01)`;
+
+/** Open payables with the supplier and the due date, and nearly the value, of titles `unmatched`. */
+const NEAR_VALUES = pairsOfSupplier(
+  Prisma.sql`title.id AS title_id, payable.erp_key, abs(payable.open_value - title.original_value) AS difference`,
+  Prisma.sql`(SELECT *, floor(open_value / ${WIDTH}) AS class FROM free WHERE status = 'open')`,
+  Prisma.sql`payable.class = title.class AND ${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value
+             AND (payable.order_uid = title.order_uid) IS NOT FALSE`,
+  Prisma.sql`(SELECT unmatched.*, floor(original_value / ${WIDTH}) + step AS class
+              FROM unmatched CROSS JOIN generate_series(-1, 1) AS step)`,
+);
+
 /**
  * The payables with which each title is compared. For a statement with WITH:
  * - `held`: the titles that have a payable, with it; `unmatched`: the others
  * - `related`, `other_pair`: the payables near the titles of `unmatched`; those that another title has, or that are gone
+ * - `nearly`: `keys` of the open payables with the supplier and the due date, and nearly the value, the nearest first
  * - `pair`: the pairs that are judged, with `source`: 0 a match, 1 what a line has named, 2 the payable that an unmatched
  *   title had or that fits it, 3 a payable that fits a matched title at least as well as that of its match
  */
@@ -446,4 +462,7 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     )}) AS gone
     WHERE (same_value OR same_order AND is_empty) AND ${IS_NEAR} AND NOT EXISTS (
       SELECT FROM free WHERE status = 'open' AND ${isEnteredAgain(Prisma.sql`free`)})
+  ), nearly AS MATERIALIZED (
+    SELECT title_id, array_agg(erp_key ORDER BY difference, erp_key) AS keys
+    FROM (${NEAR_VALUES}) AS near WHERE difference <= ${VALUE_TOLERANCE} GROUP BY title_id
   )`;

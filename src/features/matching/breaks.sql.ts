@@ -32,6 +32,7 @@ import {
   PAYABLE_VALUE,
   SAME_DUE as SAME_DUE_BY_HASH,
   TITLE_GROUND,
+  VALUE_TOLERANCE,
 } from './candidates.sql.ts';
 import { KINDS, PAYEE, SEVERITY, SITUATION, STATED_AT, VERDICTS } from './judgement.sql.ts';
 
@@ -43,6 +44,9 @@ const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
  * waits for a person.
  */
 const SEVERITY_OF_PAIR = Prisma.sql`least(${SEVERITY}, CASE WHEN is_far THEN 1 END)`;
+
+/** The fewest days between two instalments of a document of which the ERP states no numbers. */
+const INSTALMENT_DAYS = 7;
 
 /** The breaks of the newest run. */
 const KNOWN_BREAKS = Prisma.sql`(SELECT title_id, kind, erp_key FROM conciliation.erp_break)`;
@@ -289,11 +293,12 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         ON ltrim(document, '0') = bare
       WHERE document IS NOT NULL AND status <> 'cancelled' AND closed_at IS NULL AND ${IS_COMPARED}
     ) AS payable
-      ON ltrim(payable.document, '0') = ltrim(copy.document, '0') AND payable.value = copy.value
-     AND ROW(payable.company, payable.supplier_external_id, payable.supplier_tax_id, payable.instalment,
-             payable.due_date)
-         IS NOT DISTINCT FROM
-         ROW(copy.company, copy.supplier_external_id, copy.supplier_tax_id, copy.instalment, copy.due_date)
+      ON ltrim(payable.document, '0') = ltrim(copy.document, '0')
+     AND coalesce(payable.supplier_external_id, '') = coalesce(copy.supplier_external_id, '')
+     AND ROW(payable.company, payable.supplier_tax_id, payable.instalment)
+         IS NOT DISTINCT FROM ROW(copy.company, copy.supplier_tax_id, copy.instalment)
+     AND abs(payable.value - copy.value) <= ${VALUE_TOLERANCE}
+     AND (abs(payable.due_date - copy.due_date) < ${INSTALMENT_DAYS}) IS NOT FALSE
     WHERE payable.erp_key <> copy.erp_key
   ), found AS MATERIALIZED (
     -- The severity is that of the kind, unless the pair was judged.
@@ -312,7 +317,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       FROM unmatched LEFT JOIN best ON best.title_id = id LEFT JOIN live ON live.title_id = id
       LEFT JOIN doubt ON doubt.title_id = id LEFT JOIN taken ON taken.title_id = id
       LEFT JOIN contested ON contested.title_id = id LEFT JOIN wrong_value ON wrong_value.title_id = id
-      LEFT JOIN due ON due.title_id = id LEFT JOIN used ON used.title_id = id
+      LEFT JOIN due ON due.title_id = id LEFT JOIN nearly ON nearly.title_id = id LEFT JOIN used ON used.title_id = id
       CROSS JOIN LATERAL (
         SELECT CASE WHEN wrong_value.title_id IS NOT NULL
                       THEN ARRAY['value_differs', wrong_value.erp_key]
@@ -321,8 +326,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                     WHEN is_doubled THEN ARRAY['duplicated_in_erp', fit]
                     WHEN fit IS NOT NULL THEN ARRAY['in_doubt', fit]
                     WHEN taken.erp_key IS NOT NULL THEN ARRAY['anticipated_twice', taken.erp_key]
-                    WHEN coalesce(other_value, due.erp_key) IS NOT NULL
-                      THEN ARRAY['value_differs', coalesce(other_value, due.erp_key)]
+                    WHEN coalesce(other_value, due.erp_key, nearly.keys[1]) IS NOT NULL
+                      THEN ARRAY['value_differs', coalesce(other_value, due.erp_key, nearly.keys[1])]
                     WHEN other_due IS NOT NULL THEN ARRAY['due_date_differs', other_due]
                     ELSE ARRAY['missing_in_erp', NULL] END AS result
       ) AS seen
@@ -397,10 +402,14 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     FROM found JOIN ${KINDS} USING (kind)
   ), stated AS MATERIALIZED (
     SELECT kind, severity, title_id, payable.erp_key,
-           -- A settled payable of another value may be that of another invoice.
+           -- What a break names is not to be paid before a person has looked. A payable of another value may be that of
+           -- another invoice.
            coalesce(CASE WHEN payable.status = 'open' AND payable.closed_at IS NULL
-                           THEN coalesce(exact, near, array_remove(ARRAY[other_due], NULL))
-                         WHEN (title.original_value IN (payable.open_value, payable.total_value)) IS NOT TRUE THEN exact
+                           THEN CASE WHEN kind = 'value_differs' AND (payable.order_uid = title.order_uid) IS NOT TRUE
+                                       THEN coalesce(exact, near, nearly.keys)
+                                     ELSE array_remove(coalesce(exact, near, '{}'), payable.erp_key) || payable.erp_key END
+                         WHEN payable.status = 'cancelled'
+                              OR (title.original_value IN (payable.open_value, payable.total_value)) IS NOT TRUE THEN exact
                     END, '{}') AS candidates,
            title.accepted_date,
            -- A withdrawn title waits only for the answer to its reversal.
@@ -410,7 +419,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            coalesce(title.accepted_date, (payable.created_at AT TIME ZONE time_zone)::date) AS since,
            md5(ROW(kind, title_id, payable.erp_key, ${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND})::text)::uuid
              AS ground
-    FROM run CROSS JOIN rated LEFT JOIN doubt USING (title_id)
+    FROM run CROSS JOIN rated LEFT JOIN doubt USING (title_id) LEFT JOIN nearly USING (title_id)
     LEFT JOIN ${titlesOf(Prisma.sql`rated`)} AS title ON title.id = title_id
     LEFT JOIN ${payablesOf(Prisma.sql`rated`)} AS payable ON payable.erp_key = rated.erp_key
   ), broken AS MATERIALIZED (

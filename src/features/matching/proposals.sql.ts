@@ -108,19 +108,7 @@ export type ProposalFilter = FilterOf<typeof PROPOSAL_FILTER>;
 
 const KIND_PLACE = Prisma.sql`array_position(${[...PROPOSAL_KINDS]}::text[], kind)`;
 
-/** The width of the classes of values in which pairs are looked for. */
-const WIDTH = Prisma.sql`greatest(${VALUE_TOLERANCE}, 0.01)`;
-
-/** Open payables with the supplier and the due date, and nearly the value, of titles `waiting`. */
-const NEAR_VALUES = pairsOfSupplier(
-  Prisma.sql`title.id AS title_id, payable.erp_key, true AS is_alone`,
-  Prisma.sql`(SELECT *, floor(open_value / ${WIDTH}) AS class FROM offered)`,
-  Prisma.sql`payable.class = title.class AND ${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
-  Prisma.sql`(SELECT waiting.*, floor(original_value / ${WIDTH}) + step AS class
-              FROM waiting CROSS JOIN generate_series(-1, 1) AS step)`,
-);
-
-/** Those that may be items of a sum. */
+/** Open payables of titles `waiting` that may be items of a sum. */
 const ITEMS = pairsOfSupplier(
   Prisma.sql`title.id AS title_id, payable.erp_key, false`,
   Prisma.sql`offered`,
@@ -162,7 +150,8 @@ const proposalsOf = (scope: Scope) => Prisma.sql`
         SELECT title_id, erp_key, true AS is_alone FROM related WHERE status = 'open' AND same_supplier
         -- The payable of the break may be beyond the tolerances.
         UNION ALL SELECT id, erp_key, true FROM waiting
-        UNION ALL ${NEAR_VALUES} UNION ALL ${ITEMS}
+        UNION ALL SELECT title_id, unnest(keys), true FROM nearly
+        UNION ALL ${ITEMS}
       ) AS named GROUP BY 1, 2
     ) AS choice
     JOIN waiting AS title ON title.id = choice.title_id JOIN offered AS payable ON payable.erp_key = choice.erp_key

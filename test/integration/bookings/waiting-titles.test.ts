@@ -16,6 +16,7 @@ import {
   readWaitingDays,
   releaseWaitingDays,
 } from '../../../src/features/bookings/release.sql.ts';
+import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
@@ -263,6 +264,50 @@ test('beside a settled payable of the order, only an open one of the value and d
   expect(await blocked('K1 500 order=settled paid', 'K2 78', near)).toEqual(['K2']);
   expect(await blocked('K1 500 order=settled paid', near)).toEqual([]);
   expect(await blocked('K1 78 order=settled paid', 'K2 78')).toEqual([]);
+});
+
+test.each([
+  ['a payable that is a cent off', 'cent 611', 'K1', ['K1 611.01']],
+  ['the one that is a cent off, of two', 'two 622', 'K1', ['K1 622.01', 'K2 500']],
+  ['no payable of quite another value', 'other 633', '', ['K1 500']],
+  ['an equal payable beside a cancelled one', 'gone 644', 'K2', ['K1 644 cancelled', 'K2 644']],
+  [
+    'a document that the ERP has twice',
+    'paper 655',
+    'K1, K2',
+    ['K1 655 doc=8 order=paper', 'K2 655.01 doc=8'],
+  ],
+])('is to be blocked: %s', async (_, title, expected, payables) => {
+  await pull(title);
+  await state(...payables);
+  await match();
+  const rows = await readPayablesToBlock(world.database, { after: '', limit: 10 });
+  const blocked = rows.filter((row) => row.date === date).map(({ erpKey }) => erpKey);
+  expect(blocked.join(', ')).toBe(expected);
+});
+
+test('a payable that a line without an answer names is to be blocked after the match has ended', async () => {
+  const { database } = world;
+  await pull('taken 83');
+  await state('K1 83 order=taken');
+  await match();
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const [{ id } = { id: 0n }] = await database.prisma.titleMatch.findMany({
+    where: { erpKey: 'K1', endedAt: null },
+  });
+  await undoMatch(database, id, { by: 'rita', reason: 'K2 is the payable of the title' });
+  await state('K1 83 order=taken', 'K2 83');
+  await match();
+  const blocked = async () =>
+    (await readPayablesToBlock(database, { after: '', limit: 10 }))
+      .filter((row) => row.date === date)
+      .map(({ erpKey, state }) => `${erpKey} ${state}`);
+  expect(await blocked()).toEqual(['K1 released', 'K2 released']);
+  // The ERP has posted on the payable of the former match.
+  await takeReceipts(database, 'erp', [receiptOf(line)]);
+  expect(await blocked()).toContain('K2 posted');
 });
 
 test('a payable is to be blocked again where a person has recorded that the ERP has reversed its booking', async () => {
