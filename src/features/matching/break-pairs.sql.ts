@@ -231,6 +231,9 @@ export const WITHDRAWN = 'the title is withdrawn';
 /** Why a match ended whose payable changed in a field that the rules compare. */
 export const CHANGED = 'the payable has changed';
 
+/** Why a match ended whose payable was cancelled. */
+export const CANCELLED = 'the payable is cancelled';
+
 /**
  * Whether the payable of a pair `rival` fits a title at least as well as the payable of the title's match, which
  * `place` and `own_days` describe: it names the order, also on a nearer due date than that of an equal instalment, or is
@@ -280,7 +283,7 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     SELECT * FROM conciliation.title_match WHERE ended_at IS NULL AND ${scope.matches}
   ), held AS MATERIALIZED (
     SELECT ${SIDE}, title_id, title.status, title.accepted_date, title.identity_hash, rule, made_at, erp_value, title_part,
-           lasting.erp_key, open_value, payable.status = 'cancelled' AS is_cancelled, ${IS_PLAIN} AS is_plain,
+           lasting.erp_key, open_value, ${IS_PLAIN} AS is_plain,
            document AS own_document, instalment AS own_instalment,
            abs(payable.due_date - title.anticipated_due_date) AS own_days, ${OWN_DUE} AS own_due,
            CASE WHEN rule = 'sum' THEN 4 WHEN payable.order_uid = title.order_uid THEN 1
@@ -421,18 +424,22 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
                         SELECT unnest(string_to_array(erp_key, ',')) FROM booking WHERE NOT is_undone))
     UNION ALL
     -- The ERP has settled the payable that the title had before the payable changed, or that of the withdrawn title
-    -- that the title continues.
-    SELECT DISTINCT heir.title_id, match.erp_key, 2, heir.place, 0, NULL, NULL::numeric
+    -- that the title continues. A cancelled one, which need not fit, counts after all that fit.
+    SELECT DISTINCT heir.title_id, match.erp_key, 2, CASE WHEN match.end_reason = ${CANCELLED} THEN 5 ELSE heir.place END,
+           0, NULL, NULL::numeric
     FROM heir JOIN ${
       scope.isWhole
         ? Prisma.sql`conciliation.title_match`
         : Prisma.sql`(SELECT * FROM conciliation.title_match WHERE title_id = ANY(ARRAY(SELECT gone_id FROM heir)))`
     } AS match
-      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason IN (${WITHDRAWN}, ${CHANGED}))
+      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason IN (${WITHDRAWN}, ${CHANGED}, ${CANCELLED}))
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
     WHERE NOT ${IS_PLAIN} AND NOT EXISTS (
       SELECT FROM conciliation.title_payable AS other
       WHERE other.erp_key = match.erp_key AND other.title_id <> heir.gone_id)
+      AND NOT EXISTS (
+        SELECT FROM free WHERE status = 'open' AND payable.status = 'cancelled'
+          AND ${isEnteredAgain(Prisma.sql`free`, Prisma.sql`payable`)})
     UNION ALL
     SELECT title_id, erp_key, 2,
            -- A payable of the order with another due date may be that of another instalment: an open one does not come

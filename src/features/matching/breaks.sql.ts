@@ -387,10 +387,6 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            withdrawn, erp_key
     FROM ordered WHERE NOT has_current
     UNION ALL
-    -- The program ends its own matches of this kind.
-    SELECT 'match_lost', NULL, title_id, erp_key FROM held AS title
-    WHERE rule = 'person' AND (status = 'withdrawn' OR is_cancelled AND NOT ${IS_BOOKED})
-    UNION ALL
     SELECT CASE copy_status WHEN 'open' THEN 'duplicated_in_erp' ELSE 'paid_to_supplier' END,
            CASE copy_status WHEN 'paid' THEN 2 END, title_id, copy
     FROM (SELECT copy, copy_status, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first

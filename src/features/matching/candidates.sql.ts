@@ -4,7 +4,7 @@ import { isSameDue, joinClosedDay, joinedBusinessDay } from '../calendar/busines
 import { SETTLING_BOOKING } from './asked-lines.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
-export const RULE_VERSION = 7;
+export const RULE_VERSION = 8;
 
 /** The rules of the program, in their order. */
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
@@ -319,10 +319,10 @@ const MAY_HAVE_HAD_VALUE = Prisma.sql`
    AND payable.order_uid IS NULL AND ${SAME_DUE})`;
 
 /** Whether a payable `fresh` has the supplier, the document and the instalment of a payable `gone`. */
-export const isEnteredAgain = (fresh: Prisma.Sql) => Prisma.sql`
-  (${fresh}.document = gone.document
+export const isEnteredAgain = (fresh: Prisma.Sql, gone = Prisma.sql`gone`) => Prisma.sql`
+  (${fresh}.document = ${gone}.document
    AND ROW(${fresh}.supplier_external_id, ${fresh}.supplier_tax_id, ${fresh}.instalment)
-       IS NOT DISTINCT FROM ROW(gone.supplier_external_id, gone.supplier_tax_id, gone.instalment))`;
+       IS NOT DISTINCT FROM ROW(${gone}.supplier_external_id, ${gone}.supplier_tax_id, ${gone}.instalment))`;
 
 /** Some of the value is settled, or all of it. */
 export const IS_SETTLED = Prisma.sql`

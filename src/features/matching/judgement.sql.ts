@@ -29,7 +29,6 @@ const BREAKS = {
   offset_in_erp: { keeps: 'before' },
   cancelled_in_erp: { keeps: 'before' },
   withdrawn_open: {},
-  match_lost: {},
   duplicated_in_erp: {},
   in_doubt: {},
   value_differs: {},

@@ -7,7 +7,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCalendar } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
 import { COUNTED_AGREED } from './break-list.sql.ts';
-import { CHANGED, WITHDRAWN } from './break-pairs.sql.ts';
+import { CANCELLED, CHANGED, WITHDRAWN } from './break-pairs.sql.ts';
 import { joinWholeSets, writeBreaks } from './breaks.sql.ts';
 import {
   BUYER_NAME,
@@ -69,9 +69,9 @@ export const isDeclined = (
     AND ended.title_ground = ${titleGround} AND ended.erp_ground = ${erpGround})`;
 
 /**
- * Matches current titles with open payables. Ends matches of the program whose title or payable changed in a
- * compared field, and those that the rules would not make again, unless they are fixed, see `CANDIDATES`; a match of
- * a person is never changed. The order of the rows changes nothing, and a second run over the same rows changes nothing.
+ * Matches current titles with open payables. Ends matches whose title is withdrawn or whose payable is cancelled, and
+ * those of the program whose title or payable changed in a compared field, or that the rules would not make again,
+ * unless they are fixed, see `CANDIDATES`. The order of the rows changes nothing, and a second run over the same rows changes nothing.
  */
 export const runMatching = ({ prisma }: Database, request: RunRequest): Promise<MatchingRun> =>
   prisma.$transaction((tx) => matchTitles(tx, request), TRANSACTION);
@@ -180,7 +180,7 @@ async function endGroundless(tx: Transaction): Promise<number> {
           ON title.id = title_id
         JOIN (SELECT payable.*, buyers, roots, is_named FROM conciliation.erp_payable AS payable ${COMPANY_NAME})
           AS payable ON payable.erp_key = match.erp_key
-        WHERE ended_at IS NULL AND rule <> 'person'
+        WHERE ended_at IS NULL
       ) AS judged
       WHERE reason IS NOT NULL GROUP BY 1
       HAVING bool_or(reason IN (${WITHDRAWN}, ${ENTERED_AGAIN})) OR NOT bool_or(is_asked)
@@ -197,7 +197,9 @@ async function endGroundless(tx: Transaction): Promise<number> {
 const reasonOf = () => Prisma.sql`
   CASE WHEN title.status = 'withdrawn' THEN ${WITHDRAWN}
        WHEN payable.erp_key IN (SELECT erp_key FROM entered_again) THEN ${ENTERED_AGAIN}
-       WHEN payable.status = 'cancelled' THEN 'the payable is cancelled'
+       WHEN payable.status = 'cancelled' THEN ${CANCELLED}
+       -- Whatever else changes is left to the person.
+       WHEN rule = 'person' THEN NULL
        WHEN ${TITLE_GROUND} <> title_ground THEN 'the title has changed'
        -- A payable of which nothing is left is paid, as one with the status; one of which less is left is paid in part.
        WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' AND payable.open_value <> 0 AND NOT ${IS_REDUCED}
@@ -258,7 +260,7 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
       -- The newest match of the withdrawn title, unless another title has one of its payables.
       SELECT match.*, successor.title_id AS heir_id FROM successor
       JOIN conciliation.title_match AS match ON match.title_id = gone_id
-      WHERE (ended_at IS NULL OR ended_by = ${MATCHING_ACTOR} AND end_reason = ${WITHDRAWN}) AND erp_part = 0
+      WHERE ended_by = ${MATCHING_ACTOR} AND end_reason = ${WITHDRAWN} AND erp_part = 0
         AND coalesce(sum_id, match.id) = (
           SELECT coalesce(newest.sum_id, newest.id) FROM conciliation.title_match AS newest
           WHERE newest.title_id = gone_id ORDER BY newest.id DESC LIMIT 1)
@@ -269,10 +271,6 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
     ), sum AS MATERIALIZED (
       SELECT sum_id, nextval('conciliation.title_match_id_seq') AS new_id
       FROM (SELECT DISTINCT sum_id FROM inherited WHERE sum_id IS NOT NULL) AS sums
-    ), ended AS (
-      UPDATE conciliation.title_match AS match
-      SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = 'the title is restated'
-      FROM inherited WHERE inherited.id = match.id AND match.ended_at IS NULL RETURNING match.id
     )
     INSERT INTO conciliation.title_match
       (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by, reason,
@@ -285,7 +283,6 @@ async function inheritMatches(tx: Transaction, runId: bigint): Promise<void> {
            CASE WHEN title.original_value = (SELECT original_value FROM conciliation.title AS gone WHERE gone.id = inherited.title_id)
                 THEN difference ELSE 0 END
     FROM inherited LEFT JOIN sum USING (sum_id)
-    CROSS JOIN (SELECT count(*) FROM ended) AS after
     JOIN conciliation.title AS title ON title.id = heir_id
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = inherited.erp_key`;
 }

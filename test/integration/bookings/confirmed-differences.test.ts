@@ -1,7 +1,7 @@
 /** A line posts the payable's own value, where a person has confirmed the difference. */
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
+import { readFeed, readPayablesToBlock } from '../../../src/features/bookings/feed.sql.ts';
 import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { findAlterations } from '../../support/days.ts';
 import { judgedWorldOfFile, playerOf } from '../../support/judged-world.ts';
@@ -85,4 +85,57 @@ test('a restated value is posted as it is, without the difference to the old one
   const where = { endedAt: null };
   const { difference } = await world.database.prisma.titleMatch.findFirstOrThrow({ where });
   expect(Number(difference)).toBe(0);
+});
+
+/** What the ERP has to block for the titles of the date, as "order payable". */
+async function blocked(): Promise<string[]> {
+  const rows = await readPayablesToBlock(world.database, { after: '', limit: 10 });
+  return rows.filter((row) => row.date === date).map((row) => `${row.orderUid} ${row.erpKey}`);
+}
+
+test('a title that is restated before its release leaves the payable to its successor', async () => {
+  await play({ pull: 'g 100', state: 'k1 100 due=2099-07-30', breaks: 'due_date_differs g k1' });
+  await confirm('g', 'k1');
+  expect(await blocked()).toEqual(['g k1']);
+  await play({ pull: 'g 100 due=2099-07-30', matches: 'g=k1 exact', breaks: '' });
+  expect(await blocked()).toEqual(['g k1']);
+  await play({ book: 'posted' });
+  expect(await offers()).toEqual(['book g k1 100 100']);
+});
+
+test('a payable that is cancelled keeps its title until the document is entered again', async () => {
+  await play({ pull: 'h 100', state: 'k1 100.01 doc=7', breaks: 'value_differs h k1' });
+  await confirm('h', 'k1');
+  await play(
+    {
+      state: 'k1 100.01 doc=7 cancelled',
+      matches: '',
+      breaks: 'cancelled_in_erp h k1',
+      waits: 'h',
+    },
+    { state: 'k2 100.02 doc=7', matches: '', breaks: 'value_differs h k2', waits: '' },
+    { state: 'k2 100 doc=7', matches: 'h=k2 exact', breaks: '' },
+  );
+  expect(await blocked()).toEqual(['h k2']);
+});
+
+test('so does one of a sum', async () => {
+  await play({ pull: 'i 100', state: 'k1 40, k2 60.01 doc=8' });
+  await confirm('i', 'k1', 'k2');
+  await play(
+    { state: 'k2 60.01 doc=8 cancelled', matches: '', breaks: 'cancelled_in_erp i k2', waits: 'i' },
+    { state: 'k3 60 doc=8 order=i, k1 40 order=i', matches: 'i=k1 sum, i=k3 sum', breaks: '' },
+  );
+  expect(await blocked()).toEqual(['i k1', 'i k3']);
+});
+
+test('a released title whose payable is entered again has the new one', async () => {
+  await play({ pull: 'j 100', state: 'k1 100.01 doc=9' });
+  await confirm('j', 'k1');
+  await play(
+    { book: 'unanswered', state: 'k1 100.01 doc=9 cancelled' },
+    { matches: 'j=k1 person', breaks: 'cancelled_in_erp! j k1' },
+    { state: 'k2 100 doc=9', matches: 'j=k2 exact' },
+  );
+  expect(await blocked()).toEqual(['j k2']);
 });

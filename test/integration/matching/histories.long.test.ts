@@ -95,14 +95,15 @@ function expectRunWasRight(before: readonly Row[], after: readonly Row[]): void 
   for (const row of before) {
     const now = present.get(row.id);
     if (now === undefined) throw new Error('a match was removed');
-    if (row.rule === 'person' || row.endedAt !== null) expect(now).toEqual(row);
+    if (row.endedAt !== null) expect(now).toEqual(row);
     else if (now.endedAt !== null) {
       expect(now.endedBy).toBe('matching');
-      expect(now.endReason).toMatch(/^the (title|payable) (is|has) (withdrawn|changed|cancelled)$/);
+      const changes = row.rule === 'person' ? 'withdrawn|cancelled' : 'withdrawn|changed|cancelled';
+      expect(now.endReason).toMatch(new RegExp(`^the (title|payable) (is|has) (${changes})$`));
     }
   }
   for (const row of after) {
-    if (row.endedAt !== null || row.rule === 'person') continue;
+    if (row.endedAt !== null) continue;
     expect(row.title.endsWith('/current')).toBe(true);
     expect(row.payable.endsWith('/cancelled')).toBe(false);
   }

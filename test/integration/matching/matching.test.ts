@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readOpenItems } from '../../../src/features/home/open-items.sql.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
+import { writeBreaks } from '../../../src/features/matching/breaks.sql.ts';
 import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
 import {
   matchByPerson,
@@ -94,7 +95,7 @@ test('a match whose title or payable changed is opened again; that of a person i
   await play(world, [
     { titles: 'a 10, b 20, c 30', load: 'k1 10, k2 20, k3 31', matches: 'a=k1 exact, b=k2 exact' },
     { person: 'c=k3' },
-    { titles: 'b 20, c 30', load: 'k2 21, k3 99' },
+    { titles: 'b 20, c 30', load: 'k2 21, k3 99 due=2026-09-01' },
   ]);
   expect(await run()).toMatchObject({ matched: 0, reopened: 2 });
   await play(world, [{ matches: 'c=k3 person' }]);
@@ -107,6 +108,18 @@ test('a match whose title or payable changed is opened again; that of a person i
     { erpKey: 'k1', endReason: 'the title is withdrawn' },
     { erpKey: 'k2', endReason: 'the payable has changed' },
   ]);
+});
+
+test('a withdrawn title is in no break before the run that ends its match', async () => {
+  await play(world, [
+    { titles: 'a 10, b 20', load: 'k1 11, k2 20' },
+    { person: 'a=k1', breaks: '' },
+  ]);
+  const id = await titleId('a');
+  // Less of the payable is open, of which a withdrawn title asks for nothing.
+  await play(world, [{ titles: 'b 20', load: 'k1 5' }]);
+  await world.database.prisma.$transaction((tx) => writeBreaks(tx, [id]));
+  expect(await listBreakNames(world.database)).toEqual([]);
 });
 
 test('a match that a person has undone is not made again until a side changes', async () => {

@@ -332,13 +332,14 @@ const hardCases: Cases = {
     { titles: 'a 10', load: 'k1 10 doc=00123, k2 10 doc=123' },
     { matches: '', breaks: 'duplicated_in_erp a k1' },
   ],
-  "a person's match without its title or payable stays, and is a break": [
-    { titles: 'a 10, b 20', load: 'k1 11, k2 21 code=P-9' },
+  "a person's match ends with its title, and with its payable": [
+    { titles: 'a 10, b 20, c 30', load: 'k1 11, k2 21 code=P-9, k3 31 doc=3' },
     { person: 'a=k1' },
     { person: 'b=k2' },
-    // Less of the payable is open, of which a withdrawn title asks for nothing.
-    { titles: 'b 20', load: 'k1 5, k2 21 code=P-9 cancelled' },
-    { matches: 'a=k1 person, b=k2 person', breaks: 'match_lost b k2, match_lost a k1' },
+    { person: 'c=k3', matches: 'a=k1 person, b=k2 person, c=k3 person' },
+    // The document of k3 is entered again.
+    { titles: 'b 20, c 30', load: 'k2 21 code=P-9 cancelled, k3 31 doc=3 cancelled, k4 30 doc=3' },
+    { matches: 'c=k4 exact' },
   ],
 };
 test.each(Object.entries(hardCases))('%s', (_, steps) => play(world, steps));
