@@ -6,7 +6,11 @@ import {
   type BreakFilter,
   listBreaks,
 } from '../../src/features/matching/break-list.sql.ts';
-import { matchByPerson, resolveBreaks } from '../../src/features/matching/match-decisions.sql.ts';
+import {
+  exclusively,
+  makeMatches,
+  resolveBreaks,
+} from '../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { importPayables, type PayableFields } from './payables.ts';
 import { DAY, type PullWorld } from './pull-world.ts';
@@ -68,6 +72,23 @@ export async function resolveListed(
   const { digest: seenDigest } = await listBreaks(database.prisma, filter);
   await resolveBreaks(database, { ...filter, seenDigest }, decision);
 }
+
+/** Matches a title with payables, whatever the rules propose. Returns the number of the match. */
+export const matchPair = (
+  database: Database,
+  { titleId, erpKeys }: { readonly titleId: bigint; readonly erpKeys: readonly string[] },
+  decision: Parameters<typeof makeMatches>[2],
+): Promise<bigint> =>
+  exclusively(database, async (tx) => {
+    const [row] = await tx.$queryRaw<[{ difference: string }]>`
+      SELECT ((SELECT sum(open_value) FROM conciliation.erp_payable WHERE erp_key = ANY(${[...erpKeys]}))
+              - original_value)::text AS difference
+      FROM conciliation.title WHERE id = ${titleId}`;
+    const chosen = { titleId: Number(titleId), erpKeys: [...erpKeys], ...row };
+    await makeMatches(tx, [chosen], decision);
+    const where = { titleId, titlePart: 0, endedAt: null };
+    return (await tx.titleMatch.findFirstOrThrow({ where })).id;
+  });
 
 /** The breaks as "kind order key". */
 export async function listBreakNames(database: Database): Promise<string[]> {
@@ -180,7 +201,7 @@ export async function play(world: PullWorld, steps: readonly Step[]): Promise<vo
     if (person !== undefined) {
       const [order = '', erpKey = ''] = person.split('=');
       const titleId = await currentTitleId(database, order);
-      await matchByPerson(database, { titleId, erpKeys: erpKey.split('+') }, RITA);
+      await matchPair(database, { titleId, erpKeys: erpKey.split('+') }, RITA);
     }
     if (set !== undefined) {
       const { erpKey, ...data } = set;

@@ -2671,6 +2671,9 @@ CREATE UNIQUE INDEX title_match_payable_key
 -- Finds the titles that a payable had before.
 CREATE INDEX title_match_ended_idx ON conciliation.title_match (erp_key) WHERE ended_at IS NOT NULL;
 CREATE INDEX title_match_title_idx ON conciliation.title_match (title_id);
+-- Finds what a person has decided.
+CREATE INDEX title_match_person_idx
+  ON conciliation.title_match (coalesce(ended_by, CASE rule WHEN 'person' THEN made_by END));
 CREATE INDEX title_match_sum_idx ON conciliation.title_match (sum_id) WHERE sum_id IS NOT NULL;
 
 COMMENT ON TABLE conciliation.title_match IS

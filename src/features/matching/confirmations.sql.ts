@@ -5,7 +5,7 @@ import { refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { parseCnpj } from '../../base/values/tax-id.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { hasConfirmed, requireOtherSigner } from '../review/own-seal.sql.ts';
+import { hasConfirmed, NEWEST_SEAL, requireOtherSigner } from '../review/own-seal.sql.ts';
 import { DEFAULT_RULES } from './candidates.sql.ts';
 import { COMPANY_NAMES } from './companies.sql.ts';
 import { exclusively, type MatchDecision, recordDecision, WAITS } from './match-decisions.sql.ts';
@@ -215,13 +215,11 @@ export function decide(
 
 /**
  * A confirmation can match the titles that a signed day waits for, and end an urgent break.
- * @throws InputError when the person has signed off such a day, and its bookings wait for their release
+ * @throws InputError when the person has signed off such a day, and its bookings wait for their release or an answer
  */
 async function requireOthersToWait(tx: Transaction, by: string): Promise<void> {
   const waiting = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT day.date::text AS date
-    FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-    WHERE ${WAITS}`;
+    SELECT day.date::text AS date FROM conciliation.day ${NEWEST_SEAL} WHERE ${WAITS}`;
   const dates = waiting.map(({ date }) => date);
   await requireOtherSigner(tx, dates, by, hasConfirmed(Prisma.sql`day.date`, by));
 }

@@ -14,17 +14,19 @@ import {
 } from './break-list.sql.ts';
 import { REOPENED, writeBreaks } from './breaks.sql.ts';
 import { PAYABLE_GROUND, PAYABLE_VALUE, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
-import { type ProposalFilter, readProposals } from './proposals.sql.ts';
+import { type Proposal, type ProposalFilter, readProposals, seenOf } from './proposals.sql.ts';
 
 /**
- * True for a row of `day` with its `seal` while a match, and the end of an urgent break, decide whether and how the
- * bookings are released.
+ * True for a row of `day` with its newest `seal` while a match, and the end of an urgent break, decide whether and how
+ * the bookings are released, or what the ERP is asked for: it is asked again for a failed line, with the present match.
  */
 export const WAITS = Prisma.sql`
   day.date >= (SELECT bookings_from FROM conciliation.booking_start)
-  AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
-                  WHERE released.date = day.date AND released.sign_off_id = seal.id
-                    AND released.waiting_titles = 0)`;
+  AND (EXISTS (SELECT FROM conciliation.booking_line AS line
+               WHERE line.date = day.date AND line.state IN ('released', 'failed'))
+       OR seal.ended_at IS NULL AND NOT EXISTS (
+         SELECT FROM conciliation.booking_batch AS released
+         WHERE released.date = day.date AND released.sign_off_id = seal.id AND released.waiting_titles = 0))`;
 
 /** The greatest number of breaks that one decision resolves, and of matches that it makes. */
 export const MAX_BREAKS_TO_RESOLVE = 1_000;
@@ -35,85 +37,76 @@ export interface MatchDecision extends Decision {
   readonly fourEyes?: boolean;
 }
 
-/** A title, and one payable or the payables of a sum. */
-export interface ChosenPayables {
-  readonly titleId: bigint | number;
-  readonly erpKeys: readonly string[];
-}
 type CodedDecision = MatchDecision & { readonly code: BreakCode };
 type BreakDecision = MatchDecision & { readonly code: BreakCode | typeof REOPENED };
 
 /**
- * Matches a title with payables. The program never changes such a match. The difference in value is confirmed with it.
- * @returns the number of the match
- * @throws InputError when one of the sides has a match, the title is withdrawn or a payable is not open
- */
-export function matchByPerson(
-  database: Database,
-  chosen: ChosenPayables,
-  decision: CodedDecision,
-): Promise<bigint> {
-  return exclusively(database, (tx) => makeMatches(tx, [chosen], decision));
-}
-
-/**
- * Confirms the clear proposals of a filter. The audit log has an entry for each date.
- * @param seenDigest `ProposalList.digest` as the person saw it
- * @throws InputError when there is none, there are more than `MAX_BREAKS_TO_RESOLVE`, or one of them has changed
+ * Matches titles with payables as a filter proposes them. The program never changes such a match. The difference in
+ * value is confirmed with it. The audit log has an entry for each date.
+ * @param seen as the person saw it: `seenOf` a proposal, or `ProposalList.digest` of the clear ones of a kind
+ * @throws InputError when it has changed, or there are more than `MAX_BREAKS_TO_RESOLVE`
  */
 export function confirmProposals(
   database: Database,
-  { seenDigest, ...filter }: ProposalFilter & { readonly seenDigest: string },
+  { seen, ...filter }: ProposalFilter & { readonly seen: string },
   decision: CodedDecision,
-): Promise<bigint> {
+): Promise<void> {
   return exclusively(database, async (tx) => {
     const { digest, rows } = await readProposals(tx, filter, { offset: 0, limit: null });
-    const clear = rows.filter(({ isClear }) => isClear);
-    const isTaken = clear.length > 0 && clear.length <= MAX_BREAKS_TO_RESOLVE;
-    if (filter.kind === null || !isTaken || seenDigest !== digest) {
-      throw refusal('proposals_changed');
-    }
-    return makeMatches(tx, clear, decision);
+    const isSeen = filter.kind !== null && digest === seen;
+    await makeMatches(
+      tx,
+      rows.filter((row) => (row.isClear && isSeen) || seenOf(row) === seen),
+      decision,
+    );
   });
 }
 
-/** @returns the number of the first match */
-async function makeMatches(
+/** @throws InputError when there is none, there are too many, or a title or a payable is another than proposed */
+export async function makeMatches(
   tx: Transaction,
-  chosen: readonly ChosenPayables[],
+  chosen: readonly Pick<Proposal, 'titleId' | 'erpKeys' | 'difference'>[],
   decision: CodedDecision,
-): Promise<bigint> {
+): Promise<void> {
   const { by, code, reason } = decision;
-  const wanted = chosen.flatMap(({ titleId, erpKeys }) =>
-    [...new Set(erpKeys)].map((key, part) => ({ title_id: String(titleId), erp_key: key, part })),
+  const wanted = chosen.flatMap(({ titleId, erpKeys, difference }) =>
+    erpKeys.map((erpKey, part) => ({
+      ...{ title_id: titleId, erp_key: erpKey, part },
+      difference: part === 0 ? difference : '0',
+    })),
   );
   const titles = await tx.$queryRaw<{ id: bigint; date: CivilDate }[]>`
     SELECT id, accepted_date::text AS date FROM conciliation.title
     WHERE id = ANY(${chosen.map(({ titleId }) => BigInt(titleId))}::bigint[]) AND status = 'current'
       AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE title_id = title.id)`;
-  if (titles.length < chosen.length) throw refusal('match_title');
   const made = await tx.$queryRaw<{ id: bigint; titleId: bigint }[]>`
     WITH wanted AS (
-      SELECT * FROM jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) AS stated (title_id bigint, erp_key text, part int)
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)
+        AS stated (title_id bigint, erp_key text, part int, difference numeric)
     ), sum AS MATERIALIZED (
       SELECT title_id, nextval('conciliation.title_match_id_seq') AS sum_id FROM (
         SELECT title_id FROM wanted GROUP BY title_id HAVING count(*) > 1) AS sums
+    ), made AS (
+      INSERT INTO conciliation.title_match
+        (title_id, erp_key, sum_id, title_part, rule, rule_version, made_by, code, reason, title_ground, erp_ground,
+         erp_value, difference)
+      SELECT title_id, payable.erp_key, sum_id, part, 'person', ${RULE_VERSION}, ${by}, ${code}, ${reason}, ${TITLE_GROUND},
+             ${PAYABLE_GROUND}, ${PAYABLE_VALUE},
+             CASE WHEN part = 0 THEN sum(open_value) OVER (PARTITION BY title_id) - original_value ELSE 0 END
+      FROM wanted JOIN conciliation.title ON title.id = title_id
+      JOIN conciliation.erp_payable AS payable ON payable.erp_key = wanted.erp_key
+      LEFT JOIN sum USING (title_id)
+      WHERE payable.status = 'open' AND closed_at IS NULL
+        AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE erp_key = payable.erp_key)
+      ORDER BY title_id, part
+      RETURNING id, title_id, erp_key, difference
     )
-    INSERT INTO conciliation.title_match
-      (title_id, erp_key, sum_id, title_part, rule, rule_version, made_by, code, reason, title_ground, erp_ground,
-       erp_value, difference)
-    SELECT title_id, payable.erp_key, sum_id, part, 'person', ${RULE_VERSION}, ${by}, ${code}, ${reason}, ${TITLE_GROUND},
-           ${PAYABLE_GROUND}, ${PAYABLE_VALUE},
-           CASE WHEN part = 0 THEN sum(open_value) OVER (PARTITION BY title_id) - original_value ELSE 0 END
-    FROM wanted JOIN conciliation.title ON title.id = title_id
-    JOIN conciliation.erp_payable AS payable ON payable.erp_key = wanted.erp_key
-    LEFT JOIN sum USING (title_id)
-    WHERE payable.status = 'open' AND closed_at IS NULL
-      AND NOT EXISTS (SELECT FROM conciliation.title_payable WHERE erp_key = payable.erp_key)
-    ORDER BY title_id, part
-    RETURNING id, title_id AS "titleId"`;
-  const [first] = made;
-  if (first === undefined || made.length < wanted.length) throw refusal('match_payable');
+    -- A payable can change after the proposals were read.
+    SELECT id, title_id AS "titleId" FROM made JOIN wanted USING (title_id, erp_key, difference)`;
+  const isMade = titles.length === chosen.length && made.length === wanted.length;
+  if (!isMade || made.length === 0 || chosen.length > MAX_BREAKS_TO_RESOLVE) {
+    throw refusal('proposals_changed');
+  }
   await writeBreaks(
     tx,
     titles.map(({ id }) => id),
@@ -126,7 +119,6 @@ async function makeMatches(
       .map(({ id }) => Number(id));
     return { code, titleIds: ofDate.map(Number), matchIds };
   });
-  return first.id;
 }
 
 /**
@@ -233,7 +225,7 @@ type AuditDetails = Readonly<Record<string, unknown>>;
 
 /**
  * Records a decision about matches for each of the dates of its titles.
- * @throws InputError when the person has signed off a date whose bookings wait for their release
+ * @throws InputError when the person has signed off a date whose bookings wait for their release or an answer
  */
 export async function recordDecision(
   tx: Transaction,

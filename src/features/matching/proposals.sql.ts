@@ -97,6 +97,12 @@ export const Proposal = Type.Object({
 });
 export type Proposal = Readonly<Static<typeof Proposal>>;
 
+/** What a person confirms of a proposal, as the person saw it. */
+export const seenOf = (proposal: Proposal): string => {
+  const { titleId, erpKeys, documents, erpDueDate, difference } = proposal;
+  return JSON.stringify([titleId, erpKeys, documents, erpDueDate, difference]);
+};
+
 export const PROPOSAL_FILTER = {
   /** 0: all titles. Of one title, the list has also what is beyond the tolerances. */
   title: idField('matching.order'),

@@ -13,7 +13,7 @@ import { checkObstacles } from '../checks/findings.sql.ts';
 import { matchingObstacles } from '../matching/break-list.sql.ts';
 import { verifyObstacles } from '../verify/verify.sql.ts';
 import { LedgerDay, selectDays } from './ledger-days.sql.ts';
-import { hasConfirmed } from './own-seal.sql.ts';
+import { hasConfirmed, hasMatched } from './own-seal.sql.ts';
 
 const where = (condition: Prisma.Sql) =>
   Prisma.sql`SELECT NULL, NULL, NULL, NULL WHERE ${condition}`;
@@ -27,7 +27,7 @@ const reviewObstacles = {
       SELECT FROM conciliation.day AS present
       WHERE present.date = ${date} AND (present.state <> 'reconciled' OR present.content_digest IS NULL))`),
   },
-  /** The signer made a decision about the date, or confirmed a company or an agent of its titles. */
+  /** The signer made a decision about the date, a match that counts, or a confirmation that concerns its titles. */
   own_decision: {
     keeps: ['sign'],
     rows: (date, { signer = null }) =>
@@ -38,7 +38,7 @@ const reviewObstacles = {
               SELECT FROM conciliation.audit_entry AS entry
               WHERE entry.date = ${date} AND entry.action = ANY(${actionsOf('decision')})
                 AND entry.actor = ${signer})
-              OR ${hasConfirmed(date, signer)}`,
+              OR ${hasMatched(date, signer)} OR ${hasConfirmed(date, signer)}`,
       ),
   },
   /** The date was open, in the ledger without a seal in force, when the signer, an administrator before, got the present role. */

@@ -7,8 +7,9 @@ import { companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /**
- * Whether a confirmation of the person, of the buyer of a company or of an agent, is in force and concerns a current
- * title of the date. Dates after the confirmation do not count: otherwise one of two reviewers could never sign.
+ * Whether a confirmation of the person is in force: of the tolerances, or of the buyer of a company or of an agent that
+ * a current title of the date names. Dates after the confirmation do not count: otherwise one of two reviewers could
+ * never sign.
  */
 export const hasConfirmed = (date: Prisma.Sql, person: string): Prisma.Sql => Prisma.sql`EXISTS (
   WITH confirmed AS MATERIALIZED (
@@ -23,18 +24,44 @@ export const hasConfirmed = (date: Prisma.Sql, person: string): Prisma.Sql => Pr
     -- Without a confirmation, the titles are not read.
     WHERE EXISTS (SELECT FROM confirmed) AND accepted_date = ${date} AND status = 'current'
   ) AS stated ON ${companyIdOf('buyer_identification')} = buyer
-              OR left(${taxIdOf('financial_agent_identification')}, 8) = ANY(agents))`;
+              OR left(${taxIdOf('financial_agent_identification')}, 8) = ANY(agents)
+  UNION ALL
+  SELECT FROM conciliation.matching_rule
+  WHERE id = (SELECT max(id) FROM conciliation.matching_rule) AND confirmed_by = ${person} AND confirmed_at > ${date})`;
+
+/**
+ * Whether the person made, or undid, the newest match of a title of the date, or of a withdrawn title of the order of
+ * one, whose match the next run may give the title. An earlier decision decides nothing any more.
+ */
+export const hasMatched = (date: Prisma.Sql, person: string): Prisma.Sql => Prisma.sql`EXISTS (
+  WITH decided AS MATERIALIZED (
+    SELECT accepted_date, order_uid, status
+    FROM conciliation.title_match AS match JOIN conciliation.title AS title ON title.id = title_id
+    WHERE coalesce(ended_by, CASE rule WHEN 'person' THEN made_by END) = ${person} AND match.id = (
+      SELECT max(id) FROM conciliation.title_match AS newest WHERE newest.title_id = match.title_id)
+  )
+  SELECT FROM decided
+  WHERE accepted_date = ${date} OR status = 'withdrawn' AND EXISTS (
+    SELECT FROM conciliation.title AS heir
+    WHERE heir.order_uid = decided.order_uid AND heir.accepted_date = ${date} AND heir.status = 'current'))`;
+
+/** The newest seal of a row `day`, in force or ended. */
+export const NEWEST_SEAL = Prisma.sql`
+  JOIN conciliation.sign_off AS seal
+    ON seal.id = (SELECT max(id) FROM conciliation.sign_off AS any_seal WHERE any_seal.date = day.date)`;
+
+const IN_FORCE = Prisma.sql`seal.ended_at IS NULL`;
 
 /**
  * For a decision about days that is not the signer's: otherwise one person would decide alone, after the sign-off.
- * @param concerns of a row `day` with the `seal` in force: whether the decision is about it. Absent: yes
+ * @param concerns of a row `day` with its newest `seal`: whether the decision is about it. Absent: if the seal is in force
  * @throws InputError if the person has signed one of the days off, or was an administrator when it was signed off
  */
 export async function requireOtherSigner(
   tx: Transaction,
   dates: readonly (CivilDate | null)[],
   by: string,
-  concerns: Prisma.Sql = Prisma.sql`true`,
+  concerns: Prisma.Sql = IN_FORCE,
 ): Promise<void> {
   // A sign-off locks the row as well, so it is committed, or sees this decision.
   await tx.$executeRaw`
@@ -53,14 +80,14 @@ export function readOwnSeals(
   client: QueryClient,
   dates: readonly (CivilDate | null)[],
   by: string,
-  concerns: Prisma.Sql = Prisma.sql`true`,
+  concerns: Prisma.Sql = IN_FORCE,
 ): Promise<OwnSealProps[]> {
   return client.$queryRaw<OwnSealProps[]>`
     SELECT day.date::text AS date, CASE WHEN seal.signed_off_by = ${by} THEN 'signed' ELSE 'administered' END AS cause,
            ARRAY(SELECT name FROM conciliation.console_user AS other
                  WHERE role = 'reviewer' AND disabled_at IS NULL AND name NOT IN (${by}, seal.signed_off_by)
                    AND NOT ${wasAdministrator(Prisma.sql`other`)} ORDER BY name) AS deciders
-    FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+    FROM conciliation.day ${NEWEST_SEAL}
     WHERE day.date = ANY(${dates}::text[]::date[])
       AND (seal.signed_off_by = ${by}
            OR EXISTS (SELECT FROM conciliation.console_user AS person

@@ -2,10 +2,10 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed, readPayablesToBlock } from '../../../src/features/bookings/feed.sql.ts';
-import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
+import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { findAlterations } from '../../support/days.ts';
 import { judgedWorldOfFile, playerOf } from '../../support/judged-world.ts';
-import { clearMatching, currentTitleId } from '../../support/matching-world.ts';
+import { clearMatching, currentTitleId, matchPair } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
@@ -19,7 +19,7 @@ const play = playerOf({ world, judged }, { date: () => date });
 
 const rita = { by: 'rita', code: 'accepted', reason: 'the ERP rounds' } as const;
 const confirm = async (order: string, ...erpKeys: readonly string[]) =>
-  matchByPerson(
+  matchPair(
     world.database,
     { titleId: await currentTitleId(world.database, order), erpKeys },
     rita,

@@ -38,6 +38,10 @@ const breakPath = async (kind: string, orderUid: string, payable: string | null)
     ...(payable !== null && { payable }),
   })}`;
 
+/** The first proposal of a page. */
+const seenIn = (text: string) =>
+  /name="seen" required value="([^"]+)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
+
 test('the sign-off shows the breaks of a day as reservations, with number and value', async () => {
   for (const path of ['/sign-offs', `/days/${DAY}`]) {
     const { text } = await reviewer.get(path);
@@ -49,13 +53,10 @@ test('the sign-off shows the breaks of a day as reservations, with number and va
 
 test('a person matches, undoes the match, and resolves the break with a reason', async () => {
   const title = await titleId('value');
-  const pair = `title=${title}&payable=k2`;
-  expect((await reviewer.get('/proposals')).text).toContain(
-    `name="pair" required value="${pair.replace('&', '&amp;')}"`,
-  );
-  const other = await reviewer.post('/break/match', { pair: `${title} k2`, ...reason });
+  const seen = seenIn((await reviewer.get('/proposals')).text);
+  const other = await reviewer.post('/break/match', { seen: `${title} k2`, ...reason });
   expect(other.status).toBe(400);
-  const made = await reviewer.post('/break/match', { pair, ...reason });
+  const made = await reviewer.post('/break/match', { seen, ...reason });
   expect(made.location).toBe('/proposals?notice=matched');
   const audited = { actor: 'rita', action: 'match.make', reason: reason.reason };
   expect(await lastAudit(world)).toMatchObject(audited);
@@ -157,6 +158,22 @@ test('the task of the start page leads to the breaks that the task counts', asyn
   };
   expect(await kindsOf('urgent')).toEqual(['paid_to_supplier']);
   expect(await kindsOf('other')).toEqual(['value_differs']);
+});
+
+test('a person matches only what the page offers, as the page showed it', async () => {
+  const seen = seenIn((await reviewer.get('/proposals')).text);
+  const post = (text: string) => reviewer.post('/break/match', { seen: text, ...reason });
+  await importPayables(world.database, [
+    { erpKey: 'other', openValue: '777', supplierExternalId: 'P-9' },
+    { ...PAYABLES[1], erpKey: 'k2', openValue: '50' },
+  ]);
+  expect((await post(seen)).text).toContain('The proposals have changed');
+  expect((await post(seen.replace('k2', 'other'))).status).toBe(400);
+  const { text } = await reviewer.get(`/proposals?title=${await titleId('value')}`);
+  expect((await post(seenIn(text))).location).toBe('/proposals?notice=matched');
+  const where = { endedAt: null, rule: 'person' };
+  const { difference } = await world.database.prisma.titleMatch.findFirstOrThrow({ where });
+  expect(Number(difference)).toBe(30);
 });
 
 test('one form confirms the proposals of a kind, and another one by one', async () => {

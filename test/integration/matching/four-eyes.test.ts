@@ -6,20 +6,28 @@ import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.t
 import {
   confirmAgent,
   confirmCompanies,
+  setRules,
 } from '../../../src/features/matching/confirmations.sql.ts';
 import {
-  matchByPerson,
   readOwnSealOfMatch,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import { readOwnSeals } from '../../../src/features/review/own-seal.sql.ts';
+import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { clearMatching, match, payablesOf, resolveListed } from '../../support/matching-world.ts';
+import { judgedWorldOfFile } from '../../support/judged-world.ts';
+import {
+  clearMatching,
+  listMatches,
+  match,
+  matchPair,
+  payablesOf,
+  resolveListed,
+} from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
-const world = worldOfFile();
+const { world, judged } = judgedWorldOfFile();
 
 let date: CivilDate = DAY;
 beforeEach(async () => {
@@ -66,7 +74,7 @@ const lastMatch = async () => {
 const decisions: Record<string, () => Promise<unknown>> = {
   'made a match': async () => {
     await load('11');
-    await matchByPerson(world.database, { titleId: await titleId(), erpKeys: ['k1'] }, rita);
+    await matchPair(world.database, { titleId: await titleId(), erpKeys: ['k1'] }, rita);
   },
   'undid a match': async () => {
     await load('10');
@@ -100,6 +108,50 @@ test('a person who undid a sum of titles of two dates cannot sign off either dat
   }
 });
 
+const pair = async (uid: string) => {
+  const where = { acceptedDate: date, orderUid: uid, status: 'current' };
+  const { id } = await world.database.prisma.title.findFirstOrThrow({ where });
+  return { titleId: id, erpKeys: [`payable of ${uid}`] };
+};
+
+test('of two persons who each matched a title of a day, one signs it off after the other made both matches', async () => {
+  await pullDay(world, date, { uid: 'a', value: '10' }, { uid: 'b', value: '20' });
+  const payables = { 'payable of a': '11', 'payable of b': '21' };
+  await importPayables(
+    world.database,
+    Object.entries(payables).map(([erpKey, openValue]) => ({ erpKey, openValue })),
+  );
+  const first = await matchPair(world.database, await pair('a'), ana);
+  await undoMatch(world.database, first, rita);
+  await matchPair(world.database, await pair('a'), ana);
+  const ofRita = await matchPair(world.database, await pair('b'), rita);
+  for (const name of ['ana', 'rita']) {
+    await expect(sign(name)).rejects.toMatchObject(refused('own_decision'));
+  }
+  await undoMatch(world.database, ofRita, ana);
+  await matchPair(world.database, await pair('b'), ana);
+  await expect(sign('ana')).rejects.toMatchObject(refused('own_decision'));
+  await sign('rita');
+});
+
+test('a person whose match a title of another date takes over does not sign that date off', async () => {
+  const moved = { uid: orderOf(), value: '10' };
+  await pullDay(world, date, moved);
+  await load('11');
+  await matchPair(world.database, { titleId: await titleId(), erpKeys: ['k1'] }, rita);
+  await match(world.database);
+  await sign('ana');
+  await judged.answer(date, 'posted');
+  await pullDay(world, date, { uid: 'rest', value: '1' });
+  date = daysFrom(1, date);
+  await pullDay(world, date, moved);
+  await expect(sign('rita')).rejects.toMatchObject(refused('own_decision'));
+  await match(world.database);
+  expect(await listMatches(world.database)).toEqual([`${moved.uid}=k1 person`]);
+  await expect(sign('rita')).rejects.toMatchObject(refused('own_decision'));
+  await sign('ana');
+});
+
 const confirmations: Record<string, (by: typeof rita) => Promise<unknown>> = {
   async company(by) {
     const buyer = String((await title()).buyerIdentification);
@@ -108,6 +160,9 @@ const confirmations: Record<string, (by: typeof rita) => Promise<unknown>> = {
   async agent(by) {
     const sameAs = String((await title()).financialAgentIdentification);
     await confirmAgent(world.database, { taxId: '11444777000161', sameAs }, by);
+  },
+  async tolerances(by) {
+    await setRules(world.database, { dueDays: 8, valueTolerance: '0.01' }, by);
   },
 };
 
@@ -135,6 +190,7 @@ describe.each(Object.entries(confirmations))(
       const data = { confirmedAt: new Date(date) };
       await world.database.prisma.companyBuyer.updateMany({ data });
       await world.database.prisma.partyEquivalent.updateMany({ data });
+      await world.database.prisma.matchingRule.updateMany({ data });
       await sign(person().by);
     });
 
@@ -158,9 +214,23 @@ test('the person who signed a day off does not end the urgent break that keeps i
   await resolve('paid_to_supplier', ana);
   await match(world.database);
   expect(await released()).toContain(date);
-  // The bookings are released: a match decides nothing about them any more.
-  await importPayables(world.database, [{ erpKey: 'k2', openValue: '10' }]);
-  await matchByPerson(world.database, { titleId: await titleId(), erpKeys: ['k2'] }, rita);
+});
+
+test('the person who signed a day off decides about its matches once the ERP has posted its bookings', async () => {
+  await pull('10');
+  await load('10');
+  await match(world.database);
+  await sign('rita');
+  const id = await lastMatch();
+  const undo = () => undoMatch(world.database, id, rita);
+  await expect(undo()).rejects.toMatchObject(refused('own_seal'));
+  // The ERP is asked again, with the present match, although no seal is in force.
+  await judged.answer(date, 'failed');
+  await expect(undo()).rejects.toMatchObject(refused('own_seal'));
+  await reopenDay(world.database, date, rita);
+  await expect(undo()).rejects.toMatchObject(refused('own_seal'));
+  await judged.answer(date, 'posted');
+  await undo();
 });
 
 test('the person who signed a day off does not undo a match that its bookings wait for, and is not offered to', async () => {

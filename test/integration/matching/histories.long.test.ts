@@ -1,9 +1,9 @@
 /** Random histories: titles, payables and decisions of people change in any order between runs. */
 import { expect, test } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../../src/demo/synthetic-titles.ts';
-import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
+import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { worldOfFile } from '../../support/file-world.ts';
-import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
+import { clearMatching, match, matchPair, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 
 import { tryHistories } from '../../support/random-runs.ts';
@@ -74,7 +74,7 @@ async function decide(next: Next): Promise<void> {
     ORDER BY title.id, erp_key LIMIT 1`;
   if (pair !== undefined) {
     const chosen = { titleId: pair.titleId, erpKeys: [pair.erpKey] };
-    await matchByPerson(world.database, chosen, { by: 'rita', code: 'other', reason: 'confirmed' });
+    await matchPair(world.database, chosen, { by: 'rita', code: 'other', reason: 'confirmed' });
   }
 }
 

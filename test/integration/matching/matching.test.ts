@@ -3,11 +3,7 @@ import { readOpenItems } from '../../../src/features/home/open-items.sql.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import { writeBreaks } from '../../../src/features/matching/breaks.sql.ts';
 import type { BreakKind } from '../../../src/features/matching/judgement.sql.ts';
-import {
-  matchByPerson,
-  resolveBreaks,
-  undoMatch,
-} from '../../../src/features/matching/match-decisions.sql.ts';
+import { resolveBreaks, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { arePayablesStale } from '../../../src/features/matching/payables/payable-state.sql.ts';
 import {
   isMatchingDue,
@@ -21,6 +17,7 @@ import {
   currentTitleId,
   listBreakNames,
   match,
+  matchPair,
   OPEN_BREAKS,
   play,
   resolveListed,
@@ -139,8 +136,8 @@ test('a match that a person has undone is not made again until a side changes', 
 test('no title and no payable is matched twice', async () => {
   await play(world, [{ titles: 'a 10, b 11', load: 'k1 10', matches: 'a=k1 exact' }]);
   await expect(
-    matchByPerson(world.database, { titleId: await titleId('b'), erpKeys: ['k1'] }, decision),
-  ).rejects.toThrow('The payable is not open, or has a match');
+    matchPair(world.database, { titleId: await titleId('b'), erpKeys: ['k1'] }, decision),
+  ).rejects.toThrow('The proposals have changed');
   await expect(
     world.database.prisma.$executeRaw`
       INSERT INTO conciliation.title_match

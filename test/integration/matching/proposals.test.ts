@@ -7,7 +7,8 @@ import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import { readRules, setRules, tryRules } from '../../../src/features/matching/confirmations.sql.ts';
 import {
   confirmProposals,
-  matchByPerson,
+  exclusively,
+  makeMatches,
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import {
@@ -22,6 +23,7 @@ import {
   currentTitleId,
   listMatches,
   match,
+  matchPair,
   OPEN_BREAKS,
   play,
   type Step,
@@ -171,7 +173,7 @@ test('a sum is confirmed, kept by a later run, and undone as a whole', async () 
     { titles: 'a 100', load: 'k1 33.33 doc=1, k2 33.33 doc=2, k3 33.33 doc=3', matches: '' },
   ]);
   const titleId = await currentTitleId(world.database, 'a');
-  const id = await matchByPerson(world.database, { titleId, erpKeys: ['k1', 'k2', 'k3'] }, rita);
+  const id = await matchPair(world.database, { titleId, erpKeys: ['k1', 'k2', 'k3'] }, rita);
   await play(world, [{ matches: 'a=k1 person, a=k2 person, a=k3 person', breaks: '' }]);
   expect((await readMade()).map((row) => ({ ...row, difference: Number(row.difference) }))).toEqual(
     [
@@ -188,8 +190,18 @@ test('a sum of which one payable is gone is refused as a whole', async () => {
   await play(world, [{ titles: 'a 100', load: SUM, matches: '' }, { load: 'k3 33.34 doc=3 paid' }]);
   const titleId = await currentTitleId(world.database, 'a');
   await expect(
-    matchByPerson(world.database, { titleId, erpKeys: ['k1', 'k2', 'k3'] }, rita),
-  ).rejects.toMatchObject({ context: { fault: 'match_payable' } });
+    matchPair(world.database, { titleId, erpKeys: ['k1', 'k2', 'k3'] }, rita),
+  ).rejects.toMatchObject({ context: { fault: 'proposals_changed' } });
+  expect(await listMatches(world.database)).toEqual([]);
+});
+
+test('a match is refused whose payable changes after the proposals were read', async () => {
+  await play(world, [{ titles: 'a 1000.01', load: 'k1 1000', matches: '' }]);
+  const { rows } = await list();
+  await play(world, [{ load: 'k1 1500' }]);
+  await expect(
+    exclusively(world.database, (tx) => makeMatches(tx, rows, rita)),
+  ).rejects.toMatchObject({ context: { fault: 'proposals_changed' } });
   expect(await listMatches(world.database)).toEqual([]);
 });
 
@@ -198,8 +210,8 @@ describe('in bulk', () => {
   const PAYABLES =
     'k1 1000, k2 10 due=2026-07-15, k4 50 due=2026-08-01 doc=1, k5 50 due=2026-08-01 doc=2';
   beforeEach(() => play(world, [{ titles: TITLES, load: PAYABLES, matches: '' }]));
-  const confirm = (kind: 'value' | 'same' | null, seenDigest: string, by = 'rita') =>
-    confirmProposals(world.database, { ...ALL, kind, seenDigest }, { ...rita, by, fourEyes: true });
+  const confirm = (kind: 'value' | 'same' | null, seen: string, by = 'rita') =>
+    confirmProposals(world.database, { ...ALL, kind, seen }, { ...rita, by, fourEyes: true });
 
   test('a kind is confirmed with a reason; titles that want one payable are left out and counted', async () => {
     const { clear, clearValue, left, digest, value, counts } = await list({ kind: 'value' });

@@ -5,7 +5,6 @@ import {
   takeReceipts,
 } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { type BreakKind, GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
-import { matchByPerson } from '../../../src/features/matching/match-decisions.sql.ts';
 import {
   AGENT,
   type JudgedStep,
@@ -18,6 +17,7 @@ import {
   clearMatching,
   currentTitleId,
   listMatches,
+  matchPair,
 } from '../../support/matching-world.ts';
 import { receiptOf } from '../../support/receipts.ts';
 
@@ -299,7 +299,7 @@ const last = (history: readonly string[]) => [
 const matchByRita = async (reason: string) => {
   const titleId = await currentTitleId(world.database, own.uid);
   const decision = { by: 'rita', code: 'other', reason } as const;
-  await matchByPerson(world.database, { titleId, erpKeys: ['k1'] }, decision);
+  await matchPair(world.database, { titleId, erpKeys: ['k1'] }, decision);
 };
 
 const ORDER = 'k2 1000 order=#';

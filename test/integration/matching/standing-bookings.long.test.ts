@@ -6,7 +6,7 @@ import {
   takeReceipts,
 } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
-import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
+import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
 import {
   AGENT,
@@ -16,7 +16,7 @@ import {
   SUPPLIER,
   THIRD_PARTY,
 } from '../../support/judged-world.ts';
-import { clearMatching, listMatches } from '../../support/matching-world.ts';
+import { clearMatching, listMatches, matchPair } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { receiptOf } from '../../support/receipts.ts';
 
@@ -250,7 +250,7 @@ test('a payable on which a current title is booked is not booked for another one
   await undoMatch(world.database, id, PERSON);
   const where = { orderUid: 'n', acceptedDate: daysFrom(1, date) };
   const n = await prisma.title.findFirstOrThrow({ where });
-  await matchByPerson(world.database, { titleId: n.id, erpKeys: ['k1'] }, PERSON);
+  await matchPair(world.database, { titleId: n.id, erpKeys: ['k1'] }, PERSON);
   await play({ on: 1, breaks: 'anticipated_twice! n k1', waits: 'n' });
 });
 
@@ -447,7 +447,7 @@ test.each([
     const { id } = await world.database.prisma.title.findFirstOrThrow({
       where: { acceptedDate: date, orderUid: 'm', status: 'current' },
     });
-    await matchByPerson(world.database, { titleId: id, erpKeys: ['k2'] }, PERSON);
+    await matchPair(world.database, { titleId: id, erpKeys: ['k2'] }, PERSON);
     await play(
       { release: true, answer: 'posted' },
       ...(isMoved ? [{ on: 1, pull: restated }, { pull: '' }] : [{ pull: restated }]),

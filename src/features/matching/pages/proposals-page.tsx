@@ -5,28 +5,20 @@ import { parameterSchemas, readFilter } from '../../../console/list/filter.tsx';
 import { declareList } from '../../../console/list/list.tsx';
 import type { PageContext } from '../../../console/shell/page-context.ts';
 import { REVIEW } from '../../../console/shell/route-access.ts';
-import { confirmProposals, MAX_BREAKS_TO_RESOLVE, matchByPerson } from '../match-decisions.sql.ts';
-import { PROPOSAL_FILTER, Proposal, readProposals } from '../proposals.sql.ts';
-import { SUM_ITEMS } from '../sums.sql.ts';
+import { confirmProposals, MAX_BREAKS_TO_RESOLVE } from '../match-decisions.sql.ts';
+import { PROPOSAL_FILTER, Proposal, readProposals, seenOf } from '../proposals.sql.ts';
 import { DECISION, DECISION_FIELDS, DecisionCard, duesOf } from './decision-card.tsx';
 
-/** A title and its payables are one field of a form. */
-const PAIR = Type.String({ pattern: `^title=\\d{1,18}(&payable=[^&]+){1,${SUM_ITEMS}}$` });
-const pairOf = ({ titleId, erpKeys }: Proposal) =>
-  String(
-    new URLSearchParams([['title', String(titleId)], ...erpKeys.map((key) => ['payable', key])]),
-  );
+const { filter: ALL } = readFilter(PROPOSAL_FILTER, {});
 
 const MATCH = declareAction({
   path: '/break/match',
   who: REVIEW,
-  input: { ...DECISION, pair: PAIR },
+  input: { ...DECISION, seen: Type.String({ pattern: '^\\[\\d{1,15},' }) },
   fields: DECISION_FIELDS,
-  deed: ({ database, fourEyes }, { pair, code, reason }, by) => {
-    const chosen = new URLSearchParams(pair);
-    const titleId = BigInt(chosen.get('title') ?? '');
-    const pairs = { titleId, erpKeys: chosen.getAll('payable') };
-    return matchByPerson(database, pairs, { by, code, reason, fourEyes });
+  deed: ({ database, fourEyes }, { seen, code, reason }, by) => {
+    const filter = { ...ALL, title: Number.parseInt(seen.slice(1), 10), seen };
+    return confirmProposals(database, filter, { by, code, reason, fourEyes });
   },
   next: () => '/proposals',
   notice: 'matched',
@@ -40,8 +32,8 @@ const CONFIRM_PROPOSALS = declareAction({
     ...{ ...DECISION, digest: Type.String() },
   },
   fields: DECISION_FIELDS,
-  deed: ({ database, fourEyes }, { code, reason, digest: seenDigest, ...input }, by) => {
-    const filter = { ...readFilter(PROPOSAL_FILTER, input).filter, title: 0, seenDigest };
+  deed: ({ database, fourEyes }, { code, reason, digest: seen, ...input }, by) => {
+    const filter = { ...readFilter(PROPOSAL_FILTER, input).filter, title: 0, seen };
     return confirmProposals(database, filter, { by, code, reason, fourEyes });
   },
   next: () => '/proposals',
@@ -67,7 +59,7 @@ const COLUMNS: readonly Column<Proposal>[] = [
     cell: (proposal, page) =>
       !MATCH.isOffered(page) ? null : (
         <label class="check">
-          <input type="radio" form={FORM} name="pair" required value={pairOf(proposal)} />
+          <input type="radio" form={FORM} name="seen" required value={seenOf(proposal)} />
           {kindText(proposal, page)}
         </label>
       ),
