@@ -81,7 +81,7 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
       INSERT INTO conciliation.booking_offer (line_id)
       SELECT line.id FROM conciliation.booking_version AS line
       WHERE line.id = ANY(${failed.map(({ id }) => id)}::text[]::bigint[]) AND line.date = ${dates} AND state = 'failed'
-        AND is_newest AND (kind = 'reverse' OR NOT ${HAS_OTHER_PAYABLE} AND (title_id IN (${keptTitles(dates)})) IS NOT TRUE)
+        AND (kind = 'reverse' OR NOT ${HAS_OTHER_PAYABLE} AND (title_id IN (${keptTitles(dates)})) IS NOT TRUE)
       ORDER BY line.id`;
   }
   await tx.$executeRaw`

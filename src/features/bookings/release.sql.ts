@@ -122,9 +122,12 @@ async function writeDifference(
     ), present AS MATERIALIZED (
       SELECT identity_hash, line_id, title_id, place, coalesce(waits, false) AS waits
       FROM (
-        SELECT identity_hash, line_id,
-               row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS place
-        FROM differing WHERE line_id IS NOT NULL AND line_id NOT IN (SELECT line_id FROM kept)
+        -- A repeated line has a title of its content.
+        SELECT differing.identity_hash, line_id,
+               row_number() OVER (PARTITION BY differing.identity_hash
+                                  ORDER BY repeated.content_hash, differing.occurrence) AS place
+        FROM differing LEFT JOIN repeated ON repeated.id = line_id
+        WHERE line_id IS NOT NULL AND line_id NOT IN (SELECT line_id FROM kept)
       ) AS gone
       FULL JOIN (
         SELECT identity_hash, title_id, waits,

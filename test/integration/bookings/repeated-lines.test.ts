@@ -65,7 +65,7 @@ test('a failed line of another payable is followed by its next version, and each
   expect(accounting).toBe(`${date} acceptance`);
   expect(await problems()).toEqual([]);
   // Another title may have the payable that the line did not post.
-  await play({ on: 1, pull: 'b 100.01', breaks: '', matches: 'a k1, b kw' });
+  await play({ on: 1, pull: 'b 100.01', breaks: '', matches: 'a=k1 order, b=kw exact' });
 });
 
 test('a failed line without a payable is followed by one with the payable that was matched meanwhile', async () => {
