@@ -505,7 +505,7 @@ COMMENT ON COLUMN conciliation.title_finding.id IS
 COMMENT ON COLUMN conciliation.title_finding.date IS
   'The accepted date whose check found the difference.';
 COMMENT ON COLUMN conciliation.title_finding.problem IS
-  'content: the columns of a title do not have its content hash or identity hash. titles: the titles are not those of the newest row of date_digest, a merge that changed titles has added none since, or that row is not of a merge, of a pull that a check asked for or of an erasure. day: counts, sums, latest due date or digest of the row of day are not those of the titles and rejects, their numbers are not those of the newest merged answer, the row does not name that answer, the fence of that answer was never given, the row is reconciled while a response is held or rejects or findings are open, the seal is not that of sign_off, or titles have no row of day. totals: the totals of the payment schedule are not those of the titles. hold: a title names an account with an open or refused change, and its payment is not held. line: a booking line does not have its content hash or identity hash, its consumer is not that of the line before, a reversal does not show that line, its payable is none that the title had at the release, its value to post has another difference than a match of the title, its accounting date is neither that of the release nor one that the ERP named, or a receipt was recorded for it without an entry in the audit log. lines: the newest booking lines are not the content of the seal that released them. batch: a batch is not the sum of its lines, or not of a seal of the date, or released a seal a second time. seal, reject, account, finding, pull, receipt, break: a sign-off or reopening, an acceptance of a reject, a decision about an account, a resolution of a finding, a decision about a held response, an answer to a receipt or a resolution of a break has no entry in the audit log; a finding is also not as the newest check left it, and a held response was not replaced by a newer one. session, key, user, consumer, start: the token of a session, a key, the role of a user, the access of a consumer or booking_start is not that of the audit log, which keeps every date. unchecked: a value in the tables makes a part of the check fail.';
+  'content: the columns of a title do not have its content hash or identity hash. titles: the titles are not those of the newest row of date_digest, a merge that changed titles has added none since, or that row is not of a merge, of a pull that a check asked for or of an erasure. day: counts, sums, latest due date or digest of the row of day are not those of the titles and rejects, their numbers are not those of the newest merged answer, the row does not name that answer, the fence of that answer was never given, the row is reconciled while a response is held or rejects or findings are open, the seal is not that of sign_off, or titles have no row of day. totals: the totals of the payment schedule are not those of the titles. hold: a title names an account with an open or refused change, and its payment is not held. line: a booking line does not have its content hash or identity hash, its consumer is not that of the line before, a reversal does not show that line, its payable is none that the title had at the release, its value to post has another difference than a match of the title, its accounting date is neither that of the release nor one that the ERP named, or a receipt was recorded for it without an entry in the audit log. lines: the newest booking lines are not the content of the seal that released them. batch: a batch is not the sum of its lines, or not of a seal of the date, or released a seal a second time and not only lines that failed. seal, reject, account, finding, pull, receipt, break: a sign-off or reopening, an acceptance of a reject, a decision about an account, a resolution of a finding, a decision about a held response, an answer to a receipt or a resolution of a break has no entry in the audit log; a finding is also not as the newest check left it, and a held response was not replaced by a newer one. session, key, user, consumer, start: the token of a session, a key, the role of a user, the access of a consumer or booking_start is not that of the audit log, which keeps every date. unchecked: a value in the tables makes a part of the check fail.';
 COMMENT ON COLUMN conciliation.title_finding.row_key IS
   'The row that differs: title.id for content and hold, the id of the line, batch, seal (sign_off), reject (rejected_title), account (account_change), finding (check_finding), pull, receipt (booking_receipt), break (break_decision) or key (api_key), the name of the user or consumer, booking_start.bookings_from. Null: the date as a whole.';
 COMMENT ON COLUMN conciliation.title_finding.found_at IS
@@ -3048,7 +3048,7 @@ CREATE TABLE conciliation.booking_line (
     CHECK (failure_kind IN ('period_closed', 'supplier_unknown', 'payable_unknown', 'other')),
   CONSTRAINT booking_line_accounting_check
     CHECK (accounting_basis IN ('acceptance', 'event', 'erp')
-           AND (accounting_basis <> 'acceptance' OR kind = 'book' AND accounting_date = date)),
+           AND (accounting_basis <> 'acceptance' OR kind <> 'reverse' AND accounting_date = date)),
   CONSTRAINT booking_line_occurrence_check CHECK (occurrence >= 1),
   CONSTRAINT booking_line_version_check CHECK (version >= 1 AND succeeds < version),
   -- The content of a reversal is nothing, whatever it reverses.
@@ -3097,7 +3097,7 @@ COMMENT ON COLUMN conciliation.booking_line.succeeds IS
 COMMENT ON COLUMN conciliation.booking_line.posted_hash IS
   'The content hash of the receipt that a person recorded for this key. The next release replaces the booking, whatever its content, so that the feed has what the ERP is to have posted. Null: no receipt was recorded.';
 COMMENT ON COLUMN conciliation.booking_line.state IS
-  'released: the ERP has not answered. posted: the ERP has posted the line. failed: the ERP could not post the line, which is offered again. refused: the ERP will never post the line, which is not offered again. superseded: not posted, because the ERP has posted a later version of the booking.';
+  'released: the ERP has not answered. posted: the ERP has posted the line. failed: the ERP could not post the line, which is offered again, or repeated by a line of the next version with another payable or value. refused: the ERP will never post the line, which is repeated when the day is signed off again. superseded: not posted, because the ERP has posted a later version of the booking.';
 COMMENT ON COLUMN conciliation.booking_line.state_at IS
   'Since when the line has the state.';
 COMMENT ON COLUMN conciliation.booking_line.document IS
@@ -3109,9 +3109,9 @@ COMMENT ON COLUMN conciliation.booking_line.failure_kind IS
 COMMENT ON COLUMN conciliation.booking_line.accounting_date IS
   'The day on which the ERP enters the line in its books: accounting_basis says why.';
 COMMENT ON COLUMN conciliation.booking_line.accounting_basis IS
-  'acceptance: a line of the kind book has the accepted date. event: a line of the kind adjust or reverse has the day of its release. erp: the ERP named the date because it had closed the period.';
+  'acceptance: a line of the kind book has the accepted date, and so has the next version of such a line that failed. event: a line of the kind adjust or reverse has the day of its release. erp: the ERP named the date because it had closed the period.';
 COMMENT ON COLUMN conciliation.booking_line.erp_key IS
-  'The ERP''s key of the payable that the title is matched with. Null: no payable is matched, or no payables are given.';
+  'The ERP''s key of the payable that the title was matched with at the release. Null: no payable was matched, or no payables are given.';
 COMMENT ON COLUMN conciliation.booking_line.posting_value IS
   'The value to post: the original value, and the difference to the payable''s own value that a person has confirmed. Null: taken from a receipt.';
 COMMENT ON COLUMN conciliation.booking_line.title_id IS
@@ -3175,7 +3175,7 @@ CREATE TABLE conciliation.booking_offer (
 CREATE INDEX booking_offer_line_idx ON conciliation.booking_offer (line_id);
 
 COMMENT ON TABLE conciliation.booking_offer IS
-  'The positions of lines in booking_feed. A released line is offered once, and once more after each receipt that says that it failed and that is not final. Numbered under the lock of the closing phase, in the order in which the transactions commit. Append-only.';
+  'The positions of lines in booking_feed. A released line is offered once, and once more after each receipt that says that it failed and that is not final, unless the next release repeats it. Numbered under the lock of the closing phase, in the order in which the transactions commit. Append-only.';
 COMMENT ON COLUMN conciliation.booking_offer.seq IS
   'Position in booking_feed. When a seq is visible, no smaller one can still appear. Not dense: numbers may be skipped.';
 COMMENT ON COLUMN conciliation.booking_offer.line_id IS
@@ -3373,14 +3373,8 @@ SELECT
   line.provider_identification AS payee_before,
   CASE WHEN line.buyer_is_financial THEN line.provider_identification
        ELSE line.financial_agent_identification END AS payee_after,
-  CASE WHEN line.state = 'failed' THEN coalesce(
-    (SELECT string_agg(payable.erp_key, ',' ORDER BY payable.erp_key)
-     FROM conciliation.title_payable AS payable WHERE payable.title_id = line.title_id),
-    line.erp_key) ELSE line.erp_key END AS erp_key,
-  CASE WHEN line.state = 'failed' THEN coalesce(
-    (SELECT line.original_value + sum(match.difference) FROM conciliation.title_match AS match
-     WHERE match.title_id = line.title_id AND match.ended_at IS NULL),
-    line.posting_value) ELSE line.posting_value END AS posting_value,
+  line.erp_key,
+  line.posting_value,
   line.accounting_date,
   line.accounting_basis,
   line.state,
@@ -3441,7 +3435,7 @@ COMMENT ON COLUMN conciliation.offered_line.payee_before IS
 COMMENT ON COLUMN conciliation.offered_line.payee_after IS
   'Tax identifier of the payee with the anticipation: the financial agent, or the provider for an early payment. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.offered_line.erp_key IS
-  'The ERP''s key of the payable that the title was matched with at the release; of a failed line, as it is matched now. Null: no payable is matched.';
+  'booking_line.erp_key.';
 COMMENT ON COLUMN conciliation.offered_line.posting_value IS
   'The value to post: the payable''s own value, where a person has confirmed a difference; otherwise original_value. Null: taken from a receipt.';
 COMMENT ON COLUMN conciliation.offered_line.offered_at IS

@@ -10,7 +10,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { FAILURE_KINDS } from './feed.sql.ts';
-import { DOES_NOT_FIT, settleReceipts, supersede } from './receipts.sql.ts';
+import { settleReceipts, supersede } from './receipts.sql.ts';
 import {
   accounting,
   LINE_COUNTS,
@@ -19,6 +19,7 @@ import {
   type ReleaseRules,
   releaseSealedDay,
 } from './release.sql.ts';
+import { DOES_NOT_FIT } from './release-conditions.sql.ts';
 
 /**
  * - `recorded`: the ERP has posted them. The next release replaces the content of every booking concerned. Of a receipt

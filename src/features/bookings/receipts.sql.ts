@@ -3,13 +3,12 @@ import { amountSum } from '../../base/database/expressions.sql.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-
-/** Of a receipt: it does not fit, and a person has to answer. */
-export const DOES_NOT_FIT = Prisma.sql`outcome IN ('unknown_key', 'other_content', 'other_document', 'after_refusal')`;
+import { DOES_NOT_FIT, HAS_OTHER_PAYABLE, keptTitles } from './release-conditions.sql.ts';
 
 /**
  * Compares the receipts that are new with the lines, and applies the newest accepted one of each line. A line that
- * failed is offered again, at the end of the feed, unless the receipt is final. A line whose booking has a later posted
+ * failed is offered again, at the end of the feed, unless the receipt is final, the title waits, or the line is to have
+ * another payable or value: then the next release repeats it. A line whose booking has a later posted
  * version is superseded. A posted line keeps its document: until the line fails, a receipt with another one does not
  * fit. Nor does `posted` after a final receipt: an ERP that refused a line because the agent was paid, and posts it
  * later, has usually lost that payment.
@@ -25,7 +24,9 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
   // Offers are numbered under this lock; and two comparisons do not offer a failed line twice.
   await takeLock(tx, 'closing');
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
-  const [settled] = await tx.$queryRaw<[{ receipts: number }]>`
+  const [{ receipts, failed }] = await tx.$queryRaw<
+    [{ receipts: number; failed: { id: string; date: CivilDate }[] }]
+  >`
     WITH known AS (
       SELECT receipt.id, line.id AS line_id, receipt.document, receipt.reason,
              CASE WHEN receipt.status = 'failed' THEN coalesce(receipt.failure_kind, 'other') END AS failure_kind,
@@ -67,15 +68,25 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
           accounting_date = coalesce(newest.accounting_date, line.accounting_date),
           accounting_basis = CASE WHEN newest.accounting_date IS NULL THEN line.accounting_basis ELSE 'erp' END
       FROM newest WHERE newest.line_id = line.id
-    ), offered AS (
-      INSERT INTO conciliation.booking_offer (line_id)
-      SELECT line_id FROM newest WHERE state = 'failed' ORDER BY line_id
+      RETURNING line.id, line.date, line.state
     )
-    SELECT count(*)::int AS receipts FROM compared`;
+    SELECT (SELECT count(*)::int FROM compared) AS receipts,
+           coalesce(jsonb_agg(jsonb_build_object('id', id::text, 'date', date)) FILTER (WHERE state = 'failed'), '[]')
+             AS failed
+    FROM answered`;
   await supersede(tx, date);
+  if (failed.length > 0) {
+    const dates = Prisma.sql`ANY(${failed.map((line) => line.date)}::text[]::date[])`;
+    await tx.$executeRaw`
+      INSERT INTO conciliation.booking_offer (line_id)
+      SELECT line.id FROM conciliation.booking_version AS line
+      WHERE line.id = ANY(${failed.map(({ id }) => id)}::text[]::bigint[]) AND line.date = ${dates} AND state = 'failed'
+        AND (kind = 'reverse' OR NOT ${HAS_OTHER_PAYABLE} AND (title_id IN (${keptTitles(dates)})) IS NOT TRUE)
+      ORDER BY line.id`;
+  }
   await tx.$executeRaw`
     SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name = 'enable_nestloop'`;
-  return settled.receipts;
+  return receipts;
 }
 
 /** Marks the lines that are not posted although a later version of their booking is. */

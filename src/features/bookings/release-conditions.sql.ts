@@ -4,7 +4,9 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { waitingTitles } from '../matching/breaks.sql.ts';
 import { areStale } from '../matching/payables/payable-state.sql.ts';
-import { DOES_NOT_FIT } from './receipts.sql.ts';
+
+/** Of a receipt: it does not fit, and a person has to answer. */
+export const DOES_NOT_FIT = Prisma.sql`outcome IN ('unknown_key', 'other_content', 'other_document', 'after_refusal')`;
 
 export const bookingObstacles = {
   /** A receipt does not fit, and no person has decided. */
@@ -34,7 +36,10 @@ export const bookingObstacles = {
   },
 } as const satisfies Record<string, DayObstacle>;
 
-/** The titles of a date that wait: for the payables, or because a person has refused their account after the sign-off. */
+/**
+ * The titles of a date that wait: for the payables, or because a person has refused their account after the sign-off.
+ * @param date what `=` compares with the accepted date: a date, or ANY of an array
+ */
 export const keptTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT title_id FROM (${waitingTitles(date)}) AS waiting
   UNION ALL
@@ -49,3 +54,30 @@ export const postingValueOf = (titleId: Prisma.Sql, value: Prisma.Sql): Prisma.S
 export const erpKeyOf = (titleId: Prisma.Sql): Prisma.Sql => Prisma.sql`
   (SELECT string_agg(payable.erp_key, ',' ORDER BY payable.erp_key)
    FROM conciliation.title_payable AS payable WHERE payable.title_id = ${titleId})`;
+
+/**
+ * Whether the payable or the value of a row `line` of booking_version is not that of the present match of its title.
+ * What stands in the ERP keeps its payable where the title has no match.
+ */
+export const HAS_OTHER_PAYABLE: Prisma.Sql = Prisma.sql`
+  ((line.erp_key, line.posting_value) IS DISTINCT FROM (
+    coalesce(${erpKeyOf(Prisma.sql`line.title_id`)}, CASE WHEN line.stands THEN line.erp_key END),
+    coalesce(${postingValueOf(Prisma.sql`line.title_id`, Prisma.sql`line.original_value`)},
+             CASE WHEN line.stands THEN line.posting_value END, line.original_value)))`;
+
+/**
+ * The lines that the release replaces by a next version with the same content, `id` and `date`: a failed line that has
+ * another payable or value by now, or that was not offered again because its title waited; and a line that the ERP had
+ * refused before a person signed the day off again.
+ * @param date as of `keptTitles`
+ */
+export const linesToRepeat = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT line.id, line.date FROM conciliation.booking_version AS line
+  JOIN conciliation.title ON title.id = line.title_id AND title.status = 'current'
+  JOIN conciliation.sign_off AS seal ON seal.date = line.date AND seal.ended_at IS NULL
+  WHERE line.date = ${date} AND is_newest AND posted_hash IS NULL AND line.content_hash = title.content_hash
+    AND CASE line.state
+          WHEN 'failed' THEN ${HAS_OTHER_PAYABLE} OR NOT EXISTS (
+            SELECT FROM conciliation.booking_offer AS offer
+            WHERE offer.line_id = line.id AND offer.offered_at >= line.state_at)
+          WHEN 'refused' THEN line.state_at < seal.signed_off_at ELSE false END`;

@@ -17,7 +17,7 @@ import {
 import { compareDate } from '../verify/verify.sql.ts';
 import { BATCH_DIGEST } from './feed.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
-import { erpKeyOf, keptTitles, postingValueOf } from './release-conditions.sql.ts';
+import { erpKeyOf, keptTitles, linesToRepeat, postingValueOf } from './release-conditions.sql.ts';
 
 export interface ReleaseRules extends ObstacleRules {
   /** TIMEZONE, in which the day of a release is dated. Absent: the default. */
@@ -63,7 +63,8 @@ const sums = Prisma.raw(
  * lines. Contents are compared as multisets within the date, so titles that are renumbered make no line. Of the
  * contents that differ, those of one identity are paired in the order of the bookings and of the content hashes:
  * the same difference gives the same keys in every database. A booking whose content was recorded from a receipt is
- * replaced in any case. A title that waits makes no line: what was released of it stays as it is.
+ * replaced in any case, and so are the lines of `linesToRepeat`, whose receipts then name what they are for. A title that
+ * waits makes no line: what was released of it stays as it is.
  *
  * The row of the day is locked by the caller.
  * @returns `booking_batch.id`; null: nothing is released, because every title that differs waits
@@ -86,16 +87,21 @@ async function writeDifference(
              title.id IN (SELECT title_id FROM (${keptTitles(Prisma.sql`${date}::date`)}) AS kept) AS waits
       FROM conciliation.title AS title
       WHERE title.accepted_date = ${date}::date AND title.status = 'current'
+    ), repeated AS MATERIALIZED (
+      SELECT top.* FROM top JOIN (${linesToRepeat(Prisma.sql`${date}::date`)}) AS line USING (id)
     ), own AS MATERIALIZED (
       SELECT top.id AS line_id, stated.id AS title_id FROM top JOIN stated ON stated.id = top.title_id
       WHERE stated.content_hash = top.content_hash AND top.posted_hash IS NULL
+        AND top.id NOT IN (SELECT id FROM repeated)
     ), live AS (
       -- Among equal contents, a title keeps the line that names the title and its payable.
       SELECT id, identity_hash, occurrence, content, title_id,
              row_number() OVER (PARTITION BY identity_hash, content
                                 ORDER BY id NOT IN (SELECT line_id FROM own), occurrence) AS copy
       FROM top
-      CROSS JOIN LATERAL (SELECT CASE WHEN posted_hash IS NULL THEN content_hash END AS content) AS known
+      CROSS JOIN LATERAL (
+        SELECT CASE WHEN posted_hash IS NULL AND id NOT IN (SELECT id FROM repeated) THEN content_hash END AS content
+      ) AS known
       WHERE has_content
     ), sealed AS MATERIALIZED (
       SELECT *, row_number() OVER (PARTITION BY identity_hash, content_hash
@@ -116,9 +122,12 @@ async function writeDifference(
     ), present AS MATERIALIZED (
       SELECT identity_hash, line_id, title_id, place, coalesce(waits, false) AS waits
       FROM (
-        SELECT identity_hash, line_id,
-               row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS place
-        FROM differing WHERE line_id IS NOT NULL AND line_id NOT IN (SELECT line_id FROM kept)
+        -- A repeated line has a title of its content.
+        SELECT differing.identity_hash, line_id,
+               row_number() OVER (PARTITION BY differing.identity_hash
+                                  ORDER BY repeated.content_hash, differing.occurrence) AS place
+        FROM differing LEFT JOIN repeated ON repeated.id = line_id
+        WHERE line_id IS NOT NULL AND line_id NOT IN (SELECT line_id FROM kept)
       ) AS gone
       FULL JOIN (
         SELECT identity_hash, title_id, waits,
@@ -185,7 +194,14 @@ async function writeDifference(
       INSERT INTO conciliation.booking_line
         (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
          erp_key, posting_value, title_id, ${names}, accounting_date, accounting_basis)
-      SELECT batch.id, line.*, ${accounting(Prisma.sql`line`, timeZone)} FROM batch CROSS JOIN line ORDER BY line.title_id
+      SELECT batch.id, line.*, ${accounting(Prisma.sql`dated`, timeZone)} FROM batch CROSS JOIN line
+      CROSS JOIN LATERAL (
+        -- What the ERP could not post is still the acceptance.
+        SELECT line.date, CASE WHEN (line.identity_hash, line.occurrence, line.succeeds) IN (
+          SELECT identity_hash, occurrence, version FROM repeated WHERE accounting_basis = 'acceptance'
+        ) THEN 'book' ELSE line.kind END AS kind
+      ) AS dated
+      ORDER BY line.title_id
     )
     SELECT id, is_released AS "isReleased" FROM batch`;
   await tx.$executeRaw`
@@ -199,7 +215,7 @@ export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as cons
 /**
  * Releases what differs between the content that was released last and the content that the day's seal covers.
  * Does nothing where the day is before BOOKINGS_FROM, has no seal, was restated since, has been released completely
- * for this seal, or must wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
+ * for this seal and has no line to repeat, or must wait; a later call releases it then. Titles that have to wait are left to a later call too. The row of the day is locked by the caller.
  * @param isCompared whether the caller has compared the rows of the day with their record: see `compareDate`
  * @returns `booking_batch.id`; null: nothing was released
  */
@@ -211,7 +227,7 @@ export async function releaseSealedDay(
 ): Promise<bigint | null> {
   await settleReceipts(tx, date);
   const [seal] = await tx.$queryRaw<[{ id: bigint; by: string }?]>`
-    SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date
+    SELECT seal.id, seal.signed_off_by AS by ${releasable} AND day.date = ${date}::date
     -- A move of BOOKINGS_FROM waits for the lines, or is seen here.
     FOR SHARE OF start`;
   if (seal === undefined) return null;
@@ -229,20 +245,27 @@ export async function releaseSealedDay(
   return batchId;
 }
 
-/**
- * Seals from BOOKINGS_FROM on that last and cover the present content of their day, and were not released completely
- * after every receipt that a person recorded.
- */
-const unreleased = Prisma.sql`
+/** Seals from BOOKINGS_FROM on that last and cover the present content of their day. */
+const sealed = Prisma.sql`
   FROM conciliation.booking_start AS start
   JOIN conciliation.day ON day.date >= start.bookings_from
   JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
-  WHERE day.content_digest = seal.content_digest
-    AND NOT EXISTS (
-      SELECT FROM conciliation.booking_batch AS batch
-      WHERE batch.date = day.date AND batch.sign_off_id = seal.id AND batch.waiting_titles = 0
-        AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS recorded
-                        WHERE recorded.date = day.date AND recorded.sign_off_id IS NULL AND recorded.id > batch.id))`;
+  WHERE day.content_digest = seal.content_digest`;
+
+/** Whether a seal was not released completely after every receipt that a person recorded. */
+const IS_UNRELEASED = Prisma.sql`
+  NOT EXISTS (
+    SELECT FROM conciliation.booking_batch AS batch
+    WHERE batch.date = day.date AND batch.sign_off_id = seal.id AND batch.waiting_titles = 0
+      AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS recorded
+                      WHERE recorded.date = day.date AND recorded.sign_off_id IS NULL AND recorded.id > batch.id))`;
+
+const unreleased = Prisma.sql`${sealed} AND ${IS_UNRELEASED}`;
+
+/** The same, and seals with lines to repeat. */
+const releasable = Prisma.sql`${sealed} AND (${IS_UNRELEASED} OR day.date IN (
+  SELECT date FROM (${linesToRepeat(Prisma.sql`ANY(ARRAY(
+    SELECT date FROM conciliation.booking_line WHERE state = 'failed'))`)}) AS line))`;
 
 /**
  * Releases the signed-off days that had to wait and no longer have to wait, each in a separate transaction.
@@ -254,7 +277,7 @@ export async function releaseWaitingDays(
   rules: ReleaseRules,
 ): Promise<CivilDate[]> {
   const waiting = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
-    SELECT day.date::text AS date ${unreleased}
+    SELECT day.date::text AS date ${releasable}
       AND NOT ${hasObstacle(Prisma.sql`day.date`, rules, RELEASE_FAULTS)}
     ORDER BY day.date`;
   const released: CivilDate[] = [];

@@ -137,7 +137,14 @@ const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
             SELECT FROM batch AS earlier
             WHERE earlier.id < batch.id AND earlier.sign_off_id = batch.sign_off_id AND earlier.waiting_titles = 0
               AND NOT EXISTS (SELECT FROM batch AS recorded
-                              WHERE recorded.sign_off_id IS NULL AND recorded.id BETWEEN earlier.id AND batch.id)))
+                              WHERE recorded.sign_off_id IS NULL AND recorded.id BETWEEN earlier.id AND batch.id))
+          -- The seal stays released when a line is repeated that the ERP could not post.
+          AND (batch.line_count = 0 OR EXISTS (
+            SELECT FROM line LEFT JOIN before ON before.line_id = line.id
+            WHERE line.batch_id = batch.id AND (line.content_hash IS DISTINCT FROM before.content_hash OR NOT EXISTS (
+              SELECT FROM conciliation.booking_receipt AS receipt
+              WHERE (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version, status, outcome)
+                  = (before.date, before.identity_hash, before.occurrence, before.version, 'failed', 'accepted'))))))
   UNION ALL
   SELECT 'lines', NULL
   FROM newest CROSS JOIN (${titleTotals(Prisma.sql`live`)}) AS released

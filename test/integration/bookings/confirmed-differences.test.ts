@@ -68,14 +68,15 @@ test('the line of a confirmed difference, of a sum, of a match of the program, a
   expect(await problems()).toEqual([]);
 });
 
-test('a failed line is offered with the value of the present match', async () => {
+test('a failed line is followed by one with the value of the present match', async () => {
   await play({ pull: 'e 1000.01', state: 'k1 1000, k2 1000.02' });
   const first = await confirm('e', 'k1');
   await play({ book: 'failed' });
   await undoMatch(world.database, first, rita);
   expect(await offers()).toEqual(['book e k1 1000.01 1000.00']);
   await confirm('e', 'k2');
-  expect(await offers()).toEqual(['book e k2 1000.01 1000.02']);
+  await play({ released: true });
+  expect(await offers()).toEqual(['adjust e k2 1000.01 1000.02', 'book e k1 1000.01 1000.00']);
 });
 
 test('a restated value is posted as it is, without the difference to the old one', async () => {

@@ -167,7 +167,7 @@ test('a batch offers its reversals first', async () => {
   expect(kinds).toEqual([...Array(4).fill('reverse'), ...Array(4).fill('book')]);
 });
 
-test('a failed line is offered again with the payable that was matched meanwhile', async () => {
+test('a failed line is followed by one with the payable that was matched meanwhile', async () => {
   await pull('late 10');
   await sign();
   const [line] = await offered();
@@ -177,7 +177,8 @@ test('a failed line is offered again with the payable that was matched meanwhile
   await takeReceipts(world.database, 'erp', [unknown]);
   await state('L1 10 order=late');
   expect(await match()).toMatchObject({ matched: 1 });
-  expect((await offered()).map(({ erpKey }) => erpKey)).toEqual(['L1', 'L1']);
+  expect(await release()).toEqual([date]);
+  expect((await offered()).map(({ erpKey }) => erpKey)).toEqual([null, null, 'L1']);
   // The view shows lines to the database user of their consumer only.
   const setUser = (user: Prisma.Sql) => world.database.prisma.$executeRaw`
     UPDATE conciliation.booking_consumer SET database_role = ${user} WHERE name = 'erp'`;

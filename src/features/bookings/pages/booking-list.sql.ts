@@ -24,8 +24,8 @@ import type { ListTotal, Place } from '../../../console/list/list.tsx';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { BOOKING_OVERDUE_DAYS } from '../booking-alerts.sql.ts';
 import { ACCOUNTING_BASES, ANSWERS, FAILURE_KINDS, keyOf, LINE_KINDS } from '../feed.sql.ts';
-import { DOES_NOT_FIT } from '../receipts.sql.ts';
 import { type WaitingDays, waitingDays } from '../release.sql.ts';
+import { DOES_NOT_FIT } from '../release-conditions.sql.ts';
 
 /** `overdue`: not answered or failed, a number of days after the release. */
 const LINE_STATES = ['all', ...ANSWERS, 'overdue'] as const;
