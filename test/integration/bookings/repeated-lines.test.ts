@@ -2,11 +2,11 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
-import { matchByPerson, undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
+import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations } from '../../support/days.ts';
 import { judgedWorldOfFile, playerOf } from '../../support/judged-world.ts';
-import { clearMatching, currentTitleId } from '../../support/matching-world.ts';
+import { clearMatching, currentTitleId, matchPair } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
@@ -20,7 +20,7 @@ const play = playerOf({ world, judged }, { date: () => date });
 
 const RITA = { by: 'rita', code: 'other', reason: 'checked' } as const;
 const confirm = async (order: string, erpKey: string) =>
-  matchByPerson(
+  matchPair(
     world.database,
     { titleId: await currentTitleId(world.database, order), erpKeys: [erpKey] },
     RITA,
