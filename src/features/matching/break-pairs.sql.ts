@@ -225,6 +225,9 @@ export const DUE_PLACE = Prisma.sql`CASE WHEN days = 0 THEN 2 WHEN same_due THEN
 /** Whether a pair fits, and the payable is open. */
 export const FITS_OPEN = Prisma.sql`(status = 'open' AND same_value AND (same_order OR ${IS_NEAR_DUE}))`;
 
+/** The author of a run that no person requested, and of the ends of its matches. */
+export const MATCHING_ACTOR = 'matching';
+
 /** Why a match ended whose title was withdrawn. */
 export const WITHDRAWN = 'the title is withdrawn';
 

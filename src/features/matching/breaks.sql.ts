@@ -17,6 +17,7 @@ import {
   IS_BOOKED,
   IS_NEAR,
   IS_NEAR_DUE,
+  MATCHING_ACTOR,
   pairsOf,
   pairsOfSupplier,
   payablesOf,
@@ -398,15 +399,19 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     FROM found JOIN ${KINDS} USING (kind)
   ), stated AS MATERIALIZED (
     SELECT kind, severity, title_id, payable.erp_key,
-           -- What a break names is not to be paid before a person has looked. A payable of another value may be that of
-           -- another invoice.
-           coalesce(CASE WHEN payable.status = 'open' AND payable.closed_at IS NULL
-                           THEN CASE WHEN kind = 'value_differs' AND (payable.order_uid = title.order_uid) IS NOT TRUE
-                                       THEN coalesce(exact, near, nearly.keys)
-                                     ELSE array_remove(coalesce(exact, near, '{}'), payable.erp_key) || payable.erp_key END
-                         WHEN payable.status = 'cancelled'
-                              OR (title.original_value IN (payable.open_value, payable.total_value)) IS NOT TRUE THEN exact
-                    END, '{}') AS candidates,
+           -- What a break names is not to be paid before a person has looked, nor what the title had before. A payable of
+           -- another value may be that of another invoice.
+           ARRAY(SELECT DISTINCT key FROM unnest(
+             CASE WHEN payable.status = 'open' AND payable.closed_at IS NULL
+                    THEN CASE WHEN kind = 'value_differs' AND (payable.order_uid = title.order_uid) IS NOT TRUE
+                                THEN coalesce(exact, near, nearly.keys)
+                              ELSE coalesce(exact, near, '{}') || payable.erp_key END
+                  WHEN payable.status = 'cancelled'
+                       OR (title.original_value IN (payable.open_value, payable.total_value)) IS NOT TRUE THEN exact
+             END || ARRAY(SELECT former.erp_key FROM conciliation.title_match AS former
+                          WHERE former.title_id = rated.title_id AND former.ended_by = ${MATCHING_ACTOR}
+                            AND rated.title_id IN (SELECT id FROM unmatched))) AS key
+             WHERE key IS NOT NULL ORDER BY key) AS candidates,
            title.accepted_date,
            -- A withdrawn title waits only for the answer to its reversal.
            keeps AND (title.status = 'current' OR kind = 'reversal_refused') AND ${IS_BOOKED}

@@ -7,7 +7,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { ensureCalendar } from '../calendar/business-days.sql.ts';
 import { askedLines } from './asked-lines.sql.ts';
 import { COUNTED_AGREED } from './break-list.sql.ts';
-import { CANCELLED, CHANGED, WITHDRAWN } from './break-pairs.sql.ts';
+import { CANCELLED, CHANGED, MATCHING_ACTOR, WITHDRAWN } from './break-pairs.sql.ts';
 import { joinWholeSets, writeBreaks } from './breaks.sql.ts';
 import {
   BUYER_NAME,
@@ -44,9 +44,6 @@ export interface RunRequest {
   /** BOOKINGS_FROM. Absent or null: not set; then the dates from the stored one on have bookings. */
   readonly bookingsFrom?: CivilDate | null;
 }
-
-/** The author of a run that no person requested. */
-export const MATCHING_ACTOR = 'matching';
 
 /** Why a match ended whose sides are as they were, beside other rows. */
 const NOT_CHOSEN = 'the rules choose another pair or none';

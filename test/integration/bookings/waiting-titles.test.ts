@@ -23,6 +23,7 @@ import { pullDay, signDay } from '../../support/days.ts';
 import { worldOfFile } from '../../support/file-world.ts';
 import {
   currentTitleId,
+  matchPair,
   payablesOf,
   resolveListed,
   titlesOf,
@@ -285,6 +286,26 @@ test.each([
   const rows = await readPayablesToBlock(world.database, { after: '', limit: 10 });
   const blocked = rows.filter((row) => row.date === date).map(({ erpKey }) => erpKey);
   expect(blocked.join(', ')).toBe(expected);
+});
+
+test('the payable that a person matched is to be blocked where the title was withdrawn and is back', async () => {
+  const { database } = world;
+  await pull('back 670, rest 5');
+  await state('K1 700');
+  const titleId = await currentTitleId(database, 'back');
+  await matchPair(
+    database,
+    { titleId, erpKeys: ['K1'] },
+    { by: 'rita', code: 'agreed', reason: 'x' },
+  );
+  await pull('rest 5');
+  await match();
+  await pull('back 670, rest 5');
+  await match();
+  const rows = await readPayablesToBlock(database, { after: '', limit: 10 });
+  expect(rows.filter((row) => row.date === date)).toMatchObject([
+    { erpKey: 'K1', orderUid: 'back', matchedAt: null },
+  ]);
 });
 
 test('a payable that a line without an answer names is to be blocked after the match has ended', async () => {

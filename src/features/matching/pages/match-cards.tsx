@@ -6,8 +6,8 @@ import { type PageContext, usePage } from '../../../console/shell/page-context.t
 import { authorText, Card, Fields, type OwnSealProps } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import type { BreakPayable, TitleMatch } from '../break-list.sql.ts';
+import { MATCHING_ACTOR } from '../break-pairs.sql.ts';
 import { undoMatch } from '../match-decisions.sql.ts';
-import { MATCHING_ACTOR } from '../run-matching.sql.ts';
 import { BREAKS } from './breaks-page.tsx';
 
 /** The author of a match or of its end. */
