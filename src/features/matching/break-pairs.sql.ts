@@ -264,7 +264,9 @@ const NEAR_VALUES = pairsOfSupplier(
   Prisma.sql`payable.class = title.class AND ${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value
              AND (payable.order_uid = title.order_uid) IS NOT FALSE`,
   Prisma.sql`(SELECT unmatched.*, floor(original_value / ${WIDTH}) + step AS class
-              FROM unmatched CROSS JOIN generate_series(-1, 1) AS step)`,
+              FROM unmatched CROSS JOIN generate_series(-1, 1) AS step
+              -- No payable has a greater value, and the quotient of a greater one may exceed a numeric.
+              WHERE abs(original_value) < 1e18)`,
 );
 
 /**
