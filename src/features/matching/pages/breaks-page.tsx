@@ -106,7 +106,14 @@ const COLUMNS: readonly Column<ListedBreak>[] = [
     ({ title, payable }) => (title ?? payable)?.orderUid,
   ),
   column('value', 'matching.value', 'amount', ({ title }) => title?.value),
-  column('erp_key', 'matching.key', 'text', ({ payable }) => payable?.erpKey),
+  {
+    name: 'erp_key',
+    head: 'matching.key',
+    value: ({ payable }) => payable?.erpKey ?? null,
+    // A long key wraps between its parts.
+    cell: ({ payable }) =>
+      payable?.erpKey.split(/(?<=\|)/).flatMap((part, place) => [part, <wbr key={place} />]),
+  },
   column('document', 'matching.document', 'text', ({ payable }) => payable?.document, FILE),
   column('instalment', 'matching.instalment', 'text', ({ payable }) => payable?.instalment, FILE),
   column('open_value', 'matching.openValue', 'amount', ({ payable }) => payable?.openValue),
