@@ -41,8 +41,8 @@ type CodedDecision = MatchDecision & { readonly code: BreakCode };
 type BreakDecision = MatchDecision & { readonly code: BreakCode | typeof REOPENED };
 
 /**
- * Matches titles with payables as a filter proposes them. The program never changes such a match. The difference in
- * value is confirmed with it. The audit log has an entry for each date.
+ * Matches titles with payables as a filter proposes them. The program ends such a match only with its title
+ * or its payable. The difference in value is confirmed with it. The audit log has an entry for each date.
  * @param seen as the person saw it: `seenOf` a proposal, or `ProposalList.digest` of the clear ones of a kind
  * @throws InputError when it has changed, or there are more than `MAX_BREAKS_TO_RESOLVE`
  */
