@@ -9,7 +9,7 @@ import { openConsole } from '../support/console-client.ts';
 import { forFile } from '../support/for-tests.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { findProgram } from '../support/program.ts';
-import { openPullWorld, type PullWorldOptions } from '../support/pull-world.ts';
+import { type PullWorldOptions, worldOfFile } from '../support/pull-world.ts';
 
 type WindowOptions = Parameters<Browser['newContext']>[0];
 
@@ -67,7 +67,7 @@ async function openBrowser(executablePath: string) {
 
 /** A pull world and its console for the tests of a file, after each of which no page may have had a problem. */
 export function browserWorldForFile(browser: TestBrowser, options: PullWorldOptions = {}) {
-  const world = forFile(() => openPullWorld(options));
+  const world = worldOfFile(options);
   const console = forFile(() => openConsole(world.database));
   afterEach(() => {
     expect(browser.takeProblems()).toEqual([]);

@@ -15,8 +15,7 @@ import { readReceiptQuestions, settleReceipts } from '../../src/features/booking
 import { releaseWaitingDays } from '../../src/features/bookings/release.sql.ts';
 import { reopenDay } from '../../src/features/review/sign-off.sql.ts';
 import { findAlterations, signDay } from '../support/days.ts';
-import { worldOfFile } from '../support/file-world.ts';
-import { daysFrom } from '../support/pull-world.ts';
+import { daysFrom, worldOfFile } from '../support/pull-world.ts';
 import { tryHistories } from '../support/random-runs.ts';
 import { titleText } from '../support/titles.ts';
 import { DatabaseBackup } from './database-backup.ts';

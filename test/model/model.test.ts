@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../src/base/values/business-day.ts';
-import { worldOfFile } from '../support/file-world.ts';
+import { worldOfFile } from '../support/pull-world.ts';
 import { assertProperty } from '../support/random-runs.ts';
 import { COMMANDS, MODEL_DATES, type Real, sweepAndPull } from './commands.ts';
 import { differingDates, type Model, newDay } from './day-model.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect } from 'vitest';
-import type { FileClient } from './file-world.ts';
+import type { FileClient } from './pull-world.ts';
 import { type TitleFields, titleText } from './titles.ts';
 
 /**

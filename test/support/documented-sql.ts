@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
-import type { FileClient } from './file-world.ts';
+import type { FileClient } from './pull-world.ts';
 
 /** The statement of a document that has a part. */
 export async function documentedSql(file: string, part: string): Promise<string> {

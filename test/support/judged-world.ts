@@ -13,7 +13,6 @@ import type { BreakKind } from '../../src/features/matching/judgement.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from './days.ts';
-import { worldOfFile } from './file-world.ts';
 import {
   clearMatching,
   listMatches,
@@ -23,7 +22,7 @@ import {
   titlesOf,
 } from './matching-world.ts';
 import { importPayables, type PayableFields } from './payables.ts';
-import { DAY, daysFrom, type PullWorld, type PullWorldOptions } from './pull-world.ts';
+import { DAY, daysFrom, type PullWorld, type PullWorldOptions, worldOfFile } from './pull-world.ts';
 import { failureOf, receiptOf } from './receipts.ts';
 import { titleText } from './titles.ts';
 

@@ -2,11 +2,11 @@ import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import type { Prisma } from '../../src/generated/prisma/client.ts';
 import { openConsole } from './console-client.ts';
 import { forFile } from './for-tests.ts';
-import { openPullWorld, type PullWorld } from './pull-world.ts';
+import { type PullWorld, worldOfFile } from './pull-world.ts';
 
 /** For the tests of a file: a pull world, its console, and a user of each role. */
 export function pagesForFile(parts: Partial<ConsoleParts> = {}) {
-  const world = forFile(openPullWorld);
+  const world = worldOfFile();
   const console = forFile(() => openConsole(world.database, parts));
   return {
     world,

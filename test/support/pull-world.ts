@@ -1,4 +1,7 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll } from 'vitest';
 import { FEATURES } from '../../src/app/features.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
 import {
   addDays,
   type CivilDate,
@@ -7,7 +10,10 @@ import {
 } from '../../src/base/values/business-day.ts';
 import { createPull, ensureCheckpoint } from '../../src/core/ledger/pull-requests.sql.ts';
 import { type PullParts, runPull } from '../../src/core/work/run-pull.ts';
+import { setConsumer } from '../../src/features/bookings/consumers.ts';
 import { createMigratedDatabase } from './database.ts';
+import { createRoleUsers, type RoleUsers } from './database-roles.ts';
+import { forFile, forTest } from './for-tests.ts';
 import { logger } from './logger.ts';
 import { openPlatform } from './platform-client.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
@@ -46,7 +52,7 @@ export interface PullWorldOptions {
   readonly now?: () => Date;
 }
 
-export async function openPullWorld(options: PullWorldOptions = {}) {
+async function openPullWorld(options: PullWorldOptions = {}) {
   const clock = options.now === undefined ? {} : { now: options.now };
   const { url, database, drop } = await createMigratedDatabase();
   const sandbox = await startSandbox(clock);
@@ -107,3 +113,56 @@ export async function openPullWorld(options: PullWorldOptions = {}) {
     },
   };
 }
+
+/** The world of the tests of a file. */
+export const worldOfFile = (options?: PullWorldOptions): PullWorld =>
+  forFile(() => openPullWorld(options));
+
+/** The same, with a new world for each test. */
+export const worldOfEachTest = (): PullWorld => forTest(() => openPullWorld());
+
+/** A world of the file with the roles of the database, and a login for each. */
+export function worldWithUsers(): PullWorld & { readonly users: RoleUsers } {
+  const users = {} as RoleUsers;
+  // After the database is gone, in which the logins have rights.
+  afterAll(() => users.drop());
+  const world = worldOfFile();
+  beforeAll(async () => {
+    const { databaseUrl } = world;
+    await migrate({ databaseUrl, logger: world.parts.logger, roles: true });
+    Object.assign(users, await createRoleUsers(databaseUrl));
+  });
+  return Object.assign(world, { users });
+}
+
+export type FileClient = Pick<Client, 'query'>;
+
+/** A connection of the file, to a database that exists when the tests begin. */
+export const clientOfFile = (urlOf: () => string): FileClient =>
+  forFile(async () => {
+    const client = new Client({ connectionString: urlOf() });
+    await client.connect();
+    return { query: client.query.bind(client) as Client['query'], close: () => client.end() };
+  });
+
+/** A consumer of bookings in SQL: a user with the role of the ERP, connected for all tests of a file. */
+export const erpOfFile = (world: PullWorld, name = 'erp', buyers: readonly string[] = []) =>
+  forFile(async () => {
+    const { database, databaseUrl } = world;
+    await migrate({ databaseUrl, logger: world.parts.logger, roles: true });
+    const users = await createRoleUsers(databaseUrl);
+    const client = new Client({ connectionString: users.urlOf('erp') });
+    await client.connect();
+    const databaseRole = users.nameOf('erp');
+    await setConsumer(database, { name, databaseRole, apiKeyId: null, buyers }, 'test');
+    return {
+      users,
+      client,
+      async close() {
+        await client.end();
+        await users.drop();
+      },
+    };
+  });
+
+export type ErpUser = ReturnType<typeof erpOfFile>;

@@ -5,23 +5,24 @@ import {
   pushOnce,
 } from '../../src/features/providers/push-providers.ts';
 import { createMigratedDatabase } from './database.ts';
+import { forFile } from './for-tests.ts';
 import { logger as silent } from './logger.ts';
 import { openPlatform } from './platform-client.ts';
 import { clearProviders } from './provider-rows.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 
-/** A separate migrated database and a platform. */
-export type PushWorld = Awaited<ReturnType<typeof openPushWorld>>;
-
-export interface PushWorldOptions {
+interface PushWorldOptions {
   readonly timeoutMs?: number;
   readonly logger?: Logger;
 }
 
-export async function openPushWorld({
-  timeoutMs = 10_000,
-  logger = silent,
-}: PushWorldOptions = {}) {
+export type PushWorld = ReturnType<typeof pushWorldOfFile>;
+
+/** A separate migrated database and a platform, of all tests of a file. */
+export const pushWorldOfFile = (options?: PushWorldOptions) =>
+  forFile(() => openPushWorld(options));
+
+async function openPushWorld({ timeoutMs = 10_000, logger = silent }: PushWorldOptions = {}) {
   const { url, database, drop } = await createMigratedDatabase();
   const sandbox = await startSandbox();
   const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken(), { timeoutMs });

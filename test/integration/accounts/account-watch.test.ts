@@ -8,8 +8,7 @@ import {
   readAccountChanges,
 } from '../../../src/features/accounts/account-changes.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { daysFrom } from '../../support/pull-world.ts';
+import { daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { type TitleFields, titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();

@@ -4,8 +4,7 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { findAlterations, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { freshDays } from '../../support/pull-world.ts';
+import { freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();

@@ -6,10 +6,9 @@ import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.t
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
-import { forFile } from '../../support/for-tests.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { failureOf, receiptOf } from '../../support/receipts.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 import { openKeys, readAlerts } from './alert-table.ts';
@@ -19,7 +18,7 @@ const FIVE_MINUTES = 300_000;
 /** The buyer of `titleText`. */
 const BUYER = '90021382000122';
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 let releasedAt: number;
 beforeAll(async () => {
   const consumer = { databaseRole: null, apiKeyId: null };

@@ -7,13 +7,12 @@ import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { signDay } from '../../support/days.ts';
-import { forFile } from '../../support/for-tests.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 import { expectDerived, NEVER_STALE, openAlerts, openKeys, openTexts } from './alert-table.ts';
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 beforeEach(async () => {
   world.sandbox.faults.clear();
   await world.database.prisma.$executeRaw`DELETE FROM conciliation.alert`;

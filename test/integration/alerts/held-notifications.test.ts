@@ -2,10 +2,10 @@
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/base/database/database.ts';
 import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
-import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { logger } from '../../support/logger.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { clientOfFile, worldWithUsers } from '../../support/pull-world.ts';
 import { NEVER_STALE, openAlerts } from './alert-table.ts';
 
 const { users } = worldWithUsers();

@@ -1,8 +1,8 @@
 /** The ERP, which may delete rows of `provider`, may also lock the table. */
 import { expect, onTestFinished, test } from 'vitest';
 import { startAlertLoop } from '../../../src/features/alerts/deliveries.sql.ts';
-import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { recordingLogger } from '../../support/logger.ts';
+import { clientOfFile, worldWithUsers } from '../../support/pull-world.ts';
 import { ALERTS_ONLY, readAlerts } from './alert-table.ts';
 
 const world = worldWithUsers();

@@ -1,8 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { slotBefore } from '../../../src/base/config/cron-schedule.ts';
 import { type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
-import { forFile } from '../../support/for-tests.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { attemptSweep, type DoneSweep, sweep } from '../../support/sweeps.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 import { expectDerived, NEVER_STALE, openKeys, readAlerts } from './alert-table.ts';
@@ -11,7 +10,7 @@ const TODAY = daysFrom(10);
 const NOW = new Date(`${TODAY}T15:00:00Z`);
 const DATES = datesBetween(DAY, daysFrom(9));
 
-const world = forFile(() => openPullWorld({ now: () => NOW }));
+const world = worldOfFile({ now: () => NOW });
 
 beforeEach(async () => {
   world.sandbox.faults.clear();

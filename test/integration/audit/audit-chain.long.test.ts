@@ -7,8 +7,7 @@ import {
   verifyAuditChain,
 } from '../../../src/base/audit/audit-chain.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { worldOfEachTest } from '../../support/file-world.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, worldOfEachTest } from '../../support/pull-world.ts';
 
 const world = worldOfEachTest();
 

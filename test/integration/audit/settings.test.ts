@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordSettings } from '../../../src/base/audit/audit.ts';
-import { worldOfFile } from '../../support/file-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 

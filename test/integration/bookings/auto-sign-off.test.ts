@@ -9,11 +9,10 @@ import {
   signCleanDays,
 } from '../../../src/features/review/sign-off.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { logger } from '../../support/logger.ts';
 import { match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
+import { DAY, daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();

@@ -16,10 +16,9 @@ import {
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 
 const [EARLY, LAST_EARLY, BEFORE, START, LATER] = [0, 1, 2, 3, 4].map((days) =>

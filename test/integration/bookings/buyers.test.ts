@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { InputError } from '../../../src/base/runtime/errors.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, worldOfFile } from '../../support/pull-world.ts';
 
 /** The consumer, its buyer as the command has it, and the buyer as a title has it. */
 const WRITINGS = [

@@ -6,8 +6,7 @@ import { skipLostNumbers } from '../../../src/cli/setup.sql.ts';
 import { settleReceipts } from '../../../src/features/bookings/receipts.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { erpOfFile, worldOfFile } from '../../support/file-world.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, erpOfFile, worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 const erp = erpOfFile(world);

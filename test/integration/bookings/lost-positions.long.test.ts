@@ -9,8 +9,7 @@ import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { DatabaseBackup } from '../../model/database-backup.ts';
 import { withClient } from '../../support/client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { erpOfFile, worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, erpOfFile, worldOfFile } from '../../support/pull-world.ts';
 
 const [X, Y] = [DAY, daysFrom(1)];
 

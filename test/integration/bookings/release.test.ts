@@ -18,9 +18,8 @@ import {
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations, pullDay, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
-import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
+import { DAY, daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { failureOf, receiptOf } from '../../support/receipts.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { settleReceipts } from '../../../src/features/bookings/receipts.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { type ErpUser, erpOfFile, worldOfFile } from '../../support/file-world.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, type ErpUser, erpOfFile, worldOfFile } from '../../support/pull-world.ts';
 
 const BUYER = '90021382000122';
 

@@ -20,7 +20,6 @@ import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import {
   currentTitleId,
   matchPair,
@@ -29,7 +28,7 @@ import {
   titlesOf,
 } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, freshDays } from '../../support/pull-world.ts';
+import { DAY, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { failureOf, receiptOf } from '../../support/receipts.ts';
 
 const RULES = { bookingsFrom: DAY, payablesMaxAgeHours: 30 };

@@ -13,9 +13,8 @@ import { readFindings, resolveFindings } from '../../../src/features/checks/find
 import { signCleanDays } from '../../../src/features/review/sign-off.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
-import { worldOfEachTest } from '../../support/file-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfEachTest } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);

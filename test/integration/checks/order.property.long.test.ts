@@ -5,8 +5,7 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { createSeededRandom, type SeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { daysFrom, type PullWorld } from '../../support/pull-world.ts';
+import { daysFrom, type PullWorld, worldOfFile } from '../../support/pull-world.ts';
 import { shuffled, tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 

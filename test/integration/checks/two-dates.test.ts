@@ -12,10 +12,9 @@ import {
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
-import { worldOfEachTest } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfEachTest } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const NEXT = daysFrom(1);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBackfillProgress } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { daysFrom, TODAY, worldOfFile } from '../../support/pull-world.ts';
 import { type ServiceProcess, spawnService } from '../../support/service-process.ts';
 import { dueSince, FAST } from '../../support/service-world.ts';
 

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { signDay } from '../../support/days.ts';
-import { worldWithUsers } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldWithUsers } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldWithUsers();

@@ -7,11 +7,11 @@ import { forFile, openFolder } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { cpfOf } from '../../support/provider-rows.ts';
-import { DAY, daysFrom, openPullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, TODAY, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const folder = forFile(openFolder);
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 
 interface Check {
   readonly name: string;

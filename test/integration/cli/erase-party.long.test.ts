@@ -12,9 +12,8 @@ import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { signDay } from '../../support/days.ts';
 import { documentedSql, isWhatWasSigned, signedRows } from '../../support/documented-sql.ts';
-import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { clientOfFile, DAY, daysFrom, worldWithUsers } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 interface Party {

@@ -6,9 +6,8 @@ import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { signDay } from '../../support/days.ts';
 import { signedRows } from '../../support/documented-sql.ts';
-import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { clientOfFile, DAY, daysFrom, TODAY, worldWithUsers } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 

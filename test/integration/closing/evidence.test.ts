@@ -12,10 +12,10 @@ import { type CivilMonth, sealMonth } from '../../../src/features/review/months/
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { findAlterations, repairDay, signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { unzip } from '../../unit/export/file-readers.ts';
 

@@ -18,13 +18,12 @@ import { alterationsOf } from '../../../src/features/verify/alterations.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { hiddenIn, openConsole } from '../../support/console-client.ts';
 import { findAlterations, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { addBooking, match, payablesOf } from '../../support/matching-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { TODAY } from '../../support/pull-world.ts';
+import { TODAY, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 

@@ -7,9 +7,9 @@ import { csrfTokenOf } from '../../../src/console/shell/guard.ts';
 import { knownAccess } from '../../../src/console/shell/route-access.ts';
 import { type ConsoleClient, makeKey, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 const console = forFile(() => openConsole(world.database));
 const clients = new Map<ConsoleRole, ConsoleClient>();
 beforeAll(async () => {

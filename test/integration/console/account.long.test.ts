@@ -18,14 +18,14 @@ import { lockWaits } from '../../support/lock-waits.ts';
 import { recordingLogger } from '../../support/logger.ts';
 import { openCertifiedWorld } from '../../support/oidc-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
-import { DAY, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, worldOfFile } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 
 const ACCOUNT = '/account';
 const FACTOR = '/account/second-factor';
 const NEW = 'outra frase bem diferente';
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 const log = recordingLogger();
 const options = { logger: log.logger, trustedProxies: ['127.0.0.0/8'] };
 const console = forFile(() => openConsole(world.database, options));

@@ -2,8 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FEATURES } from '../../../src/app/features.ts';
 import { planPulls } from '../../../src/core/planner/planner.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { freshDays } from '../../support/pull-world.ts';
+import { freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { titlesOf, titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();

@@ -15,7 +15,7 @@ import { forFile } from '../../support/for-tests.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { type TitleFields, titleText } from '../../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -23,7 +23,7 @@ const CLOSED = lastClosedDate(TIME_ZONE, new Date());
 const [FIRST, SECOND, THIRD] = [daysFrom(-3, CLOSED), daysFrom(-2, CLOSED), daysFrom(-1, CLOSED)];
 const brazilian = (date: string) => date.split('-').reverse().join('/');
 
-const world = forFile(() => openPullWorld({ startDate: FIRST }));
+const world = worldOfFile({ startDate: FIRST });
 const console = forFile(() => openConsole(world.database));
 
 /** Two titles of a date; what the first one has. */

@@ -14,12 +14,11 @@ import { createMetrics, readLedgerGauges } from '../../../src/features/alerts/me
 import { startTcpProxy } from '../../faults/tcp-proxy.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { createTestDatabase, openAnother } from '../../support/database.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { recordingLogger } from '../../support/logger.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
-import { pause } from '../../support/pull-world.ts';
+import { pause, worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 

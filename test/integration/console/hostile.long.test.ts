@@ -2,12 +2,12 @@ import { beforeAll, expect, test } from 'vitest';
 import { hiddenIn, openConsole } from '../../support/console-client.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { currentTitleId } from '../../support/matching-world.ts';
-import { DAY, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const MARKUP = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>{{1}}`;
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 const console = forFile(() => openConsole(world.database, { fourEyes: false, bookingsFrom: DAY }));
 const admin = forFile(() => console.as('admin'));
 const reviewer = forFile(() => console.as('reviewer'));

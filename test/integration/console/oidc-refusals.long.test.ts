@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { changeUser, readUsers } from '../../../src/console/access/console-users.sql.ts';
 import { PER_ADDRESS } from '../../../src/console/access/sign-in-check.sql.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
-import { forFile, forTest } from '../../support/for-tests.ts';
+import { forTest } from '../../support/for-tests.ts';
 import {
   type Account,
   auditOf,
@@ -10,9 +10,9 @@ import {
   openCertifiedWorld,
   PUBLIC_URL,
 } from '../../support/oidc-world.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 /** A separate console for each test, because a console counts the sign-in attempts. */
 const oidc = forTest(() => openCertifiedWorld(world.database));
 

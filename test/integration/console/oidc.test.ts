@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { forFile, forTest } from '../../support/for-tests.ts';
+import { forTest } from '../../support/for-tests.ts';
 import { auditOf, expectNobody, openCertifiedWorld } from '../../support/oidc-world.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 /** A separate console for each test, because a console counts the sign-in attempts. */
 const oidc = forTest(() => openCertifiedWorld(world.database));
 

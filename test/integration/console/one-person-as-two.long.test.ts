@@ -13,7 +13,7 @@ import type { ConsoleClient } from '../../support/console-client.ts';
 import { digestOf } from '../../support/days.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { openCertifiedWorld } from '../../support/oidc-world.ts';
-import { DAY, daysFrom, openPullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { PASSWORD, setPassword } from '../../support/second-factor.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -23,7 +23,7 @@ const CHOSEN = 'outra frase bem diferente';
 const HERE = { address: '127.0.0.1', session: expect.any(String) };
 
 const folder = forFile(openFolder);
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 const oidc = forFile(() => openCertifiedWorld(world.database));
 /** An administrator, and a reviewer who decides where another person has to. */
 const alma = forFile(() => oidc.console.as('admin', 'alma'));

@@ -9,18 +9,17 @@ import { countTry, PER_ADDRESS, PER_USER } from '../../../src/console/access/sig
 import { withClient } from '../../support/client.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
 import { openAnother } from '../../support/database.ts';
-import { clientOfFile } from '../../support/file-world.ts';
-import { forFile, forTest } from '../../support/for-tests.ts';
+import { forTest } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { recordingLogger } from '../../support/logger.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/pull-world.ts';
 import { PASSWORD, setPassword } from '../../support/second-factor.ts';
 
 const PROXY = '127.0.0.0/8';
 const ADDRESS = '192.0.2.1';
 const FROM = { 'x-forwarded-for': ADDRESS };
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 const blocker = clientOfFile(() => world.databaseUrl);
 beforeAll(async () => {
   for (const name of ['ana', 'disabled', 'fresh']) {

@@ -18,10 +18,10 @@ import {
 import { openAnother } from '../../support/database.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';
-import { openPullWorld } from '../../support/pull-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 import { PASSWORD } from '../../support/second-factor.ts';
 
-const world = forFile(openPullWorld);
+const world = worldOfFile();
 const console = forFile(() => openConsole(world.database));
 let admin: ConsoleClient;
 beforeEach(async () => {

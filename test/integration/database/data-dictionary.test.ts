@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/pull-world.ts';
 
 const DOCUMENT = 'docs/data-dictionary.md';
 const BEGIN =

@@ -21,8 +21,8 @@ import {
 import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { PrismaClient } from '../../../src/generated/prisma/client.ts';
 import { openAnother } from '../../support/database.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
 /** A value of a row, which no log may show. */
 const SECRET = '39053344705';

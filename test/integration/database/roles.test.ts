@@ -9,10 +9,9 @@ import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
 import { withClient } from '../../support/client.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
 import { FORBIDDEN, INSUFFICIENT_PRIVILEGE } from '../../support/forbidden-statements.ts';
 import { logger } from '../../support/logger.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { clientOfFile, DAY, worldWithUsers } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readWritingStatements } from '../../support/writing-statements.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
+import { clientOfFile, worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 const client = clientOfFile(() => world.databaseUrl);

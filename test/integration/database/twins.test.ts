@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { mayBeSameTaxId } from '../../../src/base/database/expressions.sql.ts';
 import { JsonNumber, type JsonValue, toJsonbText } from '../../../src/base/values/json-value.ts';
 import { parseCnpj, parseTaxId, readTaxIds } from '../../../src/base/values/tax-id.ts';
-import { worldOfFile } from '../../support/file-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 

@@ -13,10 +13,10 @@ import {
   titlesAccepted,
 } from '../../../src/features/titles/export-titles.sql.ts';
 import { runCommand, runMeasured, startCommand } from '../../support/child-command.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
 import { logger } from '../../support/logger.ts';
 import { lastAudit } from '../../support/pages-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 import { readCsv } from '../../unit/export/file-readers.ts';
 
 const MARCH = ['--from', '2026-03-01', '--to', '2026-03-31'];

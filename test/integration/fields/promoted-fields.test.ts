@@ -12,8 +12,7 @@ import type { Prisma } from '../../../src/generated/prisma/client.ts';
 import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { findAlterations, signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { daysFrom, freshDays } from '../../support/pull-world.ts';
+import { daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
 

@@ -12,8 +12,7 @@ import {
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { findAlterations, repairDay, signDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { daysFrom } from '../../support/pull-world.ts';
+import { daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { correctStartDate } from '../../../src/cli/ledger.sql.ts';
 import { readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();

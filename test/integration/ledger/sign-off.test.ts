@@ -14,9 +14,8 @@ import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { digestOf, repairDay, signDay } from '../../support/days.ts';
 import { signedRows } from '../../support/documented-sql.ts';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
-import { freshDays } from '../../support/pull-world.ts';
+import { clientOfFile, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { titlesOf, titleText, titleTexts } from '../../support/titles.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 

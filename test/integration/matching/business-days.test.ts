@@ -7,8 +7,8 @@ import {
   readOwnHolidays,
 } from '../../../src/features/calendar/own-holidays.ts';
 import { isMatchingDue } from '../../../src/features/matching/run-matching.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, play, type Step } from '../../support/matching-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 beforeEach(async () => {

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, match, matchPair, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
 import { tryHistories } from '../../support/random-runs.ts';
 

@@ -10,7 +10,6 @@ import {
   startMatchingLoop,
 } from '../../../src/features/matching/run-matching.sql.ts';
 import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { logger } from '../../support/logger.ts';
 import {
   clearMatching,
@@ -23,7 +22,7 @@ import {
   resolveListed,
   type Step,
 } from '../../support/matching-world.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));

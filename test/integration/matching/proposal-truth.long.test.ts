@@ -6,9 +6,9 @@ import { expect, test } from 'vitest';
 import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { readProposals } from '../../../src/features/matching/proposals.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { clearMatching, pullTitles } from '../../support/matching-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 import { amountOf } from '../../support/random-runs.ts';
 
 const world = worldOfFile();

@@ -17,7 +17,6 @@ import {
   readProposals,
 } from '../../../src/features/matching/proposals.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import {
   clearMatching,
   currentTitleId,
@@ -29,7 +28,7 @@ import {
   type Step,
 } from '../../support/matching-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
-import { DAY, TODAY } from '../../support/pull-world.ts';
+import { DAY, TODAY, worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 beforeEach(async () => {

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { readTitleMatches } from '../../../src/features/matching/break-list.sql.ts';
 import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import {
   addBooking,
   clearMatching,
@@ -13,7 +12,7 @@ import {
   TITLE_AGENT,
   TITLE_BUYER,
 } from '../../support/matching-world.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 beforeEach(() => clearMatching(world.database));

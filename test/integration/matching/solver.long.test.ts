@@ -5,9 +5,8 @@
 import { expect, test } from 'vitest';
 import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY } from '../../support/pull-world.ts';
+import { DAY, worldOfFile } from '../../support/pull-world.ts';
 import { amountOf, shuffled } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 

@@ -1,6 +1,6 @@
 /** The rights of the ERP's role on its payables, and the named constraints that refuse an invalid row. */
 import { expect, test } from 'vitest';
-import { clientOfFile, worldWithUsers } from '../../support/file-world.ts';
+import { clientOfFile, worldWithUsers } from '../../support/pull-world.ts';
 
 const world = worldWithUsers();
 const erp = clientOfFile(() => world.users.urlOf('erp'));

@@ -11,12 +11,12 @@ import {
   type ImportKind,
   importPayableFile,
 } from '../../../src/features/matching/payables/payable-import.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { clearMatching } from '../../support/matching-world.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { importPayables, type PayableFields } from '../../support/payables.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 const folder = forFile(openFolder);

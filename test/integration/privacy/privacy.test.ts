@@ -4,11 +4,10 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { removeOld } from '../../../src/features/privacy/retention.sql.ts';
 import { findAlterations, repairDay } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { listMatches, match, payablesOf, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
+import { clientOfFile, daysFrom, freshDays, TODAY, worldOfFile } from '../../support/pull-world.ts';
 import { type TitleFields, titleText } from '../../support/titles.ts';
 
 /** The provider of `titleText`, whose number in the ERP is P-1. */

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/base/runtime/errors.ts';
 import { importProviderFile } from '../../../src/features/providers/import-providers.sql.ts';
-import { pushWorldOfFile } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { clearProviders, cpfOf, providerOf, readProviders } from '../../support/provider-rows.ts';
+import { pushWorldOfFile } from '../../support/push-world.ts';
 
 const folder = forFile(openFolder);
 const world = pushWorldOfFile();

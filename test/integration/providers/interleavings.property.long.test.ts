@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseTaxId } from '../../../src/base/values/tax-id.ts';
 import { checkProvider } from '../../../src/features/providers/provider.ts';
-import { pushWorldOfFile } from '../../support/file-world.ts';
 import { interruptible } from '../../support/interruptible-database.ts';
 import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
+import { pushWorldOfFile } from '../../support/push-world.ts';
 
 import { assertProperty } from '../../support/random-runs.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';

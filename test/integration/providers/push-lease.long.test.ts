@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { pushWorldOfFile } from '../../support/file-world.ts';
 import { providerOf, readBatches, writeProviders } from '../../support/provider-rows.ts';
+import { pushWorldOfFile } from '../../support/push-world.ts';
 
 const world = pushWorldOfFile({ timeoutMs: 3_600_000 });
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readPushDelayMs } from '../../../src/features/providers/provider-batches.sql.ts';
-import { pushWorldOfFile } from '../../support/file-world.ts';
 import { recordingLogger } from '../../support/logger.ts';
 import {
   cpfOf,
@@ -10,7 +9,7 @@ import {
   readProviders,
   writeProviders,
 } from '../../support/provider-rows.ts';
-import type { PushWorld } from '../../support/push-world.ts';
+import { type PushWorld, pushWorldOfFile } from '../../support/push-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 
 const { log, logger } = recordingLogger();

@@ -11,9 +11,8 @@ import {
 import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { fileToken } from '../../../src/core/platform/token.ts';
 import type { PullParts } from '../../../src/core/work/run-pull.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { openPlatform } from '../../support/platform-client.ts';
-import { freshDays } from '../../support/pull-world.ts';
+import { freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 import { openKeys } from '../alerts/alert-table.ts';
 

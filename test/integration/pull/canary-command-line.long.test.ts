@@ -5,8 +5,7 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { canaryTitle, expectCleanLedger, expectNoLeak } from '../../support/canary.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { clientOfFile, DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 const administrator = clientOfFile(() => world.databaseUrl);

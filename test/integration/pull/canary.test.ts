@@ -18,9 +18,8 @@ import {
   leaksIn,
   toWholeText,
 } from '../../support/canary.ts';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { openPlatform } from '../../support/platform-client.ts';
-import { freshDays } from '../../support/pull-world.ts';
+import { clientOfFile, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import type { Fault } from '../../support/sandbox/faults.ts';
 
 const world = worldOfFile();

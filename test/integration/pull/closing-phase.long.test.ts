@@ -6,9 +6,8 @@ import type { FaultPoint } from '../../../src/base/runtime/fault-points.ts';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { FaultyService, type FiredFault } from '../../faults/faulty-service.ts';
 import { environmentOf } from '../../support/child-command.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
-import { daysFrom, freshDays, TODAY } from '../../support/pull-world.ts';
+import { daysFrom, freshDays, TODAY, worldOfFile } from '../../support/pull-world.ts';
 import { dueSince, eventually } from '../../support/service-world.ts';
 import { titleTexts } from '../../support/titles.ts';
 

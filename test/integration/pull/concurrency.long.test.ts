@@ -4,8 +4,7 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { pullToEnd } from '../../../src/cli/pulls.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { openAnother } from '../../support/database.ts';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
-import { freshDays } from '../../support/pull-world.ts';
+import { clientOfFile, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
 import { titleTexts } from '../../support/titles.ts';
 

@@ -6,8 +6,8 @@ import { copyRows, insertRejects } from '../../../src/core/merge/stage-response.
 import { readExactTitle } from '../../../src/core/reader/exact-title.ts';
 import { COPY_START, encodeTitle } from '../../../src/core/reader/title-row.ts';
 import { contentHash, identityHash, type Title, toDigest } from '../../../src/core/title/title.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { WINDOW } from '../../unit/reader/readers.ts';
 

@@ -6,8 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { repairDay } from '../../support/days.ts';
-import { worldWithUsers } from '../../support/file-world.ts';
-import { daysFrom } from '../../support/pull-world.ts';
+import { daysFrom, worldWithUsers } from '../../support/pull-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
 
 const PAGE = ', 1000)';

@@ -2,9 +2,8 @@
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { freshDays, pause } from '../../support/pull-world.ts';
+import { freshDays, pause, worldOfFile } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const world = worldOfFile();

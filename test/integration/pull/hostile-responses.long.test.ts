@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { pullToEnd } from '../../../src/cli/pulls.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import {
   BEFORE,
   type ExpectedTitle,
@@ -10,7 +9,7 @@ import {
   type HostileResponse,
   toTexts,
 } from '../../support/hostile-responses.ts';
-import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
+import { DAY, daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
 
 const world = worldOfFile();
 const freshDay = freshDays(daysFrom(-2000, DAY));

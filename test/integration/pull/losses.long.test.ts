@@ -11,8 +11,7 @@ import {
 } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { signCleanDays } from '../../../src/features/review/sign-off.sql.ts';
 import { signDay } from '../../support/days.ts';
-import { worldOfEachTest } from '../../support/file-world.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, TODAY, worldOfEachTest } from '../../support/pull-world.ts';
 import { shuffled } from '../../support/random-runs.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { environmentOf, runMeasured } from '../../support/child-command.ts';
-import { worldOfFile } from '../../support/file-world.ts';
+import { worldOfFile } from '../../support/pull-world.ts';
 
 const TITLES = 100_000;
 

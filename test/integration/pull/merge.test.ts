@@ -4,9 +4,8 @@ import { discardStrayRows } from '../../../src/core/ledger/pull-ledger.sql.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { withClient } from '../../support/client.ts';
-import { worldOfFile } from '../../support/file-world.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
-import { DAY, daysFrom, freshDays } from '../../support/pull-world.ts';
+import { DAY, daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { titlesOf, titleText, titleTexts } from '../../support/titles.ts';
 import { countWritten } from '../../support/written-rows.ts';
 

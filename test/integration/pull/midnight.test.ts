@@ -4,8 +4,7 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import type { PullReport } from '../../../src/core/merge/merge.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, TODAY, worldOfFile } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const DECISION = { by: 'ana', reason: 'asked' };

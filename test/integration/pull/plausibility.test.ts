@@ -6,8 +6,7 @@ import type { PullParts } from '../../../src/core/work/run-pull.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { previewRelease } from '../../../src/features/review/release-preview.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { worldOfEachTest } from '../../support/file-world.ts';
-import { daysFrom } from '../../support/pull-world.ts';
+import { daysFrom, worldOfEachTest } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
 const TITLES = 40;

@@ -6,8 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const ASKED = { by: 'olga', reason: 'asked' };

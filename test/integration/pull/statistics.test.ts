@@ -1,8 +1,7 @@
 /** Plans that must not follow what the statistics of `title` say while it grows. */
 import { expect, test, vi } from 'vitest';
-import { clientOfFile, worldOfFile } from '../../support/file-world.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { daysFrom } from '../../support/pull-world.ts';
+import { clientOfFile, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 
 const TITLES = 1_000;
 

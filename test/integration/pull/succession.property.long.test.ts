@@ -1,8 +1,7 @@
 /** A title that is withdrawn and one that is inserted in one merge are linked where the pair is unique. */
 import { expect, test } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../../src/demo/synthetic-titles.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
 

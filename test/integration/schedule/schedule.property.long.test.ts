@@ -13,8 +13,7 @@ import {
 } from '../../../src/features/schedule/schedule.sql.ts';
 import { findAlterations } from '../../support/days.ts';
 import { erase } from '../../support/erase.ts';
-import { worldOfFile } from '../../support/file-world.ts';
-import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { assertProperty } from '../../support/random-runs.ts';
 import { type TitleFields, titleText } from '../../support/titles.ts';
 
