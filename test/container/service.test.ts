@@ -175,9 +175,8 @@ describeContainer('the service in a container', () => {
       state: 'reconciled',
     }));
     const readDays = () =>
-      stack.query(
-        `SELECT date::text, state FROM conciliation.day WHERE date <= '${yesterday}' ORDER BY date`,
-      );
+      stack.query(`
+        SELECT date::text, state FROM conciliation.day WHERE date <= '${yesterday}' ORDER BY date`);
     await expect.poll(readDays, { timeout: PATIENCE_MS, interval: 250 }).toEqual(reconciled);
   });
 });

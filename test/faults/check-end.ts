@@ -90,10 +90,9 @@ export async function checkSeals(
   client: Client,
   restated: ReadonlyMap<string, boolean>,
 ): Promise<string[]> {
-  const { rows } = await client.query<{ date: string; flagged: boolean }>(
-    `SELECT date::text, restated_after_sign_off AS flagged
-     FROM conciliation.day WHERE signed_off_at IS NOT NULL`,
-  );
+  const { rows } = await client.query<{ date: string; flagged: boolean }>(`
+    SELECT date::text, restated_after_sign_off AS flagged
+    FROM conciliation.day WHERE signed_off_at IS NOT NULL`);
   const days = new Map(rows.map((row) => [row.date, row]));
   const told = await readRestatedDates(client);
   return [...restated].flatMap(([date, isRestated]) => {
@@ -108,13 +107,12 @@ export async function checkSeals(
 
 /** The dates that the message of the alert names: single dates, and ranges as `2026-03-02 to 2026-03-05`. */
 async function readRestatedDates(client: Client): Promise<Set<string>> {
-  const { rows } = await client.query<{ date: string }>(
-    `SELECT generate_series(named[1]::date, coalesce(named[2], named[1])::date, interval '1 day')::date::text
-              AS date
-     FROM conciliation.alert,
-          regexp_matches(message, '(\\d{4}-\\d\\d-\\d\\d)(?: to (\\d{4}-\\d\\d-\\d\\d))?', 'g') AS named
-     WHERE kind = 'restated_after_sign_off'`,
-  );
+  const { rows } = await client.query<{ date: string }>(`
+    SELECT generate_series(named[1]::date, coalesce(named[2], named[1])::date, interval '1 day')::date::text
+             AS date
+    FROM conciliation.alert,
+         regexp_matches(message, '(\\d{4}-\\d\\d-\\d\\d)(?: to (\\d{4}-\\d\\d-\\d\\d))?', 'g') AS named
+    WHERE kind = 'restated_after_sign_off'`);
   return new Set(rows.map(({ date }) => date));
 }
 

@@ -324,10 +324,9 @@ const UNMATCHED = `
 
 /** The rows of `title_change` as `change_seq id kind`. */
 async function readChanges(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ text: string }>(
-    `SELECT concat_ws(' ', change_seq, title_id, kind) AS text
-     FROM conciliation.title_change ORDER BY change_seq`,
-  );
+  const { rows } = await client.query<{ text: string }>(`
+    SELECT concat_ws(' ', change_seq, title_id, kind) AS text
+    FROM conciliation.title_change ORDER BY change_seq`);
   return rows.map(({ text }) => text);
 }
 
@@ -359,9 +358,8 @@ async function checkReader(
   const at = Array.from({ length }).findIndex((_, index) => told[index] !== changes[index]);
   if (at !== -1) fail(`change ${at + 1} of all is ${told[at]}, expected ${changes[at]}`);
 
-  const { rows } = await client.query<{ id: string; state: string }>(
-    `SELECT id::text, ${state('title')} AS state FROM conciliation.title AS title`,
-  );
+  const { rows } = await client.query<{ id: string; state: string }>(`
+    SELECT id::text, ${state('title')} AS state FROM conciliation.title AS title`);
   for (const { id, state } of rows) {
     const told = states.get(id) ?? 'nothing';
     if (told !== state) fail(`the last row of title ${id} told ${told}, expected ${state}`);

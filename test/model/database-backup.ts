@@ -25,18 +25,15 @@ export class DatabaseBackup {
   }
 
   async prepare(): Promise<void> {
-    await this.#pool.query(
-      `CREATE SCHEMA backup; CREATE TABLE backup.sequence (name text, value bigint)`,
-    );
+    await this.#pool.query(`
+      CREATE SCHEMA backup; CREATE TABLE backup.sequence (name text, value bigint)`);
     for (const table of [...TABLES, 'audit_entry']) {
-      await this.#pool.query(
-        `CREATE TABLE backup.${table} AS TABLE conciliation.${table} WITH NO DATA`,
-      );
+      await this.#pool.query(`
+        CREATE TABLE backup.${table} AS TABLE conciliation.${table} WITH NO DATA`);
       // PostgreSQL computes the others itself.
-      const { rows } = await this.#pool.query<{ columns: string }>(
-        `SELECT string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
-         WHERE attrelid = 'conciliation.${table}'::regclass AND attnum > 0 AND attgenerated = ''`,
-      );
+      const { rows } = await this.#pool.query<{ columns: string }>(`
+        SELECT string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
+        WHERE attrelid = 'conciliation.${table}'::regclass AND attnum > 0 AND attgenerated = ''`);
       this.#columns.set(table, rows[0]?.columns ?? '');
     }
   }

@@ -46,14 +46,12 @@ export async function expectCleanLedger(
 ): Promise<void> {
   const tables = ['pull', 'title_change', 'day', 'checkpoint', 'drift', 'alert', 'audit_entry'];
   for (const table of tables) {
-    const { rows } = await administrator.query(
-      `SELECT string_agg(to_jsonb(entry)::text, E'\\n') AS text FROM conciliation.${table} AS entry`,
-    );
+    const { rows } = await administrator.query(`
+      SELECT string_agg(to_jsonb(entry)::text, E'\\n') AS text FROM conciliation.${table} AS entry`);
     expectNoLeak(`the table ${table}`, rows[0]?.text ?? '', secrets);
   }
-  const { rows } = await administrator.query(
-    `SELECT coalesce(string_agg(array_to_string(reasons, E'\\n'), E'\\n'), '') AS text
-     FROM conciliation.rejected_title`,
-  );
+  const { rows } = await administrator.query(`
+    SELECT coalesce(string_agg(array_to_string(reasons, E'\\n'), E'\\n'), '') AS text
+    FROM conciliation.rejected_title`);
   expectNoLeak('the reasons of rejects', rows[0]?.text ?? '', secrets);
 }

@@ -122,9 +122,8 @@ export async function readTemplateState(url: string): Promise<TemplateState> {
   return withClient(url, async (client) => {
     // The names of tables are read with their schemas, as in the program's sessions.
     await client.query("SET search_path = ''");
-    const { rows } = await client.query(
-      `SELECT current_database() AS name, pg_database_size(current_database())::float AS bytes, (${SCHEMA})`,
-    );
+    const { rows } = await client.query(`
+      SELECT current_database() AS name, pg_database_size(current_database())::float AS bytes, (${SCHEMA})`);
     const tables = await client.query(TABLES);
     const full: Record<string, unknown[]> = {};
     for (const { name } of tables.rows) {
@@ -170,9 +169,8 @@ async function emptyBy(clients: readonly PoolClient[], template: TemplateState):
      WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> ALL($1)`,
     [pids],
   );
-  const { rows } = await client.query(
-    `SELECT pg_database_size(current_database())::float AS bytes, (${SCHEMA})`,
-  );
+  const { rows } = await client.query(`
+    SELECT pg_database_size(current_database())::float AS bytes, (${SCHEMA})`);
   const [{ bytes, schema }] = rows;
   if (schema !== template.schema || bytes > template.bytes + MAX_GROWTH_BYTES) return false;
   const tables = await client.query(TABLES);

@@ -2,15 +2,13 @@ import type { Database } from '../../src/base/database/database.ts';
 
 /** The versions of the rows of each table. A row that is written, even as it was, gets another version. */
 async function rowVersions({ pool }: Database): Promise<Map<string, ReadonlySet<string>>> {
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'`,
-  );
+  const { rows: tables } = await pool.query<{ name: string }>(`
+    SELECT relname AS name FROM pg_class
+    WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'`);
   const found = new Map<string, ReadonlySet<string>>();
   for (const { name } of tables) {
-    const { rows } = await pool.query<{ version: string }>(
-      `SELECT ctid::text || ' ' || xmin::text AS version FROM conciliation.${name}`,
-    );
+    const { rows } = await pool.query<{ version: string }>(`
+      SELECT ctid::text || ' ' || xmin::text AS version FROM conciliation.${name}`);
     found.set(name, new Set(rows.map(({ version }) => version)));
   }
   return found;

@@ -26,9 +26,8 @@ async function derive(): Promise<string[]> {
 }
 
 const send = () =>
-  sender.query(
-    `SELECT pg_notify('flood', lpad(i::text, 7900, '.')) FROM generate_series(1, 500) AS i`,
-  );
+  sender.query(`
+    SELECT pg_notify('flood', lpad(i::text, 7900, '.')) FROM generate_series(1, 500) AS i`);
 
 test('notifications that a session keeps raise an alert with its number and user', async () => {
   await listener.query('LISTEN flood');

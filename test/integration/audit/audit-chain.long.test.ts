@@ -221,7 +221,8 @@ test('links and entries cannot be changed and have no second successor, for any 
     await expect(pool.query(statement)).rejects.toMatchObject({ code: '23001' });
   }
   await expect(
-    pool.query(`INSERT INTO conciliation.audit_chain
+    pool.query(`
+      INSERT INTO conciliation.audit_chain
       SELECT 6, 99, previous_hash, repeat('2', 64) FROM conciliation.audit_chain WHERE position = 5`),
   ).rejects.toMatchObject({ code: '23505' });
 });

@@ -30,13 +30,12 @@ function someTitles(date: CivilDate, random: SeededRandom): string[] {
 
 /** The findings without the ids of titles, which follow the order of the response. */
 async function findingsOf(world: PullWorld): Promise<unknown[]> {
-  const { rows } = await world.database.pool.query(
-    `SELECT finding.accepted_date::text AS date, finding.code, finding.severity, finding.content_hash::text AS content,
-            finding.detail - 'otherTitle' AS detail, finding.closed_at IS NULL AS open,
-            finding.resolved_at IS NULL AS unresolved
-     FROM conciliation.check_finding AS finding WHERE closed_at IS NULL
-     ORDER BY 1, 2, 4, 5::text`,
-  );
+  const { rows } = await world.database.pool.query(`
+    SELECT finding.accepted_date::text AS date, finding.code, finding.severity, finding.content_hash::text AS content,
+           finding.detail - 'otherTitle' AS detail, finding.closed_at IS NULL AS open,
+           finding.resolved_at IS NULL AS unresolved
+    FROM conciliation.check_finding AS finding WHERE closed_at IS NULL
+    ORDER BY 1, 2, 4, 5::text`);
   return rows;
 }
 

@@ -187,10 +187,9 @@ async function sign(date: CivilDate): Promise<void> {
 
 /** The tables in which something of Ana can be read. */
 async function findTraces(): Promise<Record<string, string[]>> {
-  const { rows: tables } = await owner.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'v') ORDER BY 1`,
-  );
+  const { rows: tables } = await owner.query<{ name: string }>(`
+    SELECT relname AS name FROM pg_class
+    WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'v') ORDER BY 1`);
   const found: Record<string, string[]> = {};
   for (const { name } of tables) {
     const { rows } = await owner.query<{ trace: string }>(
@@ -205,22 +204,19 @@ async function findTraces(): Promise<Record<string, string[]>> {
 
 /** Whether the digest of the day as it was signed, by the documented query, is that of the seal. */
 async function sealVerifies(date: CivilDate): Promise<boolean> {
-  const { rows } = await owner.query(
-    `SELECT encode(sha256(string_agg(uuid_send(content_hash), '' ORDER BY content_hash)), 'hex')
-            = (SELECT content_digest FROM conciliation.sign_off WHERE date = '${date}') AS verifies
-     FROM (${await signedRows(date)}) AS day`,
-  );
+  const { rows } = await owner.query(`
+    SELECT encode(sha256(string_agg(uuid_send(content_hash), '' ORDER BY content_hash)), 'hex')
+           = (SELECT content_digest FROM conciliation.sign_off WHERE date = '${date}') AS verifies
+    FROM (${await signedRows(date)}) AS day`);
   return rows[0]?.verifies;
 }
 
 async function readTitles(date: CivilDate) {
-  const { rows } = await owner.query(
-    `SELECT order_uid AS uid, provider_external_id AS external_id, provider_identification AS provider,
-            provider_account AS account, financial_agent_identification AS agent,
-            financial_agent_name AS name, payment_account, to_jsonb(title) ->> 'erased_at' IS NOT NULL AS erased
-     FROM conciliation.title WHERE accepted_date = $1 AND status = 'current' ORDER BY id`,
-    [date],
-  );
+  const { rows } = await owner.query(`
+    SELECT order_uid AS uid, provider_external_id AS external_id, provider_identification AS provider,
+    provider_account AS account, financial_agent_identification AS agent,
+    financial_agent_name AS name, payment_account, to_jsonb(title) ->> 'erased_at' IS NOT NULL AS erased
+    FROM conciliation.title WHERE accepted_date = '${date}' AND status = 'current' ORDER BY id`);
   return rows;
 }
 
@@ -295,10 +291,9 @@ describe('erased', () => {
       ...{ uid: 'agent', external_id: BIA.externalId, provider: BIA.taxId, account: BIA.account },
       ...{ agent: pseudonym, name: pseudonym, payment_account: null, erased: true },
     });
-    const { rows } = await owner.query(
-      `SELECT before, after FROM conciliation.title_revision JOIN conciliation.title ON id = title_id
-       WHERE order_uid = 'was-agent'`,
-    );
+    const { rows } = await owner.query(`
+      SELECT before, after FROM conciliation.title_revision JOIN conciliation.title ON id = title_id
+      WHERE order_uid = 'was-agent'`);
     const agent = (identification: string, name: string, account: string | null) => ({
       financial_agent_identification: identification,
       financial_agent_name: name,
@@ -317,17 +312,17 @@ describe('erased', () => {
       owner.query(`UPDATE conciliation.title_revision SET kind = 'changed'`),
     ).rejects.toThrow('append-only');
     await expect(
-      owner.query(`UPDATE conciliation.booking_receipt SET document = 'x' WHERE status = 'posted'`),
+      owner.query(`
+        UPDATE conciliation.booking_receipt SET document = 'x' WHERE status = 'posted'`),
     ).rejects.toThrow('append-only');
   });
 
   test('what the ERP wrote about others stays, and it may send the receipts of the party again', async () => {
-    const { rows } = await owner.query(
-      `SELECT document FROM conciliation.booking_receipt
-       UNION ALL SELECT document FROM conciliation.booking_line
-       UNION ALL SELECT document FROM conciliation.erp_payable
-       UNION ALL SELECT value FROM conciliation.drift WHERE kind = 'unknown_value'`,
-    );
+    const { rows } = await owner.query(`
+      SELECT document FROM conciliation.booking_receipt
+      UNION ALL SELECT document FROM conciliation.booking_line
+      UNION ALL SELECT document FROM conciliation.erp_payable
+      UNION ALL SELECT value FROM conciliation.drift WHERE kind = 'unknown_value'`);
     const texts = rows.map(({ document }) => String(document).replace(/^erased-\d+$/, 'erased'));
     expect(texts.filter((text) => text !== 'null').sort()).toEqual([
       ...['CHEQUE', 'FT-2', 'FT-2', 'NF 1', 'NF 2'],
@@ -341,9 +336,8 @@ describe('erased', () => {
   });
 
   test('the keys of the payables stay, and the page says so', async () => {
-    const { rows } = await owner.query(
-      `SELECT erp_key FROM conciliation.erp_payable WHERE supplier_external_id LIKE 'erased-%' ORDER BY 1`,
-    );
+    const { rows } = await owner.query(`
+      SELECT erp_key FROM conciliation.erp_payable WHERE supplier_external_id LIKE 'erased-%' ORDER BY 1`);
     expect(rows.map(({ erp_key: key }) => key)).toEqual(['both', 'code', 'tax-id']);
     const page = await readFile('docs/privacy.md', 'utf8');
     expect(page.slice(page.indexOf('## What the command does not reach'))).toContain(
@@ -357,10 +351,9 @@ describe('erased', () => {
     expect(Object.values(JSON.parse(ran.stdout).counts)).toEqual(
       Object.values(COUNTS).map(() => 0),
     );
-    const { rows } = await owner.query(
-      `SELECT action, reason, details - 'erasedPartyId' AS details FROM conciliation.audit_entry
-       WHERE action LIKE 'party.%' AND reason LIKE 'request 17%' ORDER BY id`,
-    );
+    const { rows } = await owner.query(`
+      SELECT action, reason, details - 'erasedPartyId' AS details FROM conciliation.audit_entry
+      WHERE action LIKE 'party.%' AND reason LIKE 'request 17%' ORDER BY id`);
     const reason = 'request 17, retention has ended';
     const digests = { [SIGNED]: expect.any(String), [HELD]: expect.any(String) };
     expect(rows).toEqual([

@@ -76,18 +76,16 @@ async function readKept() {
   const tables = ['title', 'title_revision', 'day', 'sign_off', 'checkpoint', 'drift'];
   const kept: Record<string, unknown> = {};
   for (const table of tables) {
-    const { rows } = await administrator.query(
-      `SELECT row::text FROM conciliation.${table} AS row ORDER BY 1`,
-    );
+    const { rows } = await administrator.query(`
+      SELECT row::text FROM conciliation.${table} AS row ORDER BY 1`);
     kept[table] = rows;
   }
   return kept;
 }
 
 async function readPulls() {
-  const { rows } = await administrator.query<{ pull: string }>(
-    `SELECT date::text || ' ' || state AS pull FROM conciliation.pull ORDER BY id`,
-  );
+  const { rows } = await administrator.query<{ pull: string }>(`
+    SELECT date::text || ' ' || state AS pull FROM conciliation.pull ORDER BY id`);
   return rows.map((row) => row.pull);
 }
 
@@ -169,9 +167,8 @@ test('removes old rows that are not needed, once, and lists them', async () => {
 
   const again = await retention(['--older-than', '365', '--json']);
   expect(JSON.parse(again.stdout).removed).toEqual(NONE);
-  const { rows } = await administrator.query(
-    `SELECT action, details FROM conciliation.audit_entry WHERE action LIKE 'retention%' ORDER BY id`,
-  );
+  const { rows } = await administrator.query(`
+    SELECT action, details FROM conciliation.audit_entry WHERE action LIKE 'retention%' ORDER BY id`);
   expect(rows).toEqual([
     { action: 'retention.begin', details: { before: daysFrom(-365, TODAY), removable: REMOVED } },
     { action: 'retention.end', details: { before: daysFrom(-365, TODAY), removed: REMOVED } },

@@ -339,13 +339,10 @@ describe('a change after the seal', () => {
   ])('outside of the program, which a pull has repaired, is not in the file: %s', async (set) => {
     const { pool } = world.database;
     // The next repair is not requested soon after one.
-    await pool.query(
-      `UPDATE conciliation.pull SET finished_at = now() - interval '2 hours' WHERE origin = 'repair'`,
-    );
-    await pool.query(
-      `UPDATE conciliation.title SET ${set} WHERE accepted_date = $1 AND order_uid = 'd'`,
-      [FIRST],
-    );
+    await pool.query(`
+      UPDATE conciliation.pull SET finished_at = now() - interval '2 hours' WHERE origin = 'repair'`);
+    await pool.query(`
+      UPDATE conciliation.title SET ${set} WHERE accepted_date = '${FIRST}' AND order_uid = 'd'`);
     expect((await repairDay(world, FIRST)).alterations).not.toEqual([]);
     expect(await findAlterations(world.database, FIRST)).toEqual([]);
     const files = unzip(await download());

@@ -125,9 +125,8 @@ describe('the typed client', () => {
       const found = await tx.day.findUnique({ where, select });
       expect(found).toMatchObject({ ...day, latestDueDate: null });
     });
-    const { rows } = await database.pool.query(
-      `SELECT date FROM conciliation.day WHERE date = '2026-03-01'`,
-    );
+    const { rows } = await database.pool.query(`
+      SELECT date FROM conciliation.day WHERE date = '2026-03-01'`);
     expect(rows).toEqual([{ date: '2026-03-01' }]);
   });
 
@@ -281,9 +280,8 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
     [
       'a missing right, by the pool',
       ({ pool }) =>
-        pool.query(
-          `DO $$ BEGIN RAISE 'permission denied for table title' USING ERRCODE = '42501', DETAIL = '${SECRET}'; END $$`,
-        ),
+        pool.query(`
+          DO $$ BEGIN RAISE 'permission denied for table title' USING ERRCODE = '42501', DETAIL = '${SECRET}'; END $$`),
       'the database user lacks a right; as the owner of the schema, run "conciliation migrate --roles" (SQLSTATE 42501, table title)',
     ],
     [

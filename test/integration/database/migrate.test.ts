@@ -90,10 +90,9 @@ function databaseOfEachTest(create: () => Promise<TestDatabase>): void {
 const run = () => migrate({ databaseUrl: database.url, logger });
 
 async function tableNames(): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = to_regnamespace('conciliation') AND relkind = 'r' ORDER BY relname`,
-  );
+  const { rows } = await client.query<{ name: string }>(`
+    SELECT relname AS name FROM pg_class
+    WHERE relnamespace = to_regnamespace('conciliation') AND relkind = 'r' ORDER BY relname`);
   return rows.map((row) => row.name);
 }
 
@@ -179,9 +178,8 @@ describe('obstacles to a migration', () => {
 
   test('a migration that fails leaves nothing behind and can be run again', async () => {
     await client.query('CREATE SCHEMA conciliation');
-    await client.query(
-      `CREATE FUNCTION conciliation.refuse_rewriting() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
-    );
+    await client.query(`
+      CREATE FUNCTION conciliation.refuse_rewriting() RETURNS int LANGUAGE sql AS 'SELECT 1'`);
     const failure = await run().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ConfigError);
     expect(failure).toHaveProperty(
@@ -226,10 +224,9 @@ describe('a migrated database', () => {
   });
 
   test('a migration of a newer version is no reason to stop', async () => {
-    await client.query(
-      `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
-       VALUES ('newer', 'x', '29990101000000_newer', now())`,
-    );
+    await client.query(`
+      INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
+      VALUES ('newer', 'x', '29990101000000_newer', now())`);
     expect(await run()).toMatchObject({ applied: [], newer: ['29990101000000_newer'] });
   });
 

@@ -49,28 +49,25 @@ describe('the worker', () => {
   });
 
   test('links what it writes into the audit log, although it may not write links', async () => {
-    await clients.worker.query(
-      `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('service', 'something')`,
-    );
-    const { rows } = await owner.query(
-      `SELECT actor FROM conciliation.audit_chain JOIN conciliation.audit_entry ON id = entry_id`,
-    );
+    await clients.worker.query(`
+      INSERT INTO conciliation.audit_entry (actor, action) VALUES ('service', 'something')`);
+    const { rows } = await owner.query(`
+      SELECT actor FROM conciliation.audit_chain JOIN conciliation.audit_entry ON id = entry_id`);
     expect(rows).toEqual([{ actor: 'service' }]);
   });
 });
 
 test('the worker may write what a statement of the service writes, and nothing else', async () => {
-  const { rows } = await owner.query<{ item: string }>(
-    `SELECT format('%s %s', privilege, relname) AS item
-     FROM pg_class, unnest(ARRAY['INSERT', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS privilege
-     WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'p', 'v')
-       AND has_table_privilege('conciliation_worker', pg_class.oid, privilege)
-     UNION ALL
-     SELECT format('UPDATE %s.%s', relname, attname)
-     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
-     WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'p', 'v')
-       AND has_column_privilege('conciliation_worker', attrelid, attnum, 'UPDATE')`,
-  );
+  const { rows } = await owner.query<{ item: string }>(`
+    SELECT format('%s %s', privilege, relname) AS item
+    FROM pg_class, unnest(ARRAY['INSERT', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS privilege
+    WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'p', 'v')
+      AND has_table_privilege('conciliation_worker', pg_class.oid, privilege)
+    UNION ALL
+    SELECT format('UPDATE %s.%s', relname, attname)
+    FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+    WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'p', 'v')
+      AND has_column_privilege('conciliation_worker', attrelid, attnum, 'UPDATE')`);
   // The rows of program_lock are locked and never written.
   expect(rows.map(({ item }) => item).sort()).toEqual(
     [...readWritingStatements(), 'UPDATE program_lock.name'].sort(),
@@ -117,11 +114,10 @@ test('without the option no role is given any right', async () => {
   onTestFinished(() => other.drop());
   await migrate({ databaseUrl: other.url, logger });
   const { rows } = await withClient(other.url, (client) =>
-    client.query(
-      `SELECT FROM information_schema.role_table_grants
-       WHERE grantee LIKE 'conciliation\\_%' AND table_schema = 'conciliation'
-         AND grantee <> current_user`,
-    ),
+    client.query(`
+      SELECT FROM information_schema.role_table_grants
+      WHERE grantee LIKE 'conciliation\\_%' AND table_schema = 'conciliation'
+        AND grantee <> current_user`),
   );
   expect(rows).toEqual([]);
 });
@@ -162,10 +158,9 @@ test.each(['erp', 'finance', 'worker', 'owner'] as const)(
 const KEYS = [7_203_114_001n, 7_201_604_312n, 7_201_604_313n, 720_160_431n, 72_707_369n];
 
 test('a reader may take no advisory lock, so not those of the queue, which the service takes', async () => {
-  const { rows: functions } = await clients.finance.query<{ name: string; may: boolean }>(
-    `SELECT proname AS name, has_function_privilege(oid, 'EXECUTE') AS may
-     FROM pg_proc WHERE proname LIKE 'pg%advisory%'`,
-  );
+  const { rows: functions } = await clients.finance.query<{ name: string; may: boolean }>(`
+    SELECT proname AS name, has_function_privilege(oid, 'EXECUTE') AS may
+    FROM pg_proc WHERE proname LIKE 'pg%advisory%'`);
   expect(functions.length).toBeGreaterThan(20);
   expect(functions.filter(({ may }) => may)).toEqual([]);
   await migrateQueue(world.databaseUrl, logger);

@@ -20,11 +20,10 @@ async function refusal(statement: string): Promise<string | undefined> {
 const RESTRICT_VIOLATION = '23001';
 
 test('the staging tables are unlogged, and no other table is', async () => {
-  const { rows } = await client.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND relpersistence = 'u'
-     ORDER BY relname`,
-  );
+  const { rows } = await client.query<{ name: string }>(`
+    SELECT relname AS name FROM pg_class
+    WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND relpersistence = 'u'
+    ORDER BY relname`);
   expect(rows.map((row) => row.name)).toEqual([
     'staged_account',
     'staged_base',
@@ -36,12 +35,11 @@ test('the staging tables are unlogged, and no other table is', async () => {
 });
 
 test('the feed shows every column of a title but the hashes, and when it was erased', async () => {
-  const { rows } = await client.query<{ name: string }>(
-    `SELECT attname AS name FROM pg_attribute
-     WHERE attrelid = 'conciliation.title'::regclass AND attnum > 0
-     EXCEPT SELECT attname FROM pg_attribute WHERE attrelid = 'conciliation.title_feed'::regclass
-     ORDER BY name`,
-  );
+  const { rows } = await client.query<{ name: string }>(`
+    SELECT attname AS name FROM pg_attribute
+    WHERE attrelid = 'conciliation.title'::regclass AND attnum > 0
+    EXCEPT SELECT attname FROM pg_attribute WHERE attrelid = 'conciliation.title_feed'::regclass
+    ORDER BY name`);
   expect(rows.map((row) => row.name)).toEqual([
     'content_hash',
     'erased_at',
@@ -101,9 +99,8 @@ describe('provider', () => {
   const insert = `INSERT INTO conciliation.provider (external_id, name, accounts, sync_state, last_error)
     VALUES ('P1', 'Ana', '[{"bankNumber": "1", "type": "CHECKING_ACCOUNT"}]', 'synced', 'old')`;
   const read = async () => {
-    const { rows } = await client.query(
-      `SELECT sync_state, last_error, changed_at::text FROM conciliation.provider`,
-    );
+    const { rows } = await client.query(`
+      SELECT sync_state, last_error, changed_at::text FROM conciliation.provider`);
     return rows[0];
   };
   const recordOutcome = `UPDATE conciliation.provider

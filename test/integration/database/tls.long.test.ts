@@ -64,10 +64,9 @@ test('with the right authority and name every part goes over TLS', async () => {
   const queues = await openQueues({ redisUrl: null, databaseUrl, logger });
   await queues.pull.enqueue(1n);
   await database.prisma.$queryRaw`SELECT 1`;
-  const { rows } = await database.pool.query(
-    `SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
-     WHERE application_name IN ('tls', 'conciliation queue')`,
-  );
+  const { rows } = await database.pool.query(`
+    SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+    WHERE application_name IN ('tls', 'conciliation queue')`);
   expect(rows).toEqual([{ ssl: true }]);
   await queues.close();
 });

@@ -268,10 +268,9 @@ test('an erasure replaces the fields of lines of other parties that name the era
   ]);
   expect(await findAlterations(world.database, date)).toEqual([]);
   // A line whose other columns differ from those of its title is found.
-  await world.database.pool.query(
-    `ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept;
-     UPDATE conciliation.booking_line SET financial_agent_name = 'another' WHERE order_uid = 'other' AND date = '${date}'`,
-  );
+  await world.database.pool.query(`
+    ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept;
+    UPDATE conciliation.booking_line SET financial_agent_name = 'another' WHERE order_uid = 'other' AND date = '${date}'`);
   expect(await findAlterations(world.database, date)).toMatchObject([{ problem: 'line' }]);
 });
 

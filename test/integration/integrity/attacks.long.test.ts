@@ -92,10 +92,8 @@ async function repair() {
 }
 
 const lines = () =>
-  query(
-    `SELECT kind, original_value::text AS value FROM conciliation.booking_line WHERE date = $1 ORDER BY id`,
-    [date],
-  );
+  query(`
+    SELECT kind, original_value::text AS value FROM conciliation.booking_line WHERE date = '${date}' ORDER BY id`);
 
 /** Rows of a table; $1 is the date. */
 const set = (table: string, values: string, where = 'date = $1') =>
@@ -225,10 +223,8 @@ describe('an altered title is found, refused and restored:', () => {
     await repair();
     expect(await problems()).toEqual([]);
     expect(
-      await query(
-        `SELECT original_value::text AS v FROM conciliation.title WHERE accepted_date = $1 AND status = 'current'`,
-        [date],
-      ),
+      await query(`
+        SELECT original_value::text AS v FROM conciliation.title WHERE accepted_date = '${date}' AND status = 'current'`),
     ).toEqual(Array(3).fill({ v: '1000.50' }));
   });
 
@@ -259,8 +255,9 @@ describe('an altered title is found, refused and restored:', () => {
 
   test('a second digest of one pull is refused, and so are a change and a deletion of one', async () => {
     await expect(
-      query(`INSERT INTO conciliation.date_digest (date, pull_id, titles, digest)
-             SELECT date, pull_id, titles, digest FROM conciliation.date_digest LIMIT 1`),
+      query(`
+        INSERT INTO conciliation.date_digest (date, pull_id, titles, digest)
+        SELECT date, pull_id, titles, digest FROM conciliation.date_digest LIMIT 1`),
     ).rejects.toThrow(/date_digest_pull_key/);
     for (const statement of [
       'UPDATE conciliation.date_digest SET titles = 0',
@@ -504,10 +501,8 @@ describe('a decision without an entry in the audit log is found and refused:', (
     await attack('DELETE FROM conciliation.payment_hold WHERE accepted_date = $1');
     await repair();
     expect(await problems()).toEqual([]);
-    const newest = await query(
-      `SELECT change_kind AS kind, payment_hold AS held FROM conciliation.title_feed WHERE accepted_date = $1 ORDER BY change_seq DESC LIMIT 3`,
-      [date],
-    );
+    const newest = await query(`
+      SELECT change_kind AS kind, payment_hold AS held FROM conciliation.title_feed WHERE accepted_date = '${date}' ORDER BY change_seq DESC LIMIT 3`);
     expect(newest).toEqual(Array(3).fill({ kind: 'changed', held: true }));
     expect(await sign()).toBe('payment_held');
   });

@@ -37,11 +37,10 @@ const alterTitle = (date: CivilDate, values: string, uid = 'third') =>
     uid,
   ]);
 const alterCurrent = (date: CivilDate, values: string) =>
-  alter(`UPDATE conciliation.title SET ${values} WHERE accepted_date = $1 AND status = 'current'`, [
-    date,
-  ]);
+  alter(`
+    UPDATE conciliation.title SET ${values} WHERE accepted_date = '${date}' AND status = 'current'`);
 const alterDay = (date: CivilDate, values: string) =>
-  alter(`UPDATE conciliation.day SET ${values} WHERE date = $1`, [date]);
+  alter(`UPDATE conciliation.day SET ${values} WHERE date = '${date}'`);
 /** A date with the titles of these orders. */
 async function pullUids(uids: readonly string[], date = freshDate(), discount = '1') {
   world.sandbox.setDayTexts(date, titlesOf(uids, { date, discount }));
@@ -59,10 +58,8 @@ async function verifyAndRepair(date: CivilDate): Promise<readonly string[]> {
 
 /** The next repair is not requested soon after one. */
 const ageRepairs = (date: CivilDate) =>
-  query(
-    `UPDATE conciliation.pull SET finished_at = now() - interval '2 hours' WHERE date = $1 AND origin = 'repair'`,
-    [date],
-  );
+  query(`
+    UPDATE conciliation.pull SET finished_at = now() - interval '2 hours' WHERE date = '${date}' AND origin = 'repair'`);
 
 const UIDS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
 const OTHER_COLUMNS = 'status occurrence identity_hash content_hash raw_hash erased_at';
@@ -74,11 +71,9 @@ const stateOf = (date: CivilDate) =>
     [date],
   );
 const dayOf = (date: CivilDate) =>
-  query(
-    `SELECT title_count, original_value_sum::text, content_digest, latest_due_date::text
-     FROM conciliation.day WHERE date = $1`,
-    [date],
-  );
+  query(`
+    SELECT title_count, original_value_sum::text, content_digest, latest_due_date::text
+    FROM conciliation.day WHERE date = '${date}'`);
 
 /** Three titles, of which one was restated and one has an undocumented field, and a withdrawn one. */
 async function pullTitles(): Promise<CivilDate> {
@@ -218,11 +213,9 @@ describe('an altered row', () => {
       );
       expect(await check(date)).toEqual([]);
       expect([await stateOf(date), await dayOf(date)]).toEqual([before, day]);
-      const feed = await query(
-        `SELECT id, status FROM conciliation.title_feed
-       WHERE accepted_date = $1 AND order_uid = 'c' ORDER BY change_seq`,
-        [date],
-      );
+      const feed = await query(`
+        SELECT id, status FROM conciliation.title_feed
+        WHERE accepted_date = '${date}' AND order_uid = 'c' ORDER BY change_seq`);
       const id = before.find((row) => row.order_uid === 'c')?.id;
       expect(feed).toEqual([
         { id, status: 'current' },
@@ -235,14 +228,12 @@ describe('an altered row', () => {
     const date = await pullTitles();
     await alterTitle(date, 'original_value = 9999999');
     await verifyAndRepair(date);
-    const [revision] = await query(
-      `SELECT before::text, after::text, pull.origin, change.kind
-       FROM conciliation.title_revision revision
-       JOIN conciliation.pull ON pull.id = revision.pull_id
-       JOIN conciliation.title_change change USING (title_id, pull_id)
-       WHERE pull.date = $1 AND origin = 'repair'`,
-      [date],
-    );
+    const [revision] = await query(`
+      SELECT before::text, after::text, pull.origin, change.kind
+      FROM conciliation.title_revision revision
+      JOIN conciliation.pull ON pull.id = revision.pull_id
+      JOIN conciliation.title_change change USING (title_id, pull_id)
+      WHERE pull.date = '${date}' AND origin = 'repair'`);
     expect(revision).toEqual({
       before: '{"original_value": 9999999}',
       after: '{"original_value": 1000.50}',
@@ -273,32 +264,26 @@ test('the values of an altered title that was withdrawn are kept until the platf
 
 /** The alert whose only date is this one: the findings of the tests before are acknowledged. */
 async function alertOf(date: CivilDate) {
-  await query(
-    `UPDATE conciliation.title_finding
-     SET acknowledged_at = now(), acknowledged_by = 'test', reason = 'another test'
-     WHERE date <> $1 AND acknowledged_at IS NULL`,
-    [date],
-  );
+  await query(`
+    UPDATE conciliation.title_finding
+    SET acknowledged_at = now(), acknowledged_by = 'test', reason = 'another test'
+    WHERE date <> '${date}' AND acknowledged_at IS NULL`);
   await deriveAlerts(world.database, new Date(), {
     timeZone: 'America/Sao_Paulo',
   });
-  const [alert] = await query(
-    `SELECT message, pull_id FROM conciliation.alert
-     WHERE kind = 'titles_altered' AND date = $1 AND resolved_at IS NULL`,
-    [date],
-  );
+  const [alert] = await query(`
+    SELECT message, pull_id FROM conciliation.alert
+    WHERE kind = 'titles_altered' AND date = '${date}' AND resolved_at IS NULL`);
   return alert;
 }
 
 /** Leaves one date whose check can be due. */
 const markChecked = (exceptFor: CivilDate) =>
-  query(
-    `INSERT INTO conciliation.title_check (date, checked_at)
-     SELECT date, now() FROM (SELECT date FROM conciliation.day
-                                 UNION SELECT accepted_date FROM conciliation.title) AS known
-     WHERE date <> $1 ON CONFLICT (date) DO UPDATE SET checked_at = now()`,
-    [exceptFor],
-  );
+  query(`
+    INSERT INTO conciliation.title_check (date, checked_at)
+    SELECT date, now() FROM (SELECT date FROM conciliation.day
+                            UNION SELECT accepted_date FROM conciliation.title) AS known
+    WHERE date <> '${exceptFor}' ON CONFLICT (date) DO UPDATE SET checked_at = now()`);
 
 test('an altered day is found and computed again; the alert lasts for a day after the repair', async () => {
   const date = await pullTitles();
@@ -314,13 +299,11 @@ test('an altered day is found and computed again; the alert lasts for a day afte
   await markChecked(date);
   expect(await readDates(world.database, true)).toEqual([date]);
   // Found and repaired between two derivations of the alerts.
-  await query(`DELETE FROM conciliation.alert WHERE date = $1`, [date]);
+  await query(`DELETE FROM conciliation.alert WHERE date = '${date}'`);
   expect(await verifyAndRepair(date)).toEqual([]);
   expect(await alertOf(date)).toMatchObject({ message: expect.stringMatching(/1 difference$/) });
-  await query(
-    `UPDATE conciliation.title_finding SET found_at = found_at - interval '24 hours' WHERE date = $1`,
-    [date],
-  );
+  await query(`
+    UPDATE conciliation.title_finding SET found_at = found_at - interval '24 hours' WHERE date = '${date}'`);
   expect(await alertOf(date)).toBeUndefined();
   expect(await world.database.prisma.titleFinding.count({ where: { date, closedAt: null } })).toBe(
     0,
@@ -331,16 +314,12 @@ test('a check and a repair that end in the future put off neither the check nor 
   const date = await pullTitles();
   await verifyAndRepair(date);
   await markChecked(date);
-  await alter(`UPDATE conciliation.title_check SET checked_at = 'infinity' WHERE date = $1`, [
-    date,
-  ]);
+  await alter(`UPDATE conciliation.title_check SET checked_at = 'infinity' WHERE date = '${date}'`);
   expect(await readDates(world.database, true)).toEqual([date]);
-  await query(
-    `INSERT INTO conciliation.pull (origin, date, requested_by, state, finished_at)
-     VALUES ('repair', $1, 'verification', 'merged', NULL),
-            ('repair', $1, 'verification', 'unchanged', now() + interval '100 years')`,
-    [date],
-  );
+  await query(`
+    INSERT INTO conciliation.pull (origin, date, requested_by, state, finished_at)
+    VALUES ('repair', '${date}', 'verification', 'merged', NULL),
+    ('repair', '${date}', 'verification', 'unchanged', now() + interval '100 years')`);
   await alterTitle(date, 'billing_fee = 5');
   expect(await verifyAndRepair(date)).toEqual(['content', 'day']);
   expect(await verifyAndRepair(date)).toEqual([]);
@@ -350,22 +329,19 @@ test('a check and a repair that end in the future put off neither the check nor 
 test('a value with which a part of the check fails is found, and hides no other alteration', async () => {
   const [poisoned, date] = [await pullTitles(), await pullTitles()];
   // The sum of two such values has more digits than PostgreSQL can store.
-  await alter(
-    `UPDATE conciliation.title SET billing_fee = ('9' || repeat('0', 131071))::numeric
-     WHERE accepted_date = $1 AND order_uid IN ('second', 'third')`,
-    [poisoned],
-  );
+  await alter(`
+    UPDATE conciliation.title SET billing_fee = ('9' || repeat('0', 131071))::numeric
+    WHERE accepted_date = '${poisoned}' AND order_uid IN ('second', 'third')`);
   await alterTitle(date, 'billing_fee = 5');
   await markChecked(poisoned);
-  await query(`DELETE FROM conciliation.title_check WHERE date IN ($1, $2)`, [poisoned, date]);
+  await query(`DELETE FROM conciliation.title_check WHERE date IN ('${poisoned}', '${date}')`);
   const verification = startLoop();
   await eventually(async () => expect(await readDates(world.database, true)).toEqual([]));
   await verification.stop();
   const found = async (of: CivilDate) =>
     (
-      await query(`SELECT problem FROM conciliation.title_finding WHERE date = $1 ORDER BY id`, [
-        of,
-      ])
+      await query(`
+        SELECT problem FROM conciliation.title_finding WHERE date = '${of}' ORDER BY id`)
     ).map(({ problem }) => problem);
   expect(new Set(await found(poisoned))).toEqual(new Set(['content', 'unchecked']));
   expect(new Set(await found(date))).toEqual(new Set(['content', 'day']));
@@ -417,7 +393,7 @@ test.each([
 ])('a pull that has ended keeps what the check and the seals find it by: %s', async (change) => {
   const date = await pullTitles();
   await expect(
-    query(`UPDATE conciliation.pull SET ${change} WHERE date = $1`, [date]),
+    query(`UPDATE conciliation.pull SET ${change} WHERE date = '${date}'`),
   ).rejects.toThrow(/are kept, so UPDATE of conciliation.pull is refused/);
 });
 
@@ -451,7 +427,7 @@ test('the loop of the service verifies every date that is due, and stops in the 
   const verification = startLoop();
   await eventually(async () => {
     expect(
-      await query(`SELECT FROM conciliation.pull WHERE date = $1 AND origin = 'repair'`, [date]),
+      await query(`SELECT FROM conciliation.pull WHERE date = '${date}' AND origin = 'repair'`),
     ).toHaveLength(1);
     expect(await readDates(world.database, true)).toEqual([]);
   });
@@ -460,10 +436,8 @@ test('the loop of the service verifies every date that is due, and stops in the 
   try {
     await client.query('BEGIN');
     await client.query('LOCK TABLE conciliation.date_digest IN ACCESS EXCLUSIVE MODE');
-    await query(
-      `UPDATE conciliation.title_check SET checked_at = now() - interval '1 day' WHERE date = $1`,
-      [date],
-    );
+    await query(`
+      UPDATE conciliation.title_check SET checked_at = now() - interval '1 day' WHERE date = '${date}'`);
     const again = startLoop();
     await eventually(async () =>
       expect(await query(`SELECT FROM pg_locks WHERE NOT granted`)).not.toEqual([]),

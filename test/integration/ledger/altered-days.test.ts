@@ -31,9 +31,8 @@ beforeEach(async () => {
 });
 
 const alter = (set: string) =>
-  pages.world.database.pool.query(`UPDATE conciliation.title SET ${set} WHERE accepted_date = $1`, [
-    date,
-  ]);
+  pages.world.database.pool.query(`
+    UPDATE conciliation.title SET ${set} WHERE accepted_date = '${date}'`);
 const verify = () => verifyDate(pages.world.database, date, new AbortController().signal);
 const sign = () => trySigning(pages.world.database, date);
 /** Makes the repair that the verification requests. The next verification finds what is left. */
@@ -45,25 +44,21 @@ const repair = async () => {
 };
 /** The findings of the date, which are unknown afterwards. */
 const forgetFindings = async () => {
-  const { rowCount } = await pages.world.database.pool.query(
-    'DELETE FROM conciliation.title_finding WHERE date = $1',
-    [date],
-  );
+  const { rowCount } = await pages.world.database.pool.query(`
+    DELETE FROM conciliation.title_finding WHERE date = '${date}'`);
   return rowCount;
 };
 const acknowledge = () =>
   acknowledgeFindings(pages.world.database, 10n ** 15n, { by: 'otto', reason: 'a test' });
 const alterDay = (set: string) =>
-  pages.world.database.pool.query(`UPDATE conciliation.day SET ${set} WHERE date = $1`, [date]);
+  pages.world.database.pool.query(`UPDATE conciliation.day SET ${set} WHERE date = '${date}'`);
 const pull = (...texts: string[]) => pullDay(pages.world, date, ...texts);
 const stated = (more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid: `order of ${date}`, date, value: '5.00', ...more });
 const autoSign = () => signCleanDays(pages.world.database, { bookingsFrom: date, to: date });
 const lines = async () => {
-  const { rows } = await pages.world.database.pool.query<{ value: string }>(
-    'SELECT original_value::text AS value FROM conciliation.booking_line WHERE date = $1',
-    [date],
-  );
+  const { rows } = await pages.world.database.pool.query<{ value: string }>(`
+    SELECT original_value::text AS value FROM conciliation.booking_line WHERE date = '${date}'`);
   return rows.map(({ value }) => value);
 };
 
@@ -131,10 +126,8 @@ test('a person who acknowledges an alteration does not let the altered values be
 
 test('an altered row of a withdrawn title keeps its day from being signed off until a pull has seen the day', async () => {
   await pull(stated({ uid: `kept of ${date}` }));
-  await pages.world.database.pool.query(
-    `UPDATE conciliation.title SET payment_account = '666' WHERE accepted_date = $1 AND status = 'withdrawn'`,
-    [date],
-  );
+  await pages.world.database.pool.query(`
+    UPDATE conciliation.title SET payment_account = '666' WHERE accepted_date = '${date}' AND status = 'withdrawn'`);
   expect(await sign()).toBe('altered');
   expect(await repair()).toEqual([]);
   expect(await sign()).toBeNull();

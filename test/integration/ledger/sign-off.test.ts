@@ -331,9 +331,8 @@ describe('the data dictionary tells a day as it was signed off:', () => {
     await restate('1');
     await expectSealedDay(async () => {
       await restate('2');
-      await world.database.pool.query(
-        `UPDATE conciliation.title SET original_value = 99.99 WHERE accepted_date = '${date}' AND order_uid = 'b'`,
-      );
+      await world.database.pool.query(`
+        UPDATE conciliation.title SET original_value = 99.99 WHERE accepted_date = '${date}' AND order_uid = 'b'`);
       expect((await repairDay(world, date)).alterations).not.toEqual([]);
       await restate('3', uids.slice(1));
     });
@@ -362,15 +361,13 @@ describe('the data dictionary tells a day as it was signed off:', () => {
       await blocker.query('COMMIT');
       await pulling;
     });
-    const { rows: times } = await world.database.pool.query(
-      `SELECT bool_and(title.changed_at < sign_off.signed_off_at) AS "isEarlier",
-              count(*)::int AS titles
-       FROM conciliation.sign_off
-       JOIN conciliation.pull ON pull.fence > sign_off.fence
-       JOIN conciliation.title ON title.last_change_pull_id = pull.id AND title.accepted_date = sign_off.date
-       WHERE sign_off.date = $1 AND sign_off.ended_at IS NULL`,
-      [date],
-    );
+    const { rows: times } = await world.database.pool.query(`
+      SELECT bool_and(title.changed_at < sign_off.signed_off_at) AS "isEarlier",
+      count(*)::int AS titles
+      FROM conciliation.sign_off
+      JOIN conciliation.pull ON pull.fence > sign_off.fence
+      JOIN conciliation.title ON title.last_change_pull_id = pull.id AND title.accepted_date = sign_off.date
+      WHERE sign_off.date = '${date}' AND sign_off.ended_at IS NULL`);
     expect(times).toEqual([{ isEarlier: true, titles: 3 }]);
   });
 });

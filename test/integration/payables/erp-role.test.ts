@@ -14,20 +14,17 @@ const GOOD = {
 
 function insert(changes: Readonly<Record<string, string>> = {}) {
   const row = { ...GOOD, ...changes };
-  return erp.query(
-    `INSERT INTO conciliation.erp_payable (${Object.keys(row)}) VALUES (${Object.values(row)})`,
-  );
+  return erp.query(`
+    INSERT INTO conciliation.erp_payable (${Object.keys(row)}) VALUES (${Object.values(row)})`);
 }
 
 test('the ERP inserts and updates its payables, and states that they are complete', async () => {
   await insert();
-  await erp.query(
-    `UPDATE conciliation.erp_payable SET open_value = 5, status = 'paid' WHERE erp_key = 'k'`,
-  );
+  await erp.query(`
+    UPDATE conciliation.erp_payable SET open_value = 5, status = 'paid' WHERE erp_key = 'k'`);
   await erp.query(`INSERT INTO conciliation.erp_payable_import (kind) VALUES ('sql')`);
-  const { rows } = await erp.query(
-    `SELECT open_value::text, status, changed_at > created_at AS moved FROM conciliation.erp_payable`,
-  );
+  const { rows } = await erp.query(`
+    SELECT open_value::text, status, changed_at > created_at AS moved FROM conciliation.erp_payable`);
   expect(rows).toEqual([{ open_value: '5', status: 'paid', moved: true }]);
 });
 
@@ -98,18 +95,16 @@ test('a padded key is the key without blanks, also where the row is there', asyn
   await erp.query(`
     INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, open_value) VALUES ('K2   ', 'F1  ', 3)
     ON CONFLICT (erp_key) DO UPDATE SET open_value = excluded.open_value, payee = '12abc34501de35'`);
-  const { rows } = await erp.query(
-    `SELECT open_value::text, payee FROM conciliation.erp_payable WHERE erp_key LIKE 'K2%'`,
-  );
+  const { rows } = await erp.query(`
+    SELECT open_value::text, payee FROM conciliation.erp_payable WHERE erp_key LIKE 'K2%'`);
   expect(rows).toEqual([{ open_value: '3', payee: '12ABC34501DE35' }]);
 });
 
 test('a row that the ERP writes again counts as of that transaction, also unchanged', async () => {
   await insert({ erp_key: `'K5'` });
   await erp.query('BEGIN');
-  await erp.query(
-    `UPDATE conciliation.erp_payable SET open_value = open_value WHERE erp_key = 'K5'`,
-  );
+  await erp.query(`
+    UPDATE conciliation.erp_payable SET open_value = open_value WHERE erp_key = 'K5'`);
   const { rows } = await erp.query(`
     SELECT stated_at = now() AS now, changed_at = created_at AS is_unchanged
     FROM conciliation.erp_payable WHERE erp_key = 'K5'`);

@@ -30,12 +30,10 @@ const title = (uid: string, more: TitleFields = {}) =>
   titleText({ date, uid, discount: '1', ...more });
 
 async function readTitles() {
-  const { rows } = await owner.query(
-    `SELECT provider_identification AS provider, provider_account AS account,
-            erased_at IS NOT NULL AS erased, anticipated_due_date::text AS due
-     FROM conciliation.title WHERE accepted_date = $1 ORDER BY order_uid, id`,
-    [date],
-  );
+  const { rows } = await owner.query(`
+    SELECT provider_identification AS provider, provider_account AS account,
+    erased_at IS NOT NULL AS erased, anticipated_due_date::text AS due
+    FROM conciliation.title WHERE accepted_date = '${date}' ORDER BY order_uid, id`);
   return rows;
 }
 
@@ -99,9 +97,8 @@ test('undocumented fields of other parties are not stored if they name the party
 
 test('values outside of the interface are not stored if they name the party', async () => {
   await pull(ofOthers('a').replace('"INDIVIDUAL"', `"CPF 529.982.247-25/1"`));
-  const { rows } = await owner.query(
-    `SELECT value FROM conciliation.drift WHERE path = 'titles[].financialAgent.type'`,
-  );
+  const { rows } = await owner.query(`
+    SELECT value FROM conciliation.drift WHERE path = 'titles[].financialAgent.type'`);
   expect(rows).toEqual([{ value: expect.stringMatching(/^erased-\d+$/) }]);
 });
 
@@ -199,10 +196,8 @@ test('a title that was altered before the erasure is found after it and repaired
   const { database } = world;
   const taxId = '24681357928';
   await pull(title('a', { taxId, code: 'P-4' }), title('b', { taxId, code: 'P-4' }));
-  await database.pool.query(
-    `UPDATE conciliation.title SET anticipated_due_date = '2026-07-01' WHERE order_uid = 'a' AND accepted_date = $1`,
-    [date],
-  );
+  await database.pool.query(`
+    UPDATE conciliation.title SET anticipated_due_date = '2026-07-01' WHERE order_uid = 'a' AND accepted_date = '${date}'`);
   const { pseudonym } = await erase(database, { taxId });
   const { alterations } = await repairDay(world, date);
   expect(alterations).toMatchObject([{ problem: 'titles' }, { problem: 'day' }]);

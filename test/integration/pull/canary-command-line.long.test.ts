@@ -67,9 +67,8 @@ test('the command line reports the failures of platforms and databases', async (
   world.sandbox.faults.add({ kind: 'status', status: 401, body: '{"kanari":1}', date });
   expect(await run(['pull', date])).toBe(1);
 
-  await administrator.query(
-    `ALTER TABLE conciliation.title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`,
-  );
+  await administrator.query(`
+    ALTER TABLE conciliation.title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`);
   try {
     expect(await run(['pull', date, '--json'])).toBe(1);
   } finally {

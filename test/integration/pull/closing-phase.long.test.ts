@@ -34,10 +34,9 @@ function setTitles(of: CivilDate, count: number, discount = '1'): void {
 
 /** Sessions of the service that do what `condition` says, SQL on pg_stat_activity. */
 async function sessionsThat(condition: string): Promise<number> {
-  const { rowCount } = await world.database.pool.query(
-    `SELECT FROM pg_stat_activity WHERE datname = current_database()
-       AND application_name LIKE 'conciliation%' AND ${condition}`,
-  );
+  const { rowCount } = await world.database.pool.query(`
+    SELECT FROM pg_stat_activity WHERE datname = current_database()
+      AND application_name LIKE 'conciliation%' AND ${condition}`);
   return rowCount ?? 0;
 }
 
@@ -69,14 +68,12 @@ async function stopAt(point: FaultPoint): Promise<FaultyService> {
 async function resume(service: FaultyService, titles: number): Promise<void> {
   service.send('SIGCONT');
   await eventually(async () => {
-    const { rows } = await world.database.pool.query(
-      `SELECT pull.state, count(title.id)::int AS titles FROM conciliation.pull
-       LEFT JOIN conciliation.title ON accepted_date = $1 AND status = 'current'
-         AND platform_discounted_value = 2
-       WHERE pull.id = (SELECT max(id) FROM conciliation.pull WHERE pull.date = $1)
-       GROUP BY pull.state`,
-      [date],
-    );
+    const { rows } = await world.database.pool.query(`
+      SELECT pull.state, count(title.id)::int AS titles FROM conciliation.pull
+      LEFT JOIN conciliation.title ON accepted_date = '${date}' AND status = 'current'
+      AND platform_discounted_value = 2
+      WHERE pull.id = (SELECT max(id) FROM conciliation.pull WHERE pull.date = '${date}')
+      GROUP BY pull.state`);
     expect(rows).toEqual([{ state: 'merged', titles }]);
   });
 }

@@ -19,12 +19,10 @@ const contentOf = (discount: string) =>
 
 /** The whole table's rows for the date, so that a doubled or withdrawn title shows too. */
 async function rowsOf(date: CivilDate): Promise<string[]> {
-  const { rows } = await administrator.query<{ row: string }>(
-    `SELECT order_uid || ' ' || platform_discounted_value
-            || CASE status WHEN 'current' THEN '' ELSE ' ' || status END AS row
-     FROM conciliation.title WHERE accepted_date = $1`,
-    [date],
-  );
+  const { rows } = await administrator.query<{ row: string }>(`
+    SELECT order_uid || ' ' || platform_discounted_value
+    || CASE status WHEN 'current' THEN '' ELSE ' ' || status END AS row
+    FROM conciliation.title WHERE accepted_date = '${date}'`);
   return rows.map(({ row }) => row).sort();
 }
 
@@ -35,13 +33,12 @@ const dayOf = (date: CivilDate) =>
 
 /** Staged rows of all attempts, those included that a pull holds for a person. */
 async function countStaged(): Promise<number> {
-  const { rows } = await administrator.query<{ staged: number }>(
-    `SELECT ((SELECT count(*) FROM conciliation.staged_title)
-           + (SELECT count(*) FROM conciliation.staged_reject)
-           + (SELECT count(*) FROM conciliation.staged_base)
-           + (SELECT count(*) FROM conciliation.staged_missing)
-           + (SELECT count(*) FROM conciliation.staged_change))::int AS staged`,
-  );
+  const { rows } = await administrator.query<{ staged: number }>(`
+    SELECT ((SELECT count(*) FROM conciliation.staged_title)
+          + (SELECT count(*) FROM conciliation.staged_reject)
+          + (SELECT count(*) FROM conciliation.staged_base)
+          + (SELECT count(*) FROM conciliation.staged_missing)
+          + (SELECT count(*) FROM conciliation.staged_change))::int AS staged`);
   return rows[0]?.staged ?? -1;
 }
 
@@ -53,19 +50,16 @@ const backendThat = (condition: string) =>
   eventually(async () => {
     // A transaction sees the sessions as they were when it first looked.
     await administrator.query('SELECT pg_stat_clear_snapshot()');
-    const { rowCount } = await administrator.query(
-      `SELECT FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
-    );
+    const { rowCount } = await administrator.query(`
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`);
     expect(rowCount).not.toBe(0);
   });
 
 /** What a reader can see of a date. */
 async function seenOf(date: CivilDate) {
-  const { rows: feed } = await administrator.query(
-    `SELECT change_kind, change_seq FROM conciliation.title_feed WHERE accepted_date = $1 ORDER BY change_seq`,
-    [date],
-  );
+  const { rows: feed } = await administrator.query(`
+    SELECT change_kind, change_seq FROM conciliation.title_feed WHERE accepted_date = '${date}' ORDER BY change_seq`);
   return { titles: await rowsOf(date), day: await dayOf(date), feed };
 }
 
@@ -119,11 +113,9 @@ describe('one date, pulled twice at once', () => {
       expect(await rowsOf(date)).toEqual(contentOf(discount));
     }
     expect(await dayOf(date)).toMatchObject([{ state: 'reconciled', title_count: 20 }]);
-    const { rows } = await administrator.query(
-      `SELECT count(*)::int AS revisions, max(revision) AS latest FROM conciliation.title_revision
-       JOIN conciliation.title ON title.id = title_id WHERE accepted_date = $1`,
-      [date],
-    );
+    const { rows } = await administrator.query(`
+      SELECT count(*)::int AS revisions, max(revision) AS latest FROM conciliation.title_revision
+      JOIN conciliation.title ON title.id = title_id WHERE accepted_date = '${date}'`);
     expect(rows).toEqual([{ revisions: 19 * 20, latest: 19 }]);
     expect(await countStaged()).toBe(0);
   });
@@ -135,7 +127,7 @@ describe('one date, pulled twice at once', () => {
     world.sandbox.setDayTexts(date, textsOf(date, '3.25'));
     // The ledger's row changes as by a merge of an older request.
     const overtake = world.meanwhile(() =>
-      administrator.query('UPDATE conciliation.day SET changed_at = now() WHERE date = $1', [date]),
+      administrator.query(`UPDATE conciliation.day SET changed_at = now() WHERE date = '${date}'`),
     );
     const outcome = await world.run(early, overtake);
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });

@@ -116,10 +116,9 @@ test('texts, truth values, nulls, undocumented fields and hashes', async () => {
 test('PostgreSQL receives the rows of a slow response as they arrive', async () => {
   // Memory must not grow with the response, so no rows may wait in the process.
   const received = async () => {
-    const { rows } = await world.database.pool.query<{ bytes: number }>(
-      `SELECT bytes_processed::int AS bytes FROM pg_stat_progress_copy
-       WHERE datname = current_database()`,
-    );
+    const { rows } = await world.database.pool.query<{ bytes: number }>(`
+      SELECT bytes_processed::int AS bytes FROM pg_stat_progress_copy
+      WHERE datname = current_database()`);
     return rows[0]?.bytes;
   };
   fence += 1n;
@@ -146,10 +145,9 @@ test('rejects', async () => {
     { ordinal: 1, orderUid: 'uid', reasons: [], raw: 'ção'.repeat(5000) },
   ].map((reject) => ({ ...reject, rawBytes: 2 ** 40, rawHash: RAW }));
   expect(await insertRejects(world.database, 9n, rejects)).toBe(2);
-  const found = await world.database.pool.query(
-    `SELECT ordinal, order_uid AS "orderUid", reasons, raw, raw_bytes::float8 AS "rawBytes",
-            replace(raw_hash::text, '-', '') AS "rawHash"
-     FROM conciliation.staged_reject WHERE fence = 9 ORDER BY ordinal`,
-  );
+  const found = await world.database.pool.query(`
+    SELECT ordinal, order_uid AS "orderUid", reasons, raw, raw_bytes::float8 AS "rawBytes",
+           replace(raw_hash::text, '-', '') AS "rawHash"
+    FROM conciliation.staged_reject WHERE fence = 9 ORDER BY ordinal`);
   expect(found.rows).toEqual(rejects);
 });

@@ -122,12 +122,11 @@ test('two consumers, one of them killed again and again, end with exactly the ti
     world.database.pool.query(`SELECT ${COLUMNS} FROM ${table} ORDER BY id`);
   const { rows: titles } = await query('conciliation.title');
   expect((await query('erp.title')).rows).toEqual(titles);
-  const { rows } = await world.database.pool.query(
-    `SELECT last_change_seq = (SELECT max(change_seq) FROM conciliation.title_feed) AS "isAtEnd",
-            (SELECT count(*)::int FROM conciliation.title_feed) AS changes,
-            (SELECT count(DISTINCT change_kind)::int FROM conciliation.title_feed) AS kinds
-     FROM erp.feed_position`,
-  );
+  const { rows } = await world.database.pool.query(`
+    SELECT last_change_seq = (SELECT max(change_seq) FROM conciliation.title_feed) AS "isAtEnd",
+           (SELECT count(*)::int FROM conciliation.title_feed) AS changes,
+           (SELECT count(DISTINCT change_kind)::int FROM conciliation.title_feed) AS kinds
+    FROM erp.feed_position`);
   expect(rows).toMatchObject([{ isAtEnd: true, kinds: 4 }]);
   // The test has tested something: titles that changed more than once.
   expect(rows[0].changes).toBeGreaterThan(2 * titles.length);
@@ -151,15 +150,13 @@ test.each([
   await world.serve(other, titles);
   await readToTheEnd();
   await database.pool.query('ALTER TABLE conciliation.title DISABLE TRIGGER title_kept');
-  await database.pool.query(`${statement} WHERE accepted_date = $1 AND order_uid = 'c'`, [date]);
+  await database.pool.query(`${statement} WHERE accepted_date = '${date}' AND order_uid = 'c'`);
   await database.pool.query('ALTER TABLE conciliation.title ENABLE TRIGGER title_kept');
   for (const each of [date, other]) await repairDay(world, each);
   await readToTheEnd();
   expect((await current('erp.title')).rows).toEqual((await current('conciliation.title')).rows);
-  const { rows } = await database.pool.query(
-    `SELECT order_uid FROM conciliation.title
-     WHERE accepted_date = $1 AND status = 'current' ORDER BY order_uid`,
-    [date],
-  );
+  const { rows } = await database.pool.query(`
+    SELECT order_uid FROM conciliation.title
+    WHERE accepted_date = '${date}' AND status = 'current' ORDER BY order_uid`);
   expect(rows.map((row) => row.order_uid)).toEqual(uids);
 });

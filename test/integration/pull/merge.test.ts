@@ -58,12 +58,10 @@ describe('a day', () => {
       expect(report).toMatchObject({ changed: 1, inserted: 0, withdrawn: 0 });
     }
     expect(await titles()).toMatchObject([{ discount: '12.36', fee: '3.900', occurrence: 1 }]);
-    const { rows } = await world.database.pool.query(
-      `SELECT concat_ws(' ', revision, kind, before, '->', after) AS text
-       FROM conciliation.title_revision JOIN conciliation.title ON title.id = title_id
-       WHERE accepted_date = $1 ORDER BY revision`,
-      [date],
-    );
+    const { rows } = await world.database.pool.query(`
+      SELECT concat_ws(' ', revision, kind, before, '->', after) AS text
+      FROM conciliation.title_revision JOIN conciliation.title ON title.id = title_id
+      WHERE accepted_date = '${date}' ORDER BY revision`);
     expect(rows.map(({ text }) => text)).toEqual([
       '1 changed {"money_transfer_fee": 3.90, "platform_discounted_value": 12.34} -> {"money_transfer_fee": 3.9, "platform_discounted_value": 12.35}',
       '2 changed {"money_transfer_fee": 3.9, "platform_discounted_value": 12.35} -> {"money_transfer_fee": 3.900, "platform_discounted_value": 12.36}',

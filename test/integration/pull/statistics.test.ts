@@ -20,21 +20,18 @@ async function pullDays(from: number, count: number, titles = TITLES) {
  * are not apart. Sessions report them at their end.
  */
 async function readRows(): Promise<{ scanned: number; byKey: number }> {
-  await client.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-  );
+  await client.query(`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`);
   await vi.waitFor(async () => {
-    const { rowCount } = await client.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    );
+    const { rowCount } = await client.query(`
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`);
     expect(rowCount).toBe(0);
   }, PATIENCE_MS);
-  const { rows } = await client.query(
-    `SELECT seq_tup_read::int AS scanned, idx_tup_read::int AS "byKey"
-     FROM pg_stat_user_tables JOIN pg_stat_user_indexes AS key USING (relid)
-     WHERE relid = 'conciliation.title'::regclass AND indexrelname = 'title_pkey'`,
-  );
+  const { rows } = await client.query(`
+    SELECT seq_tup_read::int AS scanned, idx_tup_read::int AS "byKey"
+    FROM pg_stat_user_tables JOIN pg_stat_user_indexes AS key USING (relid)
+    WHERE relid = 'conciliation.title'::regclass AND indexrelname = 'title_pkey'`);
   await client.query('SELECT pg_stat_reset()');
   return rows[0];
 }

@@ -65,10 +65,9 @@ test('the three queues and a worker hold eleven connections at the most', async 
   });
   for (let id = 100n; id < 200n; id += 1n) await queue.enqueue(id);
   await vi.waitFor(() => expect(handled).toBeGreaterThanOrEqual(100), { timeout: PATIENCE_MS });
-  const [row] = await query(
-    `SELECT count(*)::int AS connections FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-  );
+  const [row] = await query(`
+    SELECT count(*)::int AS connections FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`);
   expect(row?.['connections']).toBeLessThanOrEqual(11);
   await worker.close(1_000);
   await queues.close();

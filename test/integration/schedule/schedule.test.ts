@@ -219,9 +219,8 @@ test('totals that something else than a merge has changed are found, and the rep
     expect(await findAlterations(world.database, date)).toEqual([]);
     await world.database.pool.query(statement, [date]);
     // A repair that has just ended is not repeated.
-    await world.database.pool.query(
-      `UPDATE conciliation.pull SET finished_at = finished_at - interval '2 hours'`,
-    );
+    await world.database.pool.query(`
+      UPDATE conciliation.pull SET finished_at = finished_at - interval '2 hours'`);
     const { alterations } = await repairDay(world, date);
     expect(alterations).toEqual([{ rowKey: null, problem: 'totals' }]);
     expect((await totals(date)).rows).toEqual(rows);
