@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../src/base/values/business-day.ts';
-import { checkDays } from '../../src/features/checks/check-day.sql.ts';
-import { ANY_DAY_RULES } from '../support/check-rules.ts';
+import { checkAnyDay } from '../support/days.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { titleText } from '../support/titles.ts';
 import { unzip } from '../unit/export/file-readers.ts';
@@ -23,10 +22,10 @@ describeInBrowser('closing in a browser', (browser) => {
     ]);
   const pullDays = async (first: number, end: number) => {
     for (let index = first; index < end; index += 1) await pull(daysFrom(index, MONTH));
-    await checkDays(world.database, ANY_DAY_RULES);
+    await checkAnyDay(world.database);
   };
   beforeAll(() => pullDays(0, DAYS));
-  const unsigned = () => world.database.prisma.day.count({ where: { signedOffAt: null } });
+  const unsigned = () => world.prisma.day.count({ where: { signedOffAt: null } });
 
   test('the list is accessible and fits, in every look', async () => {
     const page = await enter('reviewer');

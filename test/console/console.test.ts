@@ -7,10 +7,8 @@ import { type CivilDate, lastClosedDate } from '../../src/base/values/business-d
 import type { ConsoleRole } from '../../src/base/values/role.ts';
 import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
 import { deriveAlerts } from '../../src/features/alerts/alerts.sql.ts';
-import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../src/features/matching/run-matching.sql.ts';
-import { ANY_DAY_RULES } from '../support/check-rules.ts';
-import { signDay } from '../support/days.ts';
+import { checkAnyDay, signDay } from '../support/days.ts';
 import { openCertifiedWorld } from '../support/oidc-world.ts';
 import { giveBackPort, takePort } from '../support/own-port.ts';
 import { importPayables } from '../support/payables.ts';
@@ -64,7 +62,7 @@ describeInBrowser('the console in a browser', (browser) => {
     await serve(HELD, []);
     const isNew = titleText({ uid: 'PO-2026-9002', date: OPEN, more: ',"campaign":"spring"' });
     await serve(OPEN, [...titlesOf(OPEN, 129), isNew]);
-    await checkDays(database, ANY_DAY_RULES);
+    await checkAnyDay(database);
     const payables = [
       { erpKey: 'AP-1', openValue: '1000.50', orderUid: 'PO-2026-9002' },
       // Each a cent less than a title of each day: proposals with keys as Protheus has them.
@@ -89,7 +87,7 @@ describeInBrowser('the console in a browser', (browser) => {
   });
 
   const idsOf = async () => {
-    const { prisma } = world.database;
+    const { prisma } = world;
     const where = { orderUid: 'PO-2026-0007', acceptedDate: RESTATED };
     const title = await prisma.title.findFirstOrThrow({ where });
     const matched = await prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } });

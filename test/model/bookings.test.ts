@@ -132,13 +132,13 @@ class History {
 
   /** The work of the service in each minute. */
   async #tend(): Promise<void> {
-    await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+    await world.prisma.$transaction((tx) => settleReceipts(tx, null));
     await releaseWaitingDays(world.database, {});
   }
 
   async #decide(date: CivilDate): Promise<boolean> {
-    await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
-    const questions = await readReceiptQuestions(world.database.prisma);
+    await world.prisma.$transaction((tx) => settleReceipts(tx, null));
+    const questions = await readReceiptQuestions(world.prisma);
     const question = questions.find((day) => day.date === date);
     if (question === undefined) return false;
     const seen = { date, first: 0, last: question.newest, count: question.receipts };
@@ -154,7 +154,7 @@ class History {
   async #restore(): Promise<void> {
     if (!this.#hasBackup) return;
     await backup.restore();
-    await world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
+    await world.prisma.$transaction((tx) => skipLostNumbers(tx));
     this.#wasRestored = true;
     for (const date of DATES) await this.#pull(date, this.#items.get(date) ?? []);
     // Often the ERP sends its receipts immediately; otherwise the feed grows first.
@@ -193,7 +193,7 @@ class History {
 
   /** Every present booking was answered, and nothing waits for a person. */
   async #expectAllPosted(): Promise<void> {
-    const { prisma } = world.database;
+    const { prisma } = world;
     const open = { state: { in: ['released', 'failed'] } };
     expect(await prisma.bookingLine.count({ where: open })).toBe(0);
     const questions = {

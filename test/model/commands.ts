@@ -268,7 +268,7 @@ const signing = fc.tuple(person, fc.nat(4));
 const signsOff = ofDay('# is signed off, with 0: unseen,', signing, async (of, [by, dice]) => {
   const { date, model, real } = of;
   const day = dayOf(model, date);
-  const seen = await real.world.database.prisma.day.findUnique({ where: { date } });
+  const seen = await real.world.prisma.day.findUnique({ where: { date } });
   const seenDigest = dice === 0 ? 'something else' : (seen?.contentDigest ?? '');
   const signed = review.signOffDay(real.world.database, date, {
     by,

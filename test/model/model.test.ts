@@ -20,7 +20,7 @@ const world = worldOfFile({ startDate: nextDate });
 async function begin(): Promise<{ model: Model; real: Real }> {
   const startDate = nextDate;
   nextDate = addDays(nextDate, MODEL_DATES);
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET start_date = ${startDate}::date, last_reconciled_date = NULL`;
   const dates = datesBetween(startDate, addDays(nextDate, -1));
   const days = new Map(dates.map((date) => [date, newDay()]));

@@ -45,7 +45,7 @@ export class FeedConsumer {
 
   /** A consumer that has read the whole feed. */
   static async begin(world: PullWorld): Promise<FeedConsumer> {
-    const [row] = await world.database.prisma.$queryRaw<[{ last: bigint }]>`
+    const [row] = await world.prisma.$queryRaw<[{ last: bigint }]>`
       SELECT coalesce(max(change_seq), 0) AS last FROM conciliation.title_feed`;
     return new FeedConsumer(world, row.last);
   }
@@ -172,7 +172,7 @@ export async function expectHistory(
 ): Promise<void> {
   const dates = [...model.days.keys()].sort();
   const { titles } = await readTables(world, dates, consumer);
-  const revisions = await world.database.prisma.$queryRaw<
+  const revisions = await world.prisma.$queryRaw<
     { titleId: bigint; pullId: bigint; before: Record<string, string> }[]
   >`
     SELECT title_id AS "titleId", pull_id AS "pullId",

@@ -1,11 +1,4 @@
-import {
-  CHECK_CODES,
-  type CheckSeverities,
-  DEFAULT_SEVERITIES,
-} from '../../src/base/values/checks.ts';
-
-/** The checks as they are without configuration. */
-export const DEFAULT_RULES = DEFAULT_SEVERITIES;
+import { CHECK_CODES, type CheckSeverities } from '../../src/base/values/checks.ts';
 
 /**
  * For made-up days, which vary in size, value and dates beyond what is plausible: no finding keeps a day from being

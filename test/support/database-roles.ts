@@ -11,7 +11,7 @@ export interface RoleUsers {
   urlOf(role: RoleName): string;
   nameOf(role: RoleName): string;
   /** Once nothing of theirs is in use any more. */
-  drop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Roles are the server's, so that they have to be there: see grantRoles. */
@@ -32,7 +32,7 @@ export async function createRoleUsers(databaseUrl: string): Promise<RoleUsers> {
       url.password = 'test';
       return url.href;
     },
-    drop: () => onServer(roles.map((role) => `DROP ROLE ${nameOf(role)}`)),
+    close: () => onServer(roles.map((role) => `DROP ROLE ${nameOf(role)}`)),
   };
 }
 

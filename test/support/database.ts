@@ -8,12 +8,12 @@ import { logger } from './logger.ts';
 
 export interface TestDatabase {
   readonly url: string;
-  drop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /**
- * A new, empty database on the tests' server, for one test file. `drop` also ends the sessions that
- * are still in it.
+ * A new, empty database on the tests' server, for one test file. `close` removes it
+ * and ends the sessions that are still in it.
  */
 export function createTestDatabase(): Promise<TestDatabase> {
   // Not from template1: a session that copies it would refuse the copies of test files that start together.
@@ -46,7 +46,7 @@ export async function createMigratedDatabase(): Promise<MigratedDatabase> {
   const free = emptied.pop();
   if (free !== undefined) return free;
   const template = inject('migratedTemplate');
-  const { url, drop } = await copyDatabase(template.name);
+  const { url, close } = await copyDatabase(template.name);
   const database = openDatabase({
     databaseUrl: url,
     applicationName: 'test',
@@ -57,9 +57,9 @@ export async function createMigratedDatabase(): Promise<MigratedDatabase> {
   const migrated: MigratedDatabase = {
     url,
     database,
-    async drop() {
+    async close() {
       if (await empty(database, template)) emptied.push(migrated);
-      else await database.close().then(drop);
+      else await database.close().then(close);
     },
   };
   return migrated;
@@ -84,7 +84,7 @@ async function copyDatabase(template: string): Promise<TestDatabase> {
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    drop: async () =>
+    close: async () =>
       void (await queryOnce(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   };
 }

@@ -1,7 +1,12 @@
 import type { Database } from '../../src/base/database/database.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
 import type { PullParts } from '../../src/core/work/run-pull.ts';
+import {
+  type AccountDecision,
+  decideAccountChanges,
+} from '../../src/features/accounts/account-changes.sql.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
+import { eraseParty } from '../../src/features/privacy/erase-party.sql.ts';
 import { readObstacles } from '../../src/features/review/obstacles.sql.ts';
 import { signOffDay, signOffDays } from '../../src/features/review/sign-off.sql.ts';
 import { verifyDate } from '../../src/features/verify/verify.sql.ts';
@@ -20,9 +25,12 @@ export async function pullDay(
     titles.map((title) => (typeof title === 'string' ? title : titleText({ date, ...title }))),
     { withdrawalLimitPercent: 100 },
   );
-  await checkDays(world.database, ANY_DAY_RULES);
+  await checkAnyDay(world.database);
   return report;
 }
+
+/** Checks the dates that wait for it; no finding keeps one from being reconciled. */
+export const checkAnyDay = (database: Database) => checkDays(database, ANY_DAY_RULES);
 
 /** The digest of the titles of a date, which a person who signs it off has seen. */
 export const digestOf = async ({ prisma }: Database, date: CivilDate): Promise<string> =>
@@ -73,3 +81,36 @@ export async function repairDay(world: PullWorld, date: CivilDate, overrides?: P
   if (outcome !== null && outcome.kind !== 'done') throw outcome.error;
   return verified;
 }
+
+/** Decides all open changes of bank accounts, as a person does: one account of a party at a time. */
+export async function decideOpenChanges(
+  database: Database,
+  state: AccountDecision = 'confirmed',
+  by = 'ana',
+): Promise<void> {
+  const open = await database.prisma.accountChange.findMany({
+    where: { state: 'open' },
+    orderBy: { id: 'asc' },
+  });
+  const accounts = new Map<string, bigint[]>();
+  for (const { id, kind, partyKey, accountHash } of open) {
+    const account = `${kind} ${partyKey} ${accountHash}`;
+    accounts.set(account, [...(accounts.get(account) ?? []), id]);
+  }
+  for (const ids of accounts.values()) {
+    await decideAccountChanges(database, ids, { by, state, reason: 'called them' });
+  }
+}
+
+type Erasure = Parameters<typeof eraseParty>[1];
+
+/** Erases the party of this tax identifier or external identifier. */
+export const erase = (
+  database: Database,
+  party: { readonly taxId: string } | { readonly externalId: string },
+  more: Partial<Erasure> = {},
+) =>
+  eraseParty(database, {
+    party: 'taxId' in party ? { ...party, externalId: null } : { ...party, taxId: null },
+    ...{ by: 'test', reason: 'a test', isDryRun: false, ...more },
+  });

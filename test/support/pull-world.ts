@@ -54,7 +54,7 @@ export interface PullWorldOptions {
 
 async function openPullWorld(options: PullWorldOptions = {}) {
   const clock = options.now === undefined ? {} : { now: options.now };
-  const { url, database, drop } = await createMigratedDatabase();
+  const { url, database, close } = await createMigratedDatabase();
   const sandbox = await startSandbox(clock);
   const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken());
   await ensureCheckpoint(database.prisma, options.startDate ?? DAY);
@@ -89,7 +89,8 @@ async function openPullWorld(options: PullWorldOptions = {}) {
     return outcome.report;
   };
   return {
-    ...{ sandbox, database, databaseUrl: url, platform, parts, newPull, run, attempt, pull },
+    ...{ sandbox, database, prisma: database.prisma, databaseUrl: url, platform, parts },
+    ...{ newPull, run, attempt, pull },
     /** The platform. `work` is done when an answer has begun, and before any of it is read. */
     meanwhile: (work: () => Promise<unknown>): Pick<PullParts, 'platform'> => ({
       platform: {
@@ -109,7 +110,7 @@ async function openPullWorld(options: PullWorldOptions = {}) {
     async close() {
       await platform.close();
       await sandbox.close();
-      await drop();
+      await close();
     },
   };
 }
@@ -125,7 +126,7 @@ export const worldOfEachTest = (): PullWorld => forTest(() => openPullWorld());
 export function worldWithUsers(): PullWorld & { readonly users: RoleUsers } {
   const users = {} as RoleUsers;
   // After the database is gone, in which the logins have rights.
-  afterAll(() => users.drop());
+  afterAll(() => users.close());
   const world = worldOfFile();
   beforeAll(async () => {
     const { databaseUrl } = world;
@@ -160,7 +161,7 @@ export const erpOfFile = (world: PullWorld, name = 'erp', buyers: readonly strin
       client,
       async close() {
         await client.end();
-        await users.drop();
+        await users.close();
       },
     };
   });

@@ -23,7 +23,7 @@ export const pushWorldOfFile = (options?: PushWorldOptions) =>
   forFile(() => openPushWorld(options));
 
 async function openPushWorld({ timeoutMs = 10_000, logger = silent }: PushWorldOptions = {}) {
-  const { url, database, drop } = await createMigratedDatabase();
+  const { url, database, close } = await createMigratedDatabase();
   const sandbox = await startSandbox();
   const platform = openPlatform(sandbox.baseUrl, sandbox.issueToken(), { timeoutMs });
   const parts: PushParts = {
@@ -37,7 +37,7 @@ async function openPushWorld({ timeoutMs = 10_000, logger = silent }: PushWorldO
     stopping = signal,
   ) => pushOnce({ ...parts, ...changed }, signal, stopping);
   return {
-    ...{ database, databaseUrl: url, sandbox, parts, push },
+    ...{ database, prisma: database.prisma, databaseUrl: url, sandbox, parts, push },
     /** Empties the tables and the platform. */
     async begin() {
       sandbox.reset();
@@ -63,7 +63,7 @@ async function openPushWorld({ timeoutMs = 10_000, logger = silent }: PushWorldO
     async close() {
       await platform.close();
       await sandbox.close();
-      await drop();
+      await close();
     },
   };
 }

@@ -62,7 +62,7 @@ export async function openAlertingWorld(options: ServiceWorldOptions) {
 }
 
 export async function openServiceWorld(options: ServiceWorldOptions) {
-  const { url, database, drop } = await createMigratedDatabase();
+  const { url, database, close } = await createMigratedDatabase();
   const folder = await openFolder();
   const write = (name: string, text: string) => replaceFile(folder.path, name, text);
   const { now } = options;
@@ -97,6 +97,7 @@ export async function openServiceWorld(options: ServiceWorldOptions) {
   return {
     sandbox,
     database,
+    prisma: database.prisma,
     databaseUrl: url,
     spawn,
     async start(start?: Partial<ServiceStart>) {
@@ -108,14 +109,14 @@ export async function openServiceWorld(options: ServiceWorldOptions) {
     async close() {
       await Promise.all(processes.map((process) => process.kill()));
       await sandbox.close();
-      await drop();
+      await close();
       await folder.close();
     },
   };
 }
 
 export function readPulls(world: ServiceWorld) {
-  return world.database.prisma.$queryRaw<{ date: string; state: string; attempts: number }[]>`
+  return world.prisma.$queryRaw<{ date: string; state: string; attempts: number }[]>`
     SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;
 }
 

@@ -9,7 +9,7 @@ const world = worldOfFile();
 
 /** Forgets all accounts and titles, so that each history begins in the same state. */
 async function clear(): Promise<void> {
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     TRUNCATE conciliation.account_change, conciliation.payment_hold, conciliation.party_account`;
 }
 
@@ -44,12 +44,12 @@ async function heldAfter(days: readonly (readonly NamedTitle[])[]) {
       titles.map((title) => text(date, title)),
     );
   }
-  const holds = await world.database.prisma.$queryRaw<{ uid: string }[]>`
+  const holds = await world.prisma.$queryRaw<{ uid: string }[]>`
     SELECT order_uid || ' of ' || title.accepted_date - ${daysFrom(usedDays)}::date AS uid
     FROM conciliation.payment_hold AS hold JOIN conciliation.title ON title.id = hold.title_id
       AND title.last_change_pull_id = hold.pull_id
     ORDER BY 1`;
-  const changes = await world.database.prisma.$queryRaw<{ change: string }[]>`
+  const changes = await world.prisma.$queryRaw<{ change: string }[]>`
     SELECT (before || jsonb_build_object('after', after))::text AS change
     FROM conciliation.account_change ORDER BY 1`;
   return { held: holds.map(({ uid }) => uid), changes: changes.map(({ change }) => change) };

@@ -7,7 +7,7 @@ import {
   decideAccountChanges,
   readAccountChanges,
 } from '../../../src/features/accounts/account-changes.sql.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
+import { decideOpenChanges } from '../../support/days.ts';
 import { daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { type TitleFields, titleText } from '../../support/titles.ts';
 
@@ -19,7 +19,7 @@ let party = 0;
 beforeEach(async () => {
   firstDay += 10;
   party += 1;
-  await world.database.prisma.$executeRaw`TRUNCATE conciliation.account_change`;
+  await world.prisma.$executeRaw`TRUNCATE conciliation.account_change`;
 });
 const day = (index: number): CivilDate => daysFrom(firstDay + index);
 
@@ -45,11 +45,7 @@ async function pull(index: number, ...titles: readonly TitleFields[]): Promise<b
 }
 
 const changes = () =>
-  readAccountChanges(
-    world.database.prisma,
-    { state: 'open', providerKey: null },
-    { offset: 0, limit: 100 },
-  );
+  readAccountChanges(world.prisma, { state: 'open', providerKey: null }, { offset: 0, limit: 100 });
 const told = (list: readonly AccountChange[]) =>
   list.map((change) => `${change.kind} ${change.before.account} -> ${change.after.account}`);
 /**
@@ -72,7 +68,7 @@ async function follow(...steps: readonly string[]): Promise<void> {
 }
 
 const held = (acceptedDate: CivilDate) =>
-  world.database.prisma.paymentHold.count({ where: { acceptedDate } });
+  world.prisma.paymentHold.count({ where: { acceptedDate } });
 
 describe('a change', () => {
   test('is an account that differs from the one last seen; the first account is no change', async () => {
@@ -86,7 +82,7 @@ describe('a change', () => {
       before: { ...account, account: 'A' },
       after: { ...account, account: 'B' },
     });
-    const rows = await world.database.prisma.$queryRaw`
+    const rows = await world.prisma.$queryRaw`
       SELECT provider_account, accepted_date::text FROM conciliation.title WHERE id = ${change?.titleId}`;
     expect(rows).toEqual([{ provider_account: 'B', accepted_date: day(1) }]);
   });

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { findAlterations, signDay } from '../../support/days.ts';
+import { decideOpenChanges, findAlterations, signDay } from '../../support/days.ts';
 import { freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -40,7 +39,7 @@ function title(date: CivilDate, { name, account }: Party, agentId = `agent ${nam
 const pull = (date: CivilDate, titles: readonly string[]) => world.serve(date, titles);
 
 const openChanges = (acceptedDate: CivilDate) =>
-  world.database.prisma.accountChange.findMany({
+  world.prisma.accountChange.findMany({
     where: { state: 'open', acceptedDate: new Date(acceptedDate) },
     orderBy: { id: 'asc' },
   });
@@ -84,7 +83,7 @@ test('a second date is quiet for each writing of an account, and an alarm for ea
   // The type of a payment is documented, and names no account.
   expect(changed('financial_agent')).toHaveLength(Object.keys(ALARM).length - 1);
   const where = { acceptedDate: second };
-  const held = await world.database.prisma.paymentHold.count({ where });
+  const held = await world.prisma.paymentHold.count({ where });
   expect(held).toBe(2 * Object.keys(ALARM).length - 1);
 });
 
@@ -139,7 +138,7 @@ test('a changed key restates a signed day, with a revision and a hold; another u
   // A time stamp of the response, and another writing of the key, are no change.
   expect(await pull(date, texts({ stamp: '2' }))).toMatchObject({ changed: 0, unchanged: 2 });
   expect(await pull(date, texts({ key: 'x@y.com' }))).toMatchObject({ changed: 1, unchanged: 1 });
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where });
+  const day = await world.prisma.day.findUniqueOrThrow({ where });
   expect(day.restatedAfterSignOff).toBe(true);
   const changes = await openChanges(date);
   expect(changes.map(({ kind }) => kind).sort()).toEqual(['financial_agent', 'provider']);
@@ -147,7 +146,7 @@ test('a changed key restates a signed day, with a revision and a hold; another u
     before: { destination: { key: 'a@b.com' } },
     after: { destination: { key: 'x@y.com' } },
   });
-  const revisions = await world.database.prisma.titleRevision.findMany({
+  const revisions = await world.prisma.titleRevision.findMany({
     where: { titleId: changes[0]?.titleId ?? 0n },
   });
   expect(revisions).toMatchObject([

@@ -15,7 +15,7 @@ let round = 0;
 let last = 0n;
 beforeEach(async () => {
   round += 1;
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     TRUNCATE conciliation.account_change, conciliation.payment_hold`;
   await readFeed();
 });
@@ -36,7 +36,7 @@ async function pull(date: CivilDate, ...titles: readonly string[]) {
 
 /** The rows of the feed since the last call. Those of one merge are numbered in any order. */
 async function readFeed() {
-  const rows = await world.database.prisma.$queryRaw<
+  const rows = await world.prisma.$queryRaw<
     { seq: bigint; uid: string; kind: string; held: boolean }[]
   >`
     SELECT change_seq AS seq, order_uid AS uid, change_kind AS kind, payment_hold AS held
@@ -47,12 +47,11 @@ async function readFeed() {
 }
 
 const lastingHolds = (id: bigint) =>
-  world.database.prisma.$queryRaw<{ uid: string }[]>`
+  world.prisma.$queryRaw<{ uid: string }[]>`
     SELECT order_uid AS uid FROM (${LASTING_HOLDS}) AS hold
     JOIN conciliation.title ON title.id = hold.title_id WHERE account_change_id = ${id}`;
 
-const openChange = () =>
-  world.database.prisma.accountChange.findFirstOrThrow({ where: { state: 'open' } });
+const openChange = () => world.prisma.accountChange.findFirstOrThrow({ where: { state: 'open' } });
 /** Rita decides about a change. */
 const decide = (id: bigint, decision: string, reason = 'called them') =>
   reviewer.post('/account-changes/decide', { changes: String(id), decision, reason });
@@ -115,7 +114,7 @@ test('the commit that brings a changed account holds its titles; one person conf
   const { id } = await openChange();
   expect((await confirm(id)).status).toBe(303);
   expect(await readFeed()).toBe('c payment_decided free, d payment_decided free');
-  const entries = await world.database.prisma.auditEntry.findMany({
+  const entries = await world.prisma.auditEntry.findMany({
     where: { action: 'account_change.confirm', date: new Date(day(1)) },
     select: { actor: true, reason: true, details: true },
   });
@@ -145,7 +144,7 @@ test('a later title with the account is held from its own merge, and every date 
 });
 
 const stateOf = async (id: bigint) => {
-  const change = await world.database.prisma.accountChange.findUniqueOrThrow({ where: { id } });
+  const change = await world.prisma.accountChange.findUniqueOrThrow({ where: { id } });
   return [change.state, change.decidedBy];
 };
 
@@ -156,7 +155,7 @@ test('a withdrawn title is no longer held, nor a title restated to the accepted 
   await pull(day(1), 'b 111', 'd 222');
   expect(await readFeed()).toBe('b changed free, c withdrawn free');
   const { id } = await openChange();
-  const title = await world.database.prisma.title.findFirstOrThrow({
+  const title = await world.prisma.title.findFirstOrThrow({
     where: { orderUid: 'd', acceptedDate: day(1) },
   });
   const shown = await reviewer.get(`/titles/${title.id}`, { 'accept-language': 'pt-BR' });
@@ -184,7 +183,7 @@ test('a change ends by itself when its titles name the accepted account again, a
   });
   // An older day that is pulled afterwards is not held, and both days can be signed off by one person.
   await pull(day(-3), 'e 111');
-  expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
+  expect(await world.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   expect((await sign('rita', day(1))).status).toBe(303);
   expect((await sign('rita', day(-3))).status).toBe(303);
   // The account was not confirmed by that: it is a change again, also in a late title of its old date.
@@ -211,7 +210,7 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   await pull(day(2), 'c 111', 'd 111');
   expect(await stateOf(id)).toEqual(['refused', 'rita']);
   await pull(day(3), 'e 222');
-  expect(await world.database.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
+  expect(await world.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   await readFeed();
   expect((await decide(id, 'parallel')).status).toBe(303);
   expect(await readFeed()).toBe('e payment_decided free');
@@ -233,7 +232,7 @@ test('a wrong confirmation is undone: all titles that name the account are held 
   for (const date of [day(1), day(2)]) {
     expect((await sign('helena', date)).status).toBe(409);
     const where = { action: 'account_change.refuse', date: new Date(date) };
-    expect(await world.database.prisma.auditEntry.count({ where })).toBe(1);
+    expect(await world.prisma.auditEntry.count({ where })).toBe(1);
     expect(await findAlterations(world.database, date)).toEqual([]);
   }
   expect((await decide(id, 'parallel')).status).toBe(303);
@@ -288,7 +287,7 @@ test('one form decides about all changes of the chosen parties, with their title
   // One entry for the date.
   const date = new Date(day(1));
   const action = 'account_change.confirm';
-  expect(await world.database.prisma.auditEntry.count({ where: { action, date } })).toBe(1);
+  expect(await world.prisma.auditEntry.count({ where: { action, date } })).toBe(1);
   expect((await reviewer.get('/api/account-changes')).json()).toMatchObject({ total: 1 });
   await send({ ...form, decision: 'refused', changes: third });
   expect((await reviewer.get('/account-changes?state=refused')).text).toContain('value="parallel"');

@@ -33,7 +33,7 @@ export interface AlertRow {
 }
 
 export async function openAlertTable() {
-  const { url, database, drop } = await createMigratedDatabase();
+  const { url, database, close } = await createMigratedDatabase();
   const other = openDatabase({ databaseUrl: url, applicationName: 'test', logger });
   return {
     database,
@@ -51,7 +51,7 @@ export async function openAlertTable() {
     },
     async close() {
       await other.close();
-      await drop();
+      await close();
     },
   };
 }

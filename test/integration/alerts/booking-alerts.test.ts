@@ -3,9 +3,7 @@ import { setConsumer } from '../../../src/features/bookings/consumers.ts';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { signDay } from '../../support/days.ts';
+import { checkAnyDay, signDay } from '../../support/days.ts';
 import { match } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
@@ -26,7 +24,7 @@ beforeAll(async () => {
   const uids = ['a', 'b', 'c'];
   await world.serve(DAY, titlesOf(uids));
   await signDay(world.database, DAY, { bookingsFrom: DAY });
-  const batch = await world.database.prisma.bookingBatch.findFirstOrThrow();
+  const batch = await world.prisma.bookingBatch.findFirstOrThrow();
   releasedAt = batch.releasedAt.getTime();
 });
 
@@ -85,11 +83,11 @@ test('a consumer that posts without a stated position is not behind', async () =
 test('a signed-off day that is not released, although no person has to decide, raises an alert after a day', async () => {
   const date = daysFrom(1, DAY);
   await world.serve(date, [titleText({ uid: 'w', date })]);
-  await checkDays(world.database, ANY_DAY_RULES);
+  await checkAnyDay(world.database);
   // The payables are known, and no matching has run.
   await importPayables(world.database, [{ erpKey: 'AP-1', openValue: '7' }], 'snapshot');
   await signDay(world.database, date, { bookingsFrom: DAY });
-  const seal = await world.database.prisma.signOff.findFirstOrThrow({ orderBy: { id: 'desc' } });
+  const seal = await world.prisma.signOff.findFirstOrThrow({ orderBy: { id: 'desc' } });
   const signed = seal.signedOffAt.getTime() - releasedAt;
   expect(await kindsAfter(signed + 24 * HOUR - 1_000)).not.toContain('booking_waiting');
   expect(await kindsAfter(signed + 24 * HOUR + FIVE_MINUTES)).toContain('booking_waiting');

@@ -1,10 +1,9 @@
 /** Fields and values outside the documented interface: the rows and the alerts that they cause. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { acknowledgeDrift, readOpenDrift } from '../../../src/features/alerts/alert-list.sql.ts';
 import { recordingLogger } from '../../support/logger.ts';
-import { freshDays, worldOfFile } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { countWritten } from '../../support/written-rows.ts';
 import { expectDerived } from './alert-table.ts';
@@ -12,12 +11,11 @@ import { expectDerived } from './alert-table.ts';
 const TITLES = 200;
 const world = worldOfFile();
 
-const nextDay = freshDays();
-let date: CivilDate;
+let date = DAY;
 beforeEach(async () => {
-  date = nextDay();
-  await world.database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
-  await world.database.prisma.$executeRaw`DELETE FROM conciliation.drift`;
+  date = daysFrom(1, date);
+  await world.prisma.$executeRaw`DELETE FROM conciliation.alert`;
+  await world.prisma.$executeRaw`DELETE FROM conciliation.drift`;
 });
 
 const derive = (raised: number, resolved: number, open?: readonly string[]) =>
@@ -87,12 +85,12 @@ test('names that differ with each response become one finding with their number,
   await pullRandom(1_000);
   await derive(1, 0);
   for (let pulls = 1; pulls < 40; pulls += 1) await pullRandom(25);
-  const drift = await world.database.prisma.drift.findMany();
+  const drift = await world.prisma.drift.findMany();
   expect(drift).toMatchObject([{ path: 'titles[].*', value: '*', names: 1_000n + 39n * 25n }]);
   await derive(0, 0);
   expect(log).toHaveLength(40);
 
   // A few names in each response: rows of their own, as long as there are few.
   for (let pulls = 0; pulls < 12; pulls += 1) await pullRandom(3);
-  expect(await world.database.prisma.drift.count()).toBeLessThanOrEqual(21);
+  expect(await world.prisma.drift.count()).toBeLessThanOrEqual(21);
 });

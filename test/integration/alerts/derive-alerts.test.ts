@@ -5,8 +5,7 @@ import { addDays, lastClosedDate } from '../../../src/base/values/business-day.t
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { signDay } from '../../support/days.ts';
+import { decideOpenChanges, signDay } from '../../support/days.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
@@ -15,7 +14,7 @@ import { expectDerived, NEVER_STALE, openAlerts, openKeys, openTexts } from './a
 const world = worldOfFile();
 beforeEach(async () => {
   world.sandbox.faults.clear();
-  await world.database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
+  await world.prisma.$executeRaw`DELETE FROM conciliation.alert`;
 });
 
 const ONE_ATTEMPT = { retry: { attempts: 1, backoffSeconds: 1 } };
@@ -29,8 +28,7 @@ function setDay(date: typeof DAY, uids: readonly string[]): void {
 }
 
 test('planned pulls that have not ended two hours after their slot are one alert', async () => {
-  const plan = (date: string, slotAgo: string, createdAgo: string) => world.database.prisma
-    .$executeRaw`
+  const plan = (date: string, slotAgo: string, createdAgo: string) => world.prisma.$executeRaw`
     INSERT INTO conciliation.pull (origin, date, requested_by, slot_at, created_at)
     VALUES ('daily', ${date}::date, 'test', now() - ${slotAgo}::interval, now() - ${createdAgo}::interval)`;
   await plan(daysFrom(40), '100 minutes', '100 minutes');
@@ -41,24 +39,24 @@ test('planned pulls that have not ended two hours after their slot are one alert
   await derive(1, 0, [
     `pull_overdue ${daysFrom(43)}: 2 planned pulls have not ended 2 hours after the slot; the oldest is that of ${daysFrom(43)}`,
   ]);
-  await world.database.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE slot_at IS NOT NULL`;
+  await world.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE slot_at IS NOT NULL`;
   await derive(0, 1);
 });
 
 test('dates whose newest check is older than 26 hours are one alert', async () => {
   const [first, second] = [daysFrom(50), daysFrom(51)];
-  const checked = (date: string, ago: string) => world.database.prisma.$executeRaw`
+  const checked = (date: string, ago: string) => world.prisma.$executeRaw`
     INSERT INTO conciliation.title_check (date, checked_at)
     VALUES (${date}::date, now() - ${ago}::interval)
     ON CONFLICT (date) DO UPDATE SET checked_at = excluded.checked_at`;
-  const merged = (date: string, ago: string) => world.database.prisma.$executeRaw`
+  const merged = (date: string, ago: string) => world.prisma.$executeRaw`
     INSERT INTO conciliation.day (date, verified_at) VALUES (${date}::date, now() - ${ago}::interval)`;
   // A date that was never checked has waited since its newest merge.
   await merged(first, '25 hours');
   await merged(second, '27 hours');
   await checked(second, '25 hours');
   await derive(0, 0);
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.day SET verified_at = now() - interval '28 hours' WHERE date = ${first}::date`;
   // A check in the future is none.
   await checked(second, '-1 hour');
@@ -68,8 +66,7 @@ test('dates whose newest check is older than 26 hours are one alert', async () =
   await checked(first, '1 minute');
   await checked(second, '1 minute');
   await derive(0, 1);
-  await world.database.prisma
-    .$executeRaw`DELETE FROM conciliation.day WHERE date >= ${first}::date`;
+  await world.prisma.$executeRaw`DELETE FROM conciliation.day WHERE date >= ${first}::date`;
 });
 
 test('an outage is one alert for any number of dates, until the last date is pulled', async () => {
@@ -154,7 +151,7 @@ test('a day restated after its sign-off is an alert until it is signed off again
 
 test('days that wait for a decision about findings are one alert for each check', async () => {
   const dates = [daysFrom(81), daysFrom(80)];
-  const { prisma } = world.database;
+  const { prisma } = world;
   const find = (date: string, code: string, titleId: number) => prisma.$executeRaw`
     INSERT INTO conciliation.check_finding (code, version, severity, accepted_date, title_id, content_hash, detail)
     VALUES (${code}, 1, 'review', ${date}::date, ${titleId}::bigint, gen_random_uuid(), '{}')`;
@@ -178,7 +175,7 @@ test('days that wait for a decision about findings are one alert for each check'
 });
 
 test('open urgent breaks are one alert', async () => {
-  const { prisma } = world.database;
+  const { prisma } = world;
   const found = (acceptedDate: string | null, severity: number, erpKey: string) => ({
     ...{ id: randomUUID(), ground: randomUUID(), kind: 'paid_to_supplier', waits: false },
     ...{ acceptedDate, severity, erpKey, since: DAY, value: '1', candidates: [] },
@@ -212,7 +209,7 @@ describe('a checkpoint', () => {
   const later = new Date(Date.now() + 2 * 3_600_000);
   const closed = lastClosedDate(NEVER_STALE.timeZone, later);
   /** @param lag days up to the last closed date; null: no date is complete since a month */
-  const advance = (lag: number | null, idleHours: number) => world.database.prisma.$executeRaw`
+  const advance = (lag: number | null, idleHours: number) => world.prisma.$executeRaw`
     UPDATE conciliation.checkpoint
     SET start_date = ${closed}::date - 30, last_reconciled_date = ${closed}::date - ${lag}::int,
         updated_at = ${later}::timestamptz - ${idleHours}::float8 * interval '1 hour'`;
@@ -248,7 +245,7 @@ describe('a checkpoint', () => {
 describe('of providers', () => {
   const [first, second, third] = [1, 2, 3].map((number) => providerOf(number).externalId);
   const setState = (externalId: string | undefined, state: string, writtenAt: string) =>
-    world.database.prisma.$executeRaw`
+    world.prisma.$executeRaw`
       UPDATE conciliation.provider SET sync_state = ${state}, changed_at = ${writtenAt}::timestamptz
       WHERE external_id = ${externalId}`;
   const derive = async (raised: number, resolved: number, open?: readonly string[]) => {
@@ -283,7 +280,7 @@ describe('of providers', () => {
 
   test('pushing that has failed for an hour is an alert until a request is decided', async () => {
     const request = (minutesAgo: number, errorCode: string | null, httpStatus: number | null) =>
-      world.database.prisma.$executeRaw`
+      world.prisma.$executeRaw`
         INSERT INTO conciliation.provider_batch
           (external_ids, created_at, finished_at, error_code, http_status)
         VALUES (ARRAY[${first}], now() - make_interval(mins => ${minutesAgo}::int), now(),
@@ -312,7 +309,7 @@ describe('of providers', () => {
 
   test('providers for which no request was decided in two hours are an alert, for any cause', async () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-    const decide = (minutes: number) => world.database.prisma.$executeRaw`
+    const decide = (minutes: number) => world.prisma.$executeRaw`
       INSERT INTO conciliation.provider_batch (external_ids, finished_at, http_status)
       VALUES (ARRAY[${first}], ${minutesAgo(minutes)}::timestamptz, 200)`;
     await setState(first, 'pending', minutesAgo(110));
@@ -320,10 +317,10 @@ describe('of providers', () => {
 
     await setState(first, 'pending', minutesAgo(130));
     // The platform has not answered this request, or the process has died.
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       INSERT INTO conciliation.provider_batch (external_ids) VALUES (ARRAY[${first}])`;
     // The refusal of several rows decides none of them.
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       INSERT INTO conciliation.provider_batch (external_ids, finished_at, http_status)
       VALUES (ARRAY[${first}, 'another'], now(), 400)`;
     await derive(1, 0, [
@@ -370,24 +367,24 @@ test('a bank account that changed is an alert for each pull that showed one, unt
 test('several processes that derive at once raise each alert once', async () => {
   const codes = ['A', 'B', 'C', 'D'];
   for (const code of codes) {
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, error_code)
       VALUES ('manual', ${daysFrom(20)}::date + ${codes.indexOf(code)}::int, 'test', 'failed',
               nextval('conciliation.pull_fence_seq'), ${code})`;
   }
   // A derivation that does not wait then reads before the first has committed.
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     CREATE FUNCTION conciliation.slow() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END'`;
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     CREATE TRIGGER slow AFTER INSERT ON conciliation.alert FOR EACH ROW EXECUTE FUNCTION conciliation.slow()`;
   const results = await Promise.all(
     Array.from({ length: 8 }, () => deriveAlerts(world.database, new Date(), NEVER_STALE)),
   );
-  await world.database.prisma.$executeRaw`DROP TRIGGER slow ON conciliation.alert`;
+  await world.prisma.$executeRaw`DROP TRIGGER slow ON conciliation.alert`;
   expect(results.map(({ raised }) => raised).sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 4]);
   expect(await openKeys(world.database)).toEqual(codes.map((code) => `pull_failed:${code}`));
-  await world.database.prisma.pull.deleteMany({ where: { errorCode: { in: codes } } });
+  await world.prisma.pull.deleteMany({ where: { errorCode: { in: codes } } });
 });
 
 test('payables without a fresh complete snapshot are an alert; without payables there is none', async () => {
@@ -397,7 +394,7 @@ test('payables without a fresh complete snapshot are an alert; without payables 
     expect(open).toEqual(messages.map((message) => `payables_stale: ${message}`));
   };
   await expectStale();
-  const importOf = (kind: string, isComplete: boolean, hoursAgo: number) => world.database.prisma
+  const importOf = (kind: string, isComplete: boolean, hoursAgo: number) => world.prisma
     .$executeRaw`
     INSERT INTO conciliation.erp_payable_import (kind, is_complete, started_at, ended_at)
     VALUES (${kind}, ${isComplete}, now() - make_interval(hours => ${hoursAgo}::int), now())`;
@@ -409,7 +406,7 @@ test('payables without a fresh complete snapshot are an alert; without payables 
   await expectStale(old);
   await importOf('sql', false, 29);
   await expectStale();
-  await world.database.prisma.erpPayableImport.deleteMany();
+  await world.prisma.erpPayableImport.deleteMany();
 });
 
 test('PostgreSQL runs every statement of the runbook', async () => {

@@ -11,7 +11,7 @@ const erp = clientOfFile(() => world.users.urlOf('erp'));
 test('a lock on the table of providers delays the alerts about providers alone', async () => {
   await erp.query(`INSERT INTO conciliation.provider (external_id) VALUES ('F1')`);
   await erp.query('BEGIN; LOCK TABLE conciliation.provider IN ACCESS EXCLUSIVE MODE');
-  const fail = (code: string) => world.database.prisma.$executeRaw`
+  const fail = (code: string) => world.prisma.$executeRaw`
     INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, error_code)
     VALUES ('manual', '2026-03-02', 'test', 'failed', nextval('conciliation.pull_fence_seq'), ${code})`;
   const alerts = async () => (await readAlerts(world.database)).map(({ dedupe_key }) => dedupe_key);
@@ -30,7 +30,7 @@ test('a lock on the table of providers delays the alerts about providers alone',
   await expect.poll(alerts).toContain('pull_failed:SECOND');
 
   await erp.query('ROLLBACK');
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.provider SET sync_state = 'rejected'`;
   await expect.poll(alerts).toContain('provider_rejected');
 });

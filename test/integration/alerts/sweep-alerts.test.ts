@@ -14,7 +14,7 @@ const world = worldOfFile({ now: () => NOW });
 
 beforeEach(async () => {
   world.sandbox.faults.clear();
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     TRUNCATE conciliation.alert, conciliation.message_delivery, conciliation.sweep, conciliation.sweep_difference`;
   for (const date of DATES) setDay(date, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
   setDay(TODAY, []);
@@ -39,7 +39,7 @@ test('more than a fifth of the dates differing is one alert, dates that were nev
   await derive(1, 0, [
     `sweep_differs:dates: the sweep since ${DAY} differs from the ledger on 3 of 10 dates`,
   ]);
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.day SET fold_count = NULL, fold_sum = NULL WHERE date = ${DAY}::date`;
   await sweep(world, DAY);
   await derive(0, 1);
@@ -85,14 +85,14 @@ test('sweeps that are missing for two slots are an alert, on a ledger that is ol
   });
   await staleAt(now, 0, 1);
   // An error that the program does not know is told at once.
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.sweep SET error_code = 'DEFECT' WHERE state = 'failed'`;
   await staleAt(now, 1, 0, [expect.stringMatching(/^sweep_stale: /)]);
   await sweep(world, DAY);
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET start_date = '2999-01-01'`;
   await staleAt(later, 0, 1);
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET start_date = ${DAY}::date`;
 });
 
@@ -112,7 +112,7 @@ async function pullAndLink(report: DoneSweep): Promise<void> {
     // The body is the answer to both filters.
     world.sandbox.faults.clear();
     const { pullId } = await world.pull(date);
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       UPDATE conciliation.sweep_difference SET pull_id = ${pullId}
       WHERE sweep_id = ${report.sweepId} AND date = ${date}::date`;
   }

@@ -28,7 +28,7 @@ async function fill(): Promise<void> {
     { actor: '2:x\n-', action: '', reason: '' },
     { actor: 'service', action: 'last', date: DAY },
   ];
-  for (const entry of entries) await record(world.database.prisma, entry);
+  for (const entry of entries) await record(world.prisma, entry);
 }
 
 /** As a user with the rights of the owner, without triggers. */
@@ -61,21 +61,21 @@ test('entries of every kind of value are chained, and each later head proves the
 
 test('an action that is rolled back leaves neither entry nor link', async () => {
   await fill();
-  await world.database.prisma
+  await world.prisma
     .$transaction(async (tx) => {
       await record(tx, { actor: 'ana', action: 'undone' });
       throw new Error('rolled back');
     })
     .catch(() => {});
-  await record(world.database.prisma, { actor: 'ana', action: 'done' });
+  await record(world.prisma, { actor: 'ana', action: 'done' });
   expect(await verify()).toMatchObject({ links: 6, fault: null });
 });
 
 test('entries of one transaction are chained in their order', async () => {
-  await world.database.prisma.$transaction(async (tx) => {
+  await world.prisma.$transaction(async (tx) => {
     for (const action of ['a', 'b', 'c']) await record(tx, { actor: 'ana', action });
   });
-  const rows = await world.database.prisma.$queryRaw<{ action: string }[]>`
+  const rows = await world.prisma.$queryRaw<{ action: string }[]>`
     SELECT action FROM conciliation.audit_chain JOIN conciliation.audit_entry ON id = entry_id
     ORDER BY position`;
   expect(rows.map(({ action }) => action)).toEqual(['a', 'b', 'c']);
@@ -84,7 +84,7 @@ test('entries of one transaction are chained in their order', async () => {
 test('twenty writers at once make one chain without a fork', async () => {
   await Promise.all(
     Array.from({ length: 20 }, (_, writer) =>
-      world.database.prisma.$transaction(
+      world.prisma.$transaction(
         async (tx) => {
           for (let entry = 0; entry < 5; entry += 1) {
             await record(tx, { actor: `writer ${writer}`, action: String(entry) });
@@ -98,9 +98,9 @@ test('twenty writers at once make one chain without a fork', async () => {
 });
 
 test('an open transaction with an entry does not make others wait', async () => {
-  await world.database.prisma.$transaction(async (tx) => {
+  await world.prisma.$transaction(async (tx) => {
     await record(tx, { actor: 'slow', action: 'first' });
-    await record(world.database.prisma, { actor: 'fast', action: 'second' });
+    await record(world.prisma, { actor: 'fast', action: 'second' });
   });
   expect(await verify()).toMatchObject({ links: 2, fault: null });
 });

@@ -8,7 +8,7 @@ const FIRST = { SIGN_OFF_FOUR_EYES: 'on', AUTO_SIGN_OFF: 'off' };
 const start = (settings: Readonly<Record<string, string>>, host = 'erp-1') =>
   recordSettings(world.database, settings, host);
 const entries = async () => {
-  const rows = await world.database.prisma.auditEntry.findMany({
+  const rows = await world.prisma.auditEntry.findMany({
     where: { action: 'settings.change' },
     orderBy: { id: 'asc' },
   });

@@ -51,7 +51,7 @@ const console = forFile(() => openConsole(world.database));
 const viewer = forFile(() => console.as('viewer', 'vera'));
 const EVERYTHING: BalanceFilter = { company: null, agent: null, reason: null };
 const proofOf = (filter: Partial<BalanceFilter> = {}) =>
-  readBalance(world.database.prisma, { ...EVERYTHING, ...filter }, { offset: 0, limit: 1000 });
+  readBalance(world.prisma, { ...EVERYTHING, ...filter }, { offset: 0, limit: 1000 });
 
 const POSTED: readonly JudgedTitle[] = [
   { uid: 'agreed', value: '100' },
@@ -113,7 +113,7 @@ beforeAll(async () => {
   await judged.pull(DAY, remaining);
   await judged.match();
   // Sums of which a part is paid. A run of the matching would end them.
-  await world.database.prisma.$transaction(async (tx) => {
+  await world.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`SET LOCAL session_replication_role = replica`;
     const { id: runId } = await tx.matchRun.findFirstOrThrow({ orderBy: { id: 'desc' } });
     const ground = randomUUID();
@@ -192,13 +192,13 @@ test('the page names the titles, and says what it has not compared', async () =>
 test('what is no CNPJ is refused', async () => {
   const balance = { company: BUYER, agent: '123', asOf: DAY, balance: '1' };
   await expect(stateBalances(world.database, [balance], 'erp')).rejects.toThrow('agent: expected');
-  await expect(world.database.prisma.$executeRaw`
+  await expect(world.prisma.$executeRaw`
     INSERT INTO conciliation.erp_balance (company, agent, as_of, balance)
     VALUES ('matriz', ${A}, '2026-03-02', 1)`).rejects.toThrow('erp_balance_company_check');
 });
 
 test('what is gone is paid where the snapshots of the ERP state open payables alone', async () => {
-  await world.database.prisma.matchRun.updateMany({ data: { statesPaid: false } });
+  await world.prisma.matchRun.updateMany({ data: { statesPaid: false } });
   const { page, groups } = await proofOf({ agent: A });
   expect(page.map(({ orderUid }) => orderUid)).not.toContain('gone');
   expect(groups).toMatchObject([

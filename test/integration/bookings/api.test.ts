@@ -9,7 +9,7 @@ const { world, console } = pagesForFile();
 let key: string;
 beforeAll(async () => {
   key = await newKey();
-  const { id } = await world.database.prisma.apiKey.findFirstOrThrow({ select: { id: true } });
+  const { id } = await world.prisma.apiKey.findFirstOrThrow({ select: { id: true } });
   const consumer = { name: 'erp', databaseRole: null, apiKeyId: Number(id), buyers: [] };
   await setConsumer(world.database, consumer, 'test');
   await pullDay(world, DAY, { value: '10.10' });
@@ -38,7 +38,7 @@ test('the key of a consumer reads its lines, answers them, and states its positi
     lines: [],
     next: body.next,
   });
-  const position = await world.database.prisma.bookingPosition.findUniqueOrThrow({
+  const position = await world.prisma.bookingPosition.findUniqueOrThrow({
     where: { consumer: 'erp' },
   });
   expect(String(position.lastSeq)).toBe(body.next);
@@ -77,7 +77,7 @@ test.each([
   const { status, body } = await call('/api/bookings/receipts', { receipts });
   expect([status, body.message]).toEqual([400, expect.stringContaining(message)]);
   const stored = { where: { idempotencyKey: { not: 'a' } } };
-  expect(await world.database.prisma.bookingReceipt.count(stored)).toBe(0);
+  expect(await world.prisma.bookingReceipt.count(stored)).toBe(0);
 });
 
 test('the key of no consumer reads nothing', async () => {

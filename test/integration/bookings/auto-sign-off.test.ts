@@ -1,32 +1,29 @@
 import { beforeEach, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/base/audit/audit.ts';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { startReleases } from '../../../src/features/bookings/index.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import {
   acceptRejects,
   reopenDay,
   signCleanDays,
 } from '../../../src/features/review/sign-off.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { checkAnyDay } from '../../support/days.ts';
 import { logger } from '../../support/logger.ts';
 import { match, payablesOf } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
-import { DAY, daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const world = worldOfFile();
 
-const nextDay = freshDays();
-let date: CivilDate = DAY;
+let date = DAY;
 beforeEach(() => {
-  date = nextDay();
+  date = daysFrom(1, date);
 });
 
 /** With the limit for withdrawals that holds a response. */
 async function pull(...texts: string[]) {
   await world.serve(date, texts);
-  await checkDays(world.database, ANY_DAY_RULES);
+  await checkAnyDay(world.database);
 }
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
@@ -37,10 +34,10 @@ const sign = () => signCleanDays(world.database, { bookingsFrom: date, to: date 
 test('a clean day is signed off once, and its bookings are released', async () => {
   await pull(title('a'));
   expect(await signCleanDays(world.database, { bookingsFrom: DAY, to: date })).toContain(date);
-  expect(await world.database.prisma.signOff.findMany({ where: { date } })).toMatchObject([
+  expect(await world.prisma.signOff.findMany({ where: { date } })).toMatchObject([
     { signedOffBy: 'auto-sign-off', reason: 'AUTO_SIGN_OFF=clean' },
   ]);
-  expect(await world.database.prisma.bookingLine.count({ where: { date } })).toBe(1);
+  expect(await world.prisma.bookingLine.count({ where: { date } })).toBe(1);
   expect(await sign()).toEqual([]);
 });
 
@@ -78,7 +75,7 @@ test.each([
   ['pull.request', 'no decision', true],
 ] as const)('a day for which a person did %s: %s', async (action, _, isSigned) => {
   await pull(title('a'));
-  await recordAudit(world.database.prisma, { actor: 'ana', action, date });
+  await recordAudit(world.prisma, { actor: 'ana', action, date });
   expect(await sign()).toEqual(isSigned ? [date] : []);
 });
 
@@ -90,7 +87,7 @@ test('a day with a changed bank account is not signed off', async () => {
 });
 
 test('the service compares receipts, signs clean days off and releases them', async () => {
-  const { prisma } = world.database;
+  const { prisma } = world;
   await prisma.$executeRaw`
     INSERT INTO conciliation.booking_receipt
       (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)

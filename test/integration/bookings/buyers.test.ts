@@ -35,7 +35,7 @@ test('a line belongs to the consumer of its buyer in every writing of the buyer'
   ];
   await pullDay(world, DAY, ...titles);
   await signDay(world.database, DAY);
-  const lines = await world.database.prisma.$queryRaw<{ uid: string; consumer: string }[]>`
+  const lines = await world.prisma.$queryRaw<{ uid: string; consumer: string }[]>`
     SELECT order_uid AS uid, consumer FROM conciliation.booking_line`;
   expect(Object.fromEntries(lines.map(({ uid, consumer }) => [uid, consumer]))).toEqual({
     ...Object.fromEntries(WRITINGS.map(([consumer]) => [consumer, consumer])),
@@ -56,7 +56,7 @@ test.each(['filial-3', '52998224725', '000.000.001-91', '11222333000263', '00000
     expect(refused).toBeInstanceOf(InputError);
     expect(String(refused)).toMatch(/buyers: number 2 is no CNPJ; expected 14 characters/);
     if (buyer !== '') expect(String(refused)).not.toContain(buyer);
-    const known = await world.database.prisma.bookingConsumer.count({ where: { name: 'other' } });
+    const known = await world.prisma.bookingConsumer.count({ where: { name: 'other' } });
     expect(known).toBe(0);
   },
 );

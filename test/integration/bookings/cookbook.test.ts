@@ -12,16 +12,14 @@ const world = worldOfFile();
 const erp = erpOfFile(world);
 let statements: string[];
 beforeAll(async () => {
-  await world.database.prisma.$executeRaw`CREATE SCHEMA erp`;
-  await world.database.prisma.$executeRawUnsafe(
-    `GRANT ALL ON SCHEMA erp TO "${erp.users.nameOf('erp')}"`,
-  );
+  await world.prisma.$executeRaw`CREATE SCHEMA erp`;
+  await world.prisma.$executeRawUnsafe(`GRANT ALL ON SCHEMA erp TO "${erp.users.nameOf('erp')}"`);
   const document = await readFile(join(import.meta.dirname, '../../../docs/bookings.md'), 'utf8');
   const section = document.split('## First booking\n')[1]?.split('\n## ')[0] ?? '';
   statements = [...section.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
   expect(statements).toHaveLength(6);
 });
-afterAll(() => world.database.prisma.$executeRaw`DROP SCHEMA erp CASCADE`);
+afterAll(() => world.prisma.$executeRaw`DROP SCHEMA erp CASCADE`);
 
 async function sign(...titles: Parameters<typeof pullDay>[2][]): Promise<void> {
   await pullDay(world, DAY, ...titles);
@@ -31,7 +29,7 @@ async function sign(...titles: Parameters<typeof pullDay>[2][]): Promise<void> {
 /** Runs the statements after the first one, lets the service read the receipts, and returns the last answer. */
 async function post() {
   for (const statement of statements.slice(1, -1)) await erp.client.query(statement);
-  await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+  await world.prisma.$transaction((tx) => settleReceipts(tx, null));
   return (await erp.client.query(statements.at(-1) ?? '')).rows;
 }
 const posted = async () =>
@@ -53,7 +51,7 @@ test('lines are posted once, a restatement replaces, and a withdrawal reverses',
     expect.objectContaining({ kind: 'adjust', state: 'posted', lines: '1' }),
   );
   expect((await posted()).map(({ kind }) => kind)).toEqual(['adjust', 'reverse']);
-  expect(await world.database.prisma.bookingReceipt.count()).toBe(4);
+  expect(await world.prisma.bookingReceipt.count()).toBe(4);
   // The position is the end of the feed.
   const { rows } = await erp.client.query('SELECT last_seq FROM conciliation.booking_position');
   expect(rows).toEqual([{ last_seq: '4' }]);
@@ -69,7 +67,7 @@ test('after a restore of the program, the receipts state what the ERP has posted
   await post();
   const before = await posted();
   await backup.restore();
-  await world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
+  await world.prisma.$transaction((tx) => skipLostNumbers(tx));
   // The platform has restated the title meanwhile.
   await sign(a, { uid: 'c', value: '5', discount: '4' });
   const error = await erp.client.query(statements[1] ?? '').catch((fault: Error) => fault);
@@ -77,8 +75,8 @@ test('after a restore of the program, the receipts state what the ERP has posted
   await erp.client.query('UPDATE erp.position SET seq = $1', [position]);
   await post();
   expect(await posted()).toEqual(before);
-  const line = await world.database.prisma.bookingLine.findFirst({ where: { orderUid: 'c' } });
+  const line = await world.prisma.bookingLine.findFirst({ where: { orderUid: 'c' } });
   expect(line).toMatchObject({ state: 'released' });
   const kept = { outcome: 'other_content', identityHash: line?.identityHash ?? '' };
-  expect(await world.database.prisma.bookingReceipt.count({ where: kept })).toBe(1);
+  expect(await world.prisma.bookingReceipt.count({ where: kept })).toBe(1);
 });

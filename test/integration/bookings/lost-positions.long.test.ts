@@ -28,7 +28,7 @@ async function sign(date: CivilDate, uids: readonly string[]): Promise<void> {
 }
 
 /** The step `conciliation restored`. */
-const restored = () => world.database.prisma.$transaction((tx) => skipLostNumbers(tx));
+const restored = () => world.prisma.$transaction((tx) => skipLostNumbers(tx));
 
 const read = async (after: bigint) => {
   const { lines, next } = await readFeed(world.database, 'erp', { after, limit: 1_000 });

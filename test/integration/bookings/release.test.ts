@@ -19,7 +19,7 @@ import { runMatching } from '../../../src/features/matching/run-matching.sql.ts'
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations, pullDay, signDay } from '../../support/days.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
-import { DAY, daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { failureOf, receiptOf } from '../../support/receipts.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 
@@ -28,17 +28,16 @@ const USED_KEY = 'idempotency_key: expected a key that no other receipt has';
 
 const world = worldOfFile();
 
-const nextDay = freshDays();
-let date: CivilDate = DAY;
+let date = DAY;
 beforeEach(() => {
-  date = nextDay();
+  date = daysFrom(1, date);
 });
 
 const pull = (...titles: Parameters<typeof pullDay>[2][]) => pullDay(world, date, ...titles);
 const sign = () => signDay(world.database, date);
 
 const lines = () =>
-  world.database.prisma.$queryRaw<
+  world.prisma.$queryRaw<
     { kind: string; uid: string; occurrence: number; version: number; discount: string | null }[]
   >`
     SELECT kind, order_uid AS uid, occurrence, version, platform_discounted_value::text AS discount
@@ -66,7 +65,7 @@ async function signTitle() {
 
 /** The sums of the batches of the date, next to the totals of the day. */
 async function sums() {
-  const [row] = await world.database.prisma.$queryRaw<[{ released: string; sealed: string }]>`
+  const [row] = await world.prisma.$queryRaw<[{ released: string; sealed: string }]>`
     SELECT (SELECT sum(original_value_sum)::text FROM conciliation.booking_batch WHERE date = ${date}::date) AS released,
            (SELECT original_value_sum::text FROM conciliation.day WHERE date = ${date}::date) AS sealed`;
   return row;
@@ -99,7 +98,7 @@ test('a restatement releases nothing until it is sealed: then the difference', a
 
 test('a title keeps its booking whatever its number among equal titles', async () => {
   await pull({ uid: 'a', discount: '1' }, { uid: 'a', discount: '2' });
-  const second = await world.database.prisma.title.findFirstOrThrow({
+  const second = await world.prisma.title.findFirstOrThrow({
     where: { acceptedDate: new Date(date), occurrence: 2 },
   });
   const kept = { uid: 'a', discount: String(second.platformDiscountedValue) };
@@ -116,14 +115,14 @@ const take = (...receipts: Parameters<typeof takeReceipts>[2]) =>
 
 /** The only line of the date. */
 async function presentLine() {
-  const [line, ...others] = await world.database.prisma.bookingLine.findMany({ where: { date } });
+  const [line, ...others] = await world.prisma.bookingLine.findMany({ where: { date } });
   if (line === undefined || others.length > 0) throw new Error('expected one line');
   return line;
 }
 
 /** What waits for an answer of a person about the date. */
 async function question() {
-  const questions = await readReceiptQuestions(world.database.prisma);
+  const questions = await readReceiptQuestions(world.prisma);
   return questions.find((day) => day.date === date);
 }
 
@@ -199,7 +198,7 @@ test('a booking is dated at its acceptance, a change at its release, and both as
   ]);
   // A failure of another kind keeps the date that the ERP has named.
   await take(failureOf(line, 'no supplier'));
-  const [stored] = await world.database.prisma.$queryRaw<object[]>`
+  const [stored] = await world.prisma.$queryRaw<object[]>`
     SELECT failure_kind AS kind, accounting_date::text AS date, accounting_basis AS basis
     FROM conciliation.booking_line WHERE date = ${date}::date AND failure IS NOT NULL`;
   expect(stored).toEqual({ kind: 'other', date: addDays(date, 40), basis: 'erp' });
@@ -211,7 +210,7 @@ test('a line that the ERP refuses for good is not offered again, until a receipt
   await take(refused);
   expect((await offered()).map(({ state }) => state)).toEqual(['refused']);
   const failedLines = async () => {
-    const alerts = await readAlertsNow(world.database.prisma, new Date(), NEVER_STALE, 'ledger');
+    const alerts = await readAlertsNow(world.prisma, new Date(), NEVER_STALE, 'ledger');
     const failed = alerts.find(({ kind }) => kind === 'booking_failed');
     return failed && Number(/(\d+) booking lines?/.exec(failed.message)?.[1]);
   };
@@ -329,7 +328,7 @@ test('a receipt for another content alone keeps the date from being released, wi
   const openAlerts = async () => {
     await deriveAlerts(world.database, new Date(), NEVER_STALE);
     const where = { kind: 'booking_receipts', date: new Date(date), resolvedAt: null };
-    return world.database.prisma.alert.count({ where });
+    return world.prisma.alert.count({ where });
   };
   expect(await openAlerts()).toBe(1);
   await answer('set_aside');
@@ -437,7 +436,7 @@ test('each receipt has an answer of its own, and an older one does not replace a
     receiptOf({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT }),
   );
   const rows = { where: { date }, orderBy: { id: 'asc' } } as const;
-  const [older, reversal, other] = await world.database.prisma.bookingReceipt.findMany(rows);
+  const [older, reversal, other] = await world.prisma.bookingReceipt.findMany(rows);
   const only = (row: typeof older) => ({ first: Number(row?.id), last: Number(row?.id), count: 1 });
   await answer('recorded', only(reversal));
   await answer('set_aside', only(other));
@@ -445,8 +444,8 @@ test('each receipt has an answer of its own, and an older one does not replace a
   await answer('recorded', only(older));
   expect(await brief(2)).toEqual(['book a 1 3']);
   const where = { date, version: 2, document: 'newer' };
-  expect(await world.database.prisma.bookingLine.count({ where })).toBe(1);
-  const entries = await world.database.prisma.auditEntry.findMany({
+  expect(await world.prisma.bookingLine.count({ where })).toBe(1);
+  const entries = await world.prisma.auditEntry.findMany({
     where: { action: 'bookings.receipts', date: new Date(date) },
     orderBy: { id: 'asc' },
   });
@@ -465,7 +464,7 @@ test('a receipt that arrives during an answer is not answered with the others: i
     receiptOf({ key: key.replace(/1:1$/, suffix), contentHash: OTHER_CONTENT });
   await take(lateOf('1:2'));
   const work: Promise<unknown>[] = [];
-  await world.database.prisma.$transaction(
+  await world.prisma.$transaction(
     async (tx) => {
       // Stops the answer after its lines were entered, when it supersedes the first version.
       await tx.$executeRaw`
@@ -480,7 +479,7 @@ test('a receipt that arrives during an answer is not answered with the others: i
   );
   await Promise.all(work);
   expect(
-    await world.database.prisma.bookingReceipt.findMany({
+    await world.prisma.bookingReceipt.findMany({
       where: { date },
       select: { occurrence: true, version: true, outcome: true },
       orderBy: { id: 'asc' },
@@ -515,7 +514,7 @@ test('a release waits for another one before it is numbered', async () => {
   await pull({ uid: 'a' });
   await signDay(world.database, date, { bookingsFrom: null });
   let signing: Promise<void> | undefined;
-  await world.database.prisma.$transaction(async (tx) => {
+  await world.prisma.$transaction(async (tx) => {
     await lockDay(tx, first);
     expect(await releaseSealedDay(tx, first, {})).not.toBeNull();
     date = second;

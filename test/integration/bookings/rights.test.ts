@@ -54,14 +54,14 @@ test('a receipt has the name of its author, and counts for a line of its author 
   const [line] = await feed(own);
   await expect(send(other, keyOf(line))).rejects.toThrow('row-level security');
   await send(other, { ...keyOf(line), consumer: 'south' });
-  await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+  await world.prisma.$transaction((tx) => settleReceipts(tx, null));
   expect(await feed(own)).toMatchObject([{ state: 'released' }]);
   expect(await read(other, 'SELECT outcome FROM conciliation.booking_receipt')).toEqual([
     { outcome: 'other_consumer' },
   ]);
   expect(await read(own, 'SELECT FROM conciliation.booking_receipt')).toEqual([]);
   await send(own, keyOf(line));
-  await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+  await world.prisma.$transaction((tx) => settleReceipts(tx, null));
   expect(await feed(own)).toMatchObject([{ state: 'posted' }]);
 });
 

@@ -39,7 +39,7 @@ const nextDay = freshDays();
 let date: CivilDate;
 beforeEach(async () => {
   date = nextDay();
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     TRUNCATE conciliation.erp_payable, conciliation.erp_payable_import, conciliation.title_match CASCADE`;
 });
 
@@ -53,7 +53,7 @@ const sign = () => signDay(world.database, date, RULES);
 
 /** The lines as "kind order payable version discount", without the first ones. */
 async function lines(first = 0): Promise<string[]> {
-  const rows = await world.database.prisma.$queryRaw<{ text: string }[]>`
+  const rows = await world.prisma.$queryRaw<{ text: string }[]>`
     SELECT concat_ws(' ', kind, order_uid, coalesce(erp_key, '-'), version, platform_discounted_value) AS text
     FROM conciliation.booking_line WHERE date = ${date}::date ORDER BY id`;
   return rows.slice(first).map(({ text }) => text);
@@ -62,9 +62,15 @@ async function offered() {
   const page = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
   return page.lines.filter((line) => line.date === date);
 }
+const take = (...receipts: Parameters<typeof takeReceipts>[2]) =>
+  takeReceipts(world.database, 'erp', receipts);
+const postAll = async () => take(...(await offered()).map((line) => receiptOf(line)));
+/** What the ERP has to block, of titles of any date. */
+const toBlock = () => readPayablesToBlock(world.database, { after: '', limit: 10 });
+const toBlockNow = async () => (await toBlock()).filter((row) => row.date === date);
 /** The batches as "lines waiting value". */
 async function batches(): Promise<string[]> {
-  const rows = await world.database.prisma.$queryRaw<{ text: string }[]>`
+  const rows = await world.prisma.$queryRaw<{ text: string }[]>`
     SELECT concat_ws(' ', line_count, waiting_titles, original_value_sum) AS text
     FROM conciliation.booking_batch WHERE date = ${date}::date AND sign_off_id IS NOT NULL ORDER BY id`;
   return rows.map(({ text }) => text);
@@ -131,7 +137,7 @@ test('a day whose titles all wait has one batch without lines, and is alerted on
   await release();
   await release();
   expect(await batches()).toEqual(['0 1 0']);
-  const { prisma } = world.database;
+  const { prisma } = world;
   const overdue = (ageMs: number) =>
     prisma.$queryRaw(overdueReleases(new Date(Date.now() + ageMs), RULES));
   expect(await overdue(60_000)).toEqual([{ date: new Date(date) }]);
@@ -145,7 +151,7 @@ test('a snapshot that is too old keeps the day from being released', async () =>
   await pull('z 10');
   await state('Z1 10 order=z');
   await match();
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.erp_payable_import SET started_at = now() - interval '31 hours'`;
   await sign();
   expect(await lines()).toEqual([]);
@@ -174,16 +180,16 @@ test('a failed line is followed by one with the payable that was matched meanwhi
   if (line === undefined) throw new Error('no line');
   expect(line.erpKey).toBeNull();
   const unknown = failureOf(line, 'no payable', { failureKind: 'payable_unknown' });
-  await takeReceipts(world.database, 'erp', [unknown]);
+  await take(unknown);
   await state('L1 10 order=late');
   expect(await match()).toMatchObject({ matched: 1 });
   expect(await release()).toEqual([date]);
   expect((await offered()).map(({ erpKey }) => erpKey)).toEqual([null, null, 'L1']);
   // The view shows lines to the database user of their consumer only.
-  const setUser = (user: Prisma.Sql) => world.database.prisma.$executeRaw`
+  const setUser = (user: Prisma.Sql) => world.prisma.$executeRaw`
     UPDATE conciliation.booking_consumer SET database_role = ${user} WHERE name = 'erp'`;
   await setUser(Prisma.sql`CURRENT_USER`);
-  const [inTable] = await world.database.prisma.$queryRaw<object[]>`
+  const [inTable] = await world.prisma.$queryRaw<object[]>`
     SELECT erp_key AS key, accounting_date::text AS date FROM conciliation.booking_feed
     WHERE order_uid = 'late' ORDER BY seq DESC LIMIT 1`;
   await setUser(Prisma.sql`NULL`);
@@ -193,7 +199,7 @@ test('a failed line is followed by one with the payable that was matched meanwhi
 test('payables are to be blocked from the match until a line is posted', async () => {
   await pull('block 10');
   await state('A1 10 order=block company=C', 'Z 99');
-  const blocked = () => readPayablesToBlock(world.database, { after: '', limit: 10 });
+  const blocked = toBlock;
   expect(await blocked()).toEqual([]);
   await match();
   expect(await blocked()).toMatchObject([
@@ -208,11 +214,11 @@ test('payables are to be blocked from the match until a line is posted', async (
   expect(await blocked()).toMatchObject([{ state: 'released' }]);
   const [line] = await offered();
   if (line === undefined) throw new Error('no line');
-  await takeReceipts(world.database, 'erp', [failureOf(line, 'x', { isFinal: true })]);
+  await take(failureOf(line, 'x', { isFinal: true }));
   expect(await blocked()).toMatchObject([{ state: 'refused' }]);
-  await takeReceipts(world.database, 'erp', [failureOf(line, 'x')]);
+  await take(failureOf(line, 'x'));
   expect(await blocked()).toMatchObject([{ state: 'failed' }]);
-  await takeReceipts(world.database, 'erp', [receiptOf(line)]);
+  await take(receiptOf(line));
   expect(await blocked()).toEqual([]);
   // A restatement that is not answered yet: the version before is posted.
   await pull('block 10 discount=3');
@@ -228,16 +234,10 @@ test('what may be the payable of a title in a break is to be blocked until a per
   await state('K1 77 doc=7', 'K2 77 doc=7', 'K3 77 due=2031-01-01');
   await match();
   const blocked = async () =>
-    (await readPayablesToBlock(world.database, { after: '', limit: 10 }))
-      .filter(({ orderUid }) => orderUid === 'doubt')
-      .map(({ erpKey, state, matchedAt }) => `${erpKey} ${state} ${matchedAt}`);
+    (await toBlockNow()).map(({ erpKey, state, matchedAt }) => `${erpKey} ${state} ${matchedAt}`);
   expect(await blocked()).toEqual(['K1 not_released null', 'K2 not_released null']);
   await sign();
-  await takeReceipts(
-    world.database,
-    'erp',
-    (await offered()).map((line) => receiptOf(line)),
-  );
+  await postAll();
   // The line had no payable, so the ERP may have left it open.
   await match();
   expect(await blocked()).toEqual(['K1 posted null', 'K2 posted null']);
@@ -258,8 +258,7 @@ test('beside a settled payable of the order, only an open one of the value and d
   const blocked = async (...payables: readonly string[]) => {
     await state(...payables);
     await match();
-    const rows = await readPayablesToBlock(world.database, { after: '', limit: 10 });
-    return rows.filter(({ orderUid }) => orderUid === 'settled').map(({ erpKey }) => erpKey);
+    return (await toBlockNow()).map(({ erpKey }) => erpKey);
   };
   const near = 'K3 78 due=2026-07-02';
   expect(await blocked('K1 500 order=settled paid', 'K2 78', near)).toEqual(['K2']);
@@ -282,8 +281,7 @@ test.each([
   await pull(title);
   await state(...payables);
   await match();
-  const rows = await readPayablesToBlock(world.database, { after: '', limit: 10 });
-  const blocked = rows.filter((row) => row.date === date).map(({ erpKey }) => erpKey);
+  const blocked = (await toBlockNow()).map(({ erpKey }) => erpKey);
   expect(blocked.join(', ')).toBe(expected);
 });
 
@@ -301,10 +299,7 @@ test('the payable that a person matched is to be blocked where the title was wit
   await match();
   await pull('back 670, rest 5');
   await match();
-  const rows = await readPayablesToBlock(database, { after: '', limit: 10 });
-  expect(rows.filter((row) => row.date === date)).toMatchObject([
-    { erpKey: 'K1', orderUid: 'back', matchedAt: null },
-  ]);
+  expect(await toBlockNow()).toMatchObject([{ erpKey: 'K1', orderUid: 'back', matchedAt: null }]);
 });
 
 test('a payable that a line without an answer names is to be blocked after the match has ended', async () => {
@@ -321,13 +316,10 @@ test('a payable that a line without an answer names is to be blocked after the m
   await undoMatch(database, id, { by: 'rita', reason: 'K2 is the payable of the title' });
   await state('K1 83 order=taken', 'K2 83');
   await match();
-  const blocked = async () =>
-    (await readPayablesToBlock(database, { after: '', limit: 10 }))
-      .filter((row) => row.date === date)
-      .map(({ erpKey, state }) => `${erpKey} ${state}`);
+  const blocked = async () => (await toBlockNow()).map(({ erpKey, state }) => `${erpKey} ${state}`);
   expect(await blocked()).toEqual(['K1 released', 'K2 released']);
   // The ERP has posted on the payable of the former match.
-  await takeReceipts(database, 'erp', [receiptOf(line)]);
+  await take(receiptOf(line));
   expect(await blocked()).toContain('K2 posted');
 });
 
@@ -337,25 +329,20 @@ test('a payable is to be blocked again where a person has recorded that the ERP 
   await state('A1 10 order=undone');
   await match();
   await sign();
-  await takeReceipts(
-    database,
-    'erp',
-    (await offered()).map((line) => receiptOf(line)),
-  );
+  await postAll();
   await pull('undone 10 discount=3');
   await match();
   await sign();
   // The ERP has posted a reversal with the key of the adjustment, from a release that a restore has lost.
   const { key = '' } = (await offered()).at(-1) ?? {};
-  await takeReceipts(database, 'erp', [receiptOf({ key, contentHash: '0'.repeat(32) })]);
+  await take(receiptOf({ key, contentHash: '0'.repeat(32) }));
   const [{ newest = 0 } = {}] = await readReceiptQuestions(database.prisma);
   await answerReceipts(database, { date, first: newest, last: newest, count: 1 }, 'recorded', {
     ...RULES,
     ...{ by: 'ana', reason: 'the database was restored' },
   });
   expect(await lines(2)).toEqual(['book undone A1 3 3']);
-  const blocked = await readPayablesToBlock(database, { after: '', limit: 10 });
-  expect(blocked).toMatchObject([{ erpKey: 'A1', state: 'released' }]);
+  expect(await toBlock()).toMatchObject([{ erpKey: 'A1', state: 'released' }]);
 });
 
 test('a confirmed account is refused after the sign-off, and not once the line of a title is released', async () => {

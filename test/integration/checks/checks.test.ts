@@ -11,7 +11,6 @@ import { readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { readFindings, resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { signCleanDays } from '../../../src/features/review/sign-off.sql.ts';
-import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { DAY, daysFrom, worldOfEachTest } from '../../support/pull-world.ts';
@@ -21,7 +20,7 @@ const NEXT = daysFrom(1);
 
 const world = worldOfEachTest();
 
-const check = (severities: CheckSeverities = DEFAULT_RULES) =>
+const check = (severities: CheckSeverities = DEFAULT_SEVERITIES) =>
   checkDays(world.database, severities);
 
 /** Titles as JSON, or in words such as "a value=0, b". */
@@ -44,12 +43,12 @@ async function checked(date: CivilDate, ...titles: string[]) {
 /** The findings as `check order state`, sorted. */
 async function findings(date: CivilDate | null = null): Promise<string[]> {
   const filter = { state: 'all', check: null, severity: null, date } as const;
-  const rows = await readFindings(world.database.prisma, filter, { offset: 0, limit: 1000 });
+  const rows = await readFindings(world.prisma, filter, { offset: 0, limit: 1000 });
   return rows.map(({ code, orderUid, state }) => `${code} ${orderUid} ${state}`).sort();
 }
 
 const stateOf = async (date: CivilDate) =>
-  (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).state;
+  (await world.prisma.day.findUniqueOrThrow({ where: { date } })).state;
 
 async function expectDay(state: string, ...found: string[]): Promise<void> {
   expect(await findings()).toEqual(found);
@@ -135,7 +134,7 @@ describe('a finding', () => {
       { by: 'ana', reason: 'a correction of the platform' },
     );
   const newest = async () =>
-    (await world.database.prisma.checkFinding.aggregate({ _max: { id: true } }))._max.id ?? 0n;
+    (await world.prisma.checkFinding.aggregate({ _max: { id: true } }))._max.id ?? 0n;
 
   test('is closed when the title no longer has the fault, and is there again with the fault', async () => {
     await checked(DAY, FAULTY, 'right');
@@ -198,7 +197,7 @@ describe('a finding', () => {
 
   test('of one title can be resolved alone', async () => {
     await checked(DAY, FAULTY, 'second value=0');
-    const { id } = await world.database.prisma.title.findFirstOrThrow({
+    const { id } = await world.prisma.title.findFirstOrThrow({
       where: { orderUid: 'second' },
     });
     expect(await resolve(await newest(), id)).toBe(1);

@@ -1,10 +1,10 @@
 /** The findings depend on the titles of the days, and not on the order of a response. */
 import { expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
+import { DEFAULT_SEVERITIES } from '../../../src/base/values/checks.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { createSeededRandom, type SeededRandom } from '../../../src/demo/synthetic-titles.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { daysFrom, type PullWorld, worldOfFile } from '../../support/pull-world.ts';
 import { shuffled, tryHistories } from '../../support/random-runs.ts';
 import { titleText } from '../../support/titles.ts';
@@ -50,8 +50,8 @@ test('random histories have the same findings in any order of the responses', as
         .serve(date, shuffled(titles, random), { withdrawalLimitPercent: 100 })
         .catch(() => undefined);
       await releaseHeld(world);
-      await checkDays(world.database, DEFAULT_RULES);
-      await checkDays(world.database, DEFAULT_RULES);
+      await checkDays(world.database, DEFAULT_SEVERITIES);
+      await checkDays(world.database, DEFAULT_SEVERITIES);
     }
     const [first, second] = [await findingsOf(worlds[0]), await findingsOf(worlds[1])];
     expect({ seed, findings: second }).toEqual({ seed, findings: first });
@@ -62,7 +62,7 @@ test('random histories have the same findings in any order of the responses', as
 
 /** An answer without a title is held for any limit. */
 async function releaseHeld(world: PullWorld): Promise<void> {
-  const held = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+  const held = await world.prisma.pull.findMany({ where: { state: 'held' } });
   for (const { id } of held) {
     await releasePull(world.parts, id, { by: 'test', reason: 'the titles are gone' });
   }

@@ -1,7 +1,7 @@
 /** A title on two accepted dates: one receivable that moved, one that was anticipated twice, or two instalments. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import type { CheckCode } from '../../../src/base/values/checks.ts';
+import { type CheckCode, DEFAULT_SEVERITIES } from '../../../src/base/values/checks.ts';
 import { releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import {
@@ -10,7 +10,6 @@ import {
   resolveFindings,
 } from '../../../src/features/checks/findings.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { signDay } from '../../support/days.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { importPayables } from '../../support/payables.ts';
@@ -26,7 +25,7 @@ const other = (date: CivilDate) => titleText({ uid: `other ${date}`, date });
 const twin = (date: CivilDate, fields: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid: 'twin', date, ...fields });
 
-const check = () => checkDays(world.database, DEFAULT_RULES);
+const check = () => checkDays(world.database, DEFAULT_SEVERITIES);
 async function pull(date: CivilDate, ...texts: string[]) {
   await world.serve(date, [other(date), ...texts], { withdrawalLimitPercent: 100 });
   await check();
@@ -34,7 +33,7 @@ async function pull(date: CivilDate, ...texts: string[]) {
 
 async function found(): Promise<CivilDate[]> {
   const filter = { state: 'open', check: null, severity: null, date: null } as const;
-  const rows = await readFindings(world.database.prisma, filter, { offset: 0, limit: 99 });
+  const rows = await readFindings(world.prisma, filter, { offset: 0, limit: 99 });
   for (const { code, orderUid } of rows) {
     expect(`${code} ${orderUid}`).toBe('equal_on_two_dates twin');
   }
@@ -42,7 +41,7 @@ async function found(): Promise<CivilDate[]> {
 }
 
 async function stateOf(date: CivilDate) {
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const day = await world.prisma.day.findUniqueOrThrow({ where: { date } });
   return day.state;
 }
 
@@ -60,7 +59,7 @@ const resolve = (date: CivilDate, code: CheckCode = 'equal_on_two_dates') =>
 async function pullAsked(): Promise<CivilDate[]> {
   const dates: CivilDate[] = [];
   for (;;) {
-    const pulls = await world.database.prisma.pull.findMany({
+    const pulls = await world.prisma.pull.findMany({
       where: { requestedBy: 'checks', state: 'queued' },
     });
     if (pulls.length === 0) return dates.sort();
@@ -120,7 +119,7 @@ test('a signed date keeps the other findings that it was signed with', async () 
   await pull(NEXT);
   // A closed finding that a person has resolved counts as resolved too.
   const kept = { acceptedDate: DAY, code: 'value_not_positive', closedAt: null };
-  expect(await world.database.prisma.checkFinding.count({ where: kept })).toBe(1);
+  expect(await world.prisma.checkFinding.count({ where: kept })).toBe(1);
 });
 
 test('equal instalments on three dates have findings until their dates are pulled once more, and need no person', async () => {
@@ -170,10 +169,10 @@ test('a day whose restatement was taken back agrees with its seal, and has no fi
   await world.serve(DAY, [other(DAY), twin(DAY, { discount: '1000' })]);
   await pull(DAY, twin(DAY, { discount: '100000' }));
   const open = { state: 'open', check: null, date: DAY, severity: 'review' } as const;
-  expect(await countFindings(world.database.prisma, open)).toEqual({ rows: 1 });
+  expect(await countFindings(world.prisma, open)).toEqual({ rows: 1 });
   await pull(DAY, twin(DAY, { discount: '1' }));
-  expect(await countFindings(world.database.prisma, open)).toEqual({ rows: 0 });
-  expect(await world.database.prisma.day.findUnique({ where: { date: DAY } })).toMatchObject({
+  expect(await countFindings(world.prisma, open)).toEqual({ rows: 0 });
+  expect(await world.prisma.day.findUnique({ where: { date: DAY } })).toMatchObject({
     ...{ state: 'reconciled', restatedAfterSignOff: false },
   });
   await expect(sign(DAY)).rejects.toMatchObject({ context: { fault: 'already_signed_off' } });
@@ -182,7 +181,7 @@ test('a day whose restatement was taken back agrees with its seal, and has no fi
 test('both dates of equal titles have the finding, also where the second date came while the first was checked', async () => {
   await world.serve(DAY, [twin(DAY)]);
   const checks: Promise<unknown>[] = [];
-  await world.database.prisma.$transaction(
+  await world.prisma.$transaction(
     async (tx) => {
       // Stops the first check after it has looked for faults.
       await tx.$executeRaw`LOCK TABLE conciliation.day_buyer IN EXCLUSIVE MODE`;

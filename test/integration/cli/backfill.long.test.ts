@@ -44,7 +44,7 @@ test('Ctrl-C ends the command, and the service pulls every date once', async () 
   await expect
     .poll(() => readBackfillProgress(world.database, id))
     .toMatchObject({ state: 'done', total: 30, done: 30, failed: 0 });
-  const twice = await world.database.prisma.$queryRaw`
+  const twice = await world.prisma.$queryRaw`
     SELECT date FROM conciliation.pull
     WHERE backfill_id = ${id} AND state <> 'cancelled'
     GROUP BY 1 HAVING count(*) > 1`;

@@ -29,8 +29,7 @@ test('a consumer is named with its database user and its buyers', async () => {
     2,
     'error: buyers: number 2 is no CNPJ; expected 14 characters with the right check digits, with or without mask\n',
   ]);
-  const stored = () =>
-    world.database.prisma.bookingConsumer.findUnique({ where: { name: 'north' } });
+  const stored = () => world.prisma.bookingConsumer.findUnique({ where: { name: 'north' } });
   const both = ['00000000000191', '11444777000161'];
   expect(await stored()).toMatchObject({ databaseRole: role, buyers: both });
   // A missing option leaves its setting.
@@ -75,7 +74,7 @@ test('the lines of the feed are written to a file, and the next file begins afte
     bytes: bytes.length,
   });
   const consumer = () =>
-    world.database.prisma.bookingPosition.findUniqueOrThrow({ where: { consumer: 'erp' } });
+    world.prisma.bookingPosition.findUniqueOrThrow({ where: { consumer: 'erp' } });
   expect((await consumer()).lastSeq).toBe(0n);
   const after = await write(String(lines[1].seq), 'csv');
   expect(after.report).toMatchObject({ lines: 1, next: report.next });
@@ -86,7 +85,7 @@ test('the lines of the feed are written to a file, and the next file begins afte
     ...['export', '--after', '0', '--format', 'csv', '--out', join(folder.path, 'none', 'x')],
   );
   expect(refused.exit).toBe(2);
-  const audited = await world.database.prisma.auditEntry.findMany({
+  const audited = await world.prisma.auditEntry.findMany({
     where: { action: 'bookings.export' },
     select: { details: true },
   });

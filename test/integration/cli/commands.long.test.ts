@@ -31,18 +31,18 @@ async function doctor(environment: Readonly<Record<string, string>> = {}) {
 test('all is in order, and nothing is written', async () => {
   const names = ['database', 'clock', 'queue', 'platform'];
   expect(await doctor()).toEqual({ exit: 0, names, faults: {} });
-  expect(await world.database.prisma.pull.count()).toBe(0);
+  expect(await world.prisma.pull.count()).toBe(0);
   const text = await runCommand(['doctor'], environmentOf(world));
   expect(text.stdout).toMatch(/^database +ok +PostgreSQL \d+/m);
   const name = '29990101000000_newer';
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
     VALUES (${name}, '', ${name}, now())`;
   for (const command of ['doctor', 'status']) {
     const { stdout, stderr } = await runCommand([command], environmentOf(world));
     expect(stdout + stderr).toContain(`has migrations of a newer version: ${name}`);
   }
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     DELETE FROM conciliation._prisma_migrations WHERE id = ${name}`;
   expect(text.stdout).toMatch(/^platform +ok +accepts the token, answered 200/m);
 });
@@ -170,11 +170,11 @@ describe('pull', () => {
 });
 
 /** Forgets the ledger. */
-const forgetLedger = () => world.database.prisma.$executeRaw`
+const forgetLedger = () => world.prisma.$executeRaw`
   TRUNCATE conciliation.checkpoint, conciliation.pull, conciliation.day, conciliation.backfill CASCADE`;
 
 async function readCheckpoint() {
-  const [row] = await world.database.prisma.$queryRaw<unknown[]>`
+  const [row] = await world.prisma.$queryRaw<unknown[]>`
     SELECT start_date::text AS "startDate", last_reconciled_date::text AS reached, pull_id AS "pullId"
     FROM conciliation.checkpoint`;
   return row;
@@ -182,7 +182,7 @@ async function readCheckpoint() {
 
 /** Pulls `dates` for a ledger that begins on `startDate`. */
 async function pullDates(startDate: string, dates: readonly (typeof DAY)[]): Promise<void> {
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.checkpoint (id, start_date) VALUES (1, ${startDate}::date)`;
   for (const date of dates) {
     await world.serve(date, [titleText({ date })]);
@@ -210,7 +210,7 @@ test.each([
     ),
   });
   expect(await readCheckpoint()).toBeUndefined();
-  expect(await world.database.prisma.pull.count()).toBe(0);
+  expect(await world.prisma.pull.count()).toBe(0);
 });
 
 describe('start-date set', () => {

@@ -8,9 +8,8 @@ import {
   type Receipt,
   takeReceipts,
 } from '../../../src/features/bookings/receipt-decisions.sql.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { signDay } from '../../support/days.ts';
+import { decideOpenChanges, signDay } from '../../support/days.ts';
 import { documentedSql, isWhatWasSigned, signedRows } from '../../support/documented-sql.ts';
 import { forFile, openFolder } from '../../support/for-tests.ts';
 import { clientOfFile, DAY, daysFrom, worldWithUsers } from '../../support/pull-world.ts';

@@ -178,7 +178,7 @@ test('removes old rows that are not needed, once, and lists them', async () => {
 test('pages, alerts, sign-off and pulls continue as before', async () => {
   const alerts = await deriveAlerts(world.database, new Date(), NEVER_STALE);
   expect(alerts.raised).toBeGreaterThan(0);
-  const failed = await world.database.prisma.alert.findMany({
+  const failed = await world.prisma.alert.findMany({
     where: { kind: 'pull_failed', resolvedAt: null },
   });
   expect(failed.map(({ date }) => date)).toEqual([NEVER_MERGED]);

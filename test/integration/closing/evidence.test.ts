@@ -10,8 +10,7 @@ import { promoteField } from '../../../src/features/fields/promoted-fields.sql.t
 import { EVIDENCE_COLUMNS } from '../../../src/features/review/months/evidence.sql.ts';
 import { type CivilMonth, sealMonth } from '../../../src/features/review/months/month-seal.sql.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
-import { findAlterations, repairDay, signDay } from '../../support/days.ts';
-import { erase } from '../../support/erase.ts';
+import { erase, findAlterations, repairDay, signDay } from '../../support/days.ts';
 import { forFile, forTest, openFolder } from '../../support/for-tests.ts';
 import { lastAudit } from '../../support/pages-world.ts';
 import { outputOf, runProgram } from '../../support/program.ts';
@@ -131,8 +130,8 @@ describe('the file', () => {
   });
 
   test('has a summary for people, in the language of the reader, and the audit of the month', async () => {
-    await recordAudit(world.database.prisma, { actor: 'eva', action: 'export', date: LAST });
-    await recordAudit(world.database.prisma, { actor: 'eva', action: 'settings.change' });
+    await recordAudit(world.prisma, { actor: 'eva', action: 'export', date: LAST });
+    await recordAudit(world.prisma, { actor: 'eva', action: 'settings.change' });
     const files = unzip((await downloadPortuguese()).bytes);
     const summary = String(files.get('summary.html'));
     expect(summary).toMatch(/^<!doctype html><html lang="pt-BR">/);
@@ -159,7 +158,7 @@ describe('the file', () => {
     const entry = await lastAudit(world, { action: 'month.evidence' });
     expect(entry).toMatchObject({ actor: 'rita', details: { month: MARCH, digest } });
     const where = { entryId: entry?.id ?? 0n };
-    const link = await world.database.prisma.auditChain.findFirstOrThrow({ where });
+    const link = await world.prisma.auditChain.findFirstOrThrow({ where });
     expect(month.auditHead).toEqual({ position: Number(link.position), hash: link.hash });
     expect((await verifyAuditChain(world.database, month.auditHead)).fault).toBeNull();
   });
@@ -375,7 +374,7 @@ describe('a change after the seal', () => {
 
   test('an erased party that only the signed titles name: so do they', async () => {
     const where = { financialAgentIdentification: FORMER_AGENT };
-    expect(await world.database.prisma.title.count({ where })).toBe(0);
+    expect(await world.prisma.title.count({ where })).toBe(0);
     await erase(world.database, { taxId: FORMER_AGENT });
     const bytes = await download();
     expect(bytes.includes(FORMER_AGENT)).toBe(false);

@@ -51,12 +51,12 @@ const seal = (by = 'ana', month = MARCH) =>
   sealMonth(world.database, month, { by, reason: null, seenDigest: null });
 const expectRefused = (fault: string, dates: string) =>
   expect(seal()).rejects.toMatchObject({ context: { fault, dates } });
-const march = async () => (await readMonths(world.database.prisma, TODAY, MARCH))[0];
-const monthSeals = () => world.database.prisma.monthSeal.findMany({ orderBy: { id: 'desc' } });
+const march = async () => (await readMonths(world.prisma, TODAY, MARCH))[0];
+const monthSeals = () => world.prisma.monthSeal.findMany({ orderBy: { id: 'desc' } });
 const openAlerts = async () => {
   await deriveAlerts(world.database, new Date(), NEVER_STALE);
   const where = { kind: 'month_seal_broken', resolvedAt: null };
-  return world.database.prisma.alert.findMany({ where });
+  return world.prisma.alert.findMany({ where });
 };
 
 describe('a month', () => {
@@ -74,8 +74,8 @@ describe('a month', () => {
     expect(sealed).toMatchObject({ month: MARCH, sealedBy: 'ana', days: 4, totals });
     expect(await march()).toMatchObject({ state: 'sealed' });
     expect(await findAlterations(world.database, FROM)).toEqual([]);
-    const row = await world.database.prisma.monthSeal.findFirstOrThrow();
-    const seals = await world.database.prisma.signOff.findMany({ orderBy: { date: 'asc' } });
+    const row = await world.prisma.monthSeal.findFirstOrThrow();
+    const seals = await world.prisma.signOff.findMany({ orderBy: { date: 'asc' } });
     expect(row.signOffIds).toEqual(seals.map(({ id }) => id));
     const details = { month: MARCH, digest: sealed.digest, monthSealId: sealed.id, days: 4 };
     const entry = await lastAudit(world, { action: 'month.seal' });
@@ -114,7 +114,7 @@ describe('a month', () => {
   });
 
   test('that no person has sealed is a difference', async () => {
-    const forged = await world.database.prisma.$transaction(async (tx) => {
+    const forged = await world.prisma.$transaction(async (tx) => {
       await tx.$executeRaw`
         INSERT INTO conciliation.month_seal
         SELECT (jsonb_populate_record(seal, '{"id": -1, "sealed_by": "rosa"}')).*
@@ -158,7 +158,7 @@ describe('a month', () => {
   });
 
   test('has a seal that is not older than the seals of its days, also where it had to wait', async () => {
-    const { prisma } = world.database;
+    const { prisma } = world;
     const { sealing } = await prisma.$transaction(async (tx) => {
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${FROM}::date FOR UPDATE`;
       await signAgain(TO);
@@ -178,7 +178,7 @@ describe('a month', () => {
     await signAgain(date);
     const digest = (ending: string) => Prisma.sql`
       UPDATE conciliation.day SET content_digest = signed_off_digest || ${ending} WHERE date = ${date}::date`;
-    const { sealing } = await world.database.prisma.$transaction(async (tx) => {
+    const { sealing } = await world.prisma.$transaction(async (tx) => {
       await tx.$executeRaw(digest('restated'));
       // The seal has to wait for this transaction.
       const sealing = seal().then(
@@ -189,7 +189,7 @@ describe('a month', () => {
       return { sealing };
     });
     expect(await sealing).toEqual({ fault: 'sealing_restated', dates: '2026-03-31' });
-    await world.database.prisma.$executeRaw(digest(''));
+    await world.prisma.$executeRaw(digest(''));
     await seal();
   });
 

@@ -186,7 +186,7 @@ test('a session or key that ends while the body of a request arrives does nothin
   const type = 'application/x-www-form-urlencoded';
   const headers = { cookie: `conciliation=${cookie}`, 'content-type': type };
   expect(await statusAfterTheEnd('gone', '/users', headers, form.toString())).toBe(303);
-  expect(await world.database.prisma.consoleUser.count({ where: { name: 'late' } })).toBe(0);
+  expect(await world.prisma.consoleUser.count({ where: { name: 'late' } })).toBe(0);
 
   await console.as('operator', 'gone-too');
   const key = await makeKey(world.database, 'operator', ['pull'], 'gone-too');

@@ -49,7 +49,7 @@ beforeEach(async () => {
   await setPassword(world.database, name);
 });
 
-const rowOf = () => world.database.prisma.consoleUser.findUniqueOrThrow({ where: { name } });
+const rowOf = () => world.prisma.consoleUser.findUniqueOrThrow({ where: { name } });
 const change = (fields: Record<string, string> = {}) =>
   ana.post(
     '/account/password',
@@ -89,7 +89,7 @@ describe('a user who changes their own password', () => {
     expect((await withCookie(before).get('/account')).location).toContain('/login');
     expect([await loginStatus(), await loginStatus({ password: NEW })]).toEqual([401, 303]);
     const audited = { actor: name, action: 'user.own_password' };
-    expect(await world.database.prisma.auditEntry.count({ where: audited })).toBe(1);
+    expect(await world.prisma.auditEntry.count({ where: audited })).toBe(1);
     const logged = { event: 'password_changed', user: name, address: addressOf() };
     expect(log.log).toContainEqual(expect.objectContaining(logged));
   });
@@ -181,7 +181,7 @@ describe('a password that is easy to guess is refused', () => {
     ...['xavantina1234', 'zuleika-xavantina', 'quixeramobim2026'],
   ])('%s', async (text) => {
     const email = `xavantina.zuleika.${count}@quixeramobim.example`;
-    await world.database.prisma.consoleUser.update({ where: { name }, data: { email } });
+    await world.prisma.consoleUser.update({ where: { name }, data: { email } });
     const { passwordHash } = await rowOf();
     const answer = await change({ newPassword: text, again: text });
     expect(answer.status).toBe(400);

@@ -50,7 +50,7 @@ beforeAll(async () => {
   await world.serve(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
   await world.serve(HELD, [titleText({ uid: 'c', date: HELD })]);
   await world.serve(HELD, []);
-  await world.database.prisma.alert.create({
+  await world.prisma.alert.create({
     data: { kind: 'day_held', dedupeKey: 'x', message: 'held', messagePt: 'held', date: HELD },
   });
 });
@@ -94,7 +94,7 @@ test('the answers match the document', async () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const key = await newKey('operator', 'read', 'pull', 'payables');
-  const titleId = Number((await world.database.prisma.title.findFirstOrThrow()).id);
+  const titleId = Number((await world.prisma.title.findFirstOrThrow()).id);
   const calls: readonly [number, string, object?][] = [
     [200, '/api/status'],
     [200, `/api/days?from=${DAY}&to=${HELD}`],
@@ -155,7 +155,7 @@ test.each([
 
 test('no answer reveals identifiers', async () => {
   const key = await newKey('operator', 'read');
-  for (const { id } of await world.database.prisma.title.findMany({ select: { id: true } })) {
+  for (const { id } of await world.prisma.title.findMany({ select: { id: true } })) {
     const { text } = await console.call(key, `/api/titles/${id}`);
     expect(text).not.toMatch(/52998224725|11222333000181|7654321|1234567|90021382000122/);
   }
@@ -203,12 +203,12 @@ describe('a key', () => {
   test('stops working when it is revoked or expires, and no other text works', async () => {
     const key = await newKey('viewer', 'read');
     expect((await console.call(key, '/api/status')).status).toBe(200);
-    const row = await world.database.prisma.apiKey.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    const row = await world.prisma.apiKey.findFirstOrThrow({ orderBy: { id: 'desc' } });
     expect(JSON.stringify(row, (_, value) => String(value))).not.toContain(key);
     await revokeApiKey(world.database, row.id, 'test');
     expect((await console.call(key, '/api/status')).status).toBe(401);
     const late = await newKey('viewer', 'read');
-    await world.database.prisma.$executeRaw`UPDATE conciliation.api_key SET expires_at = now()`;
+    await world.prisma.$executeRaw`UPDATE conciliation.api_key SET expires_at = now()`;
     expect((await console.call(late, '/api/status')).status).toBe(401);
     for (const text of ['', 'x', row.keyHash, `${key}x`]) {
       expect((await console.call(text, '/api/status')).status).toBe(401);
@@ -259,12 +259,12 @@ describe('an ERP sends', () => {
   let key: string;
   beforeAll(async () => {
     key = await newKey('operator', 'payables', 'read', 'export');
-    const { id } = await world.database.prisma.apiKey.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    const { id } = await world.prisma.apiKey.findFirstOrThrow({ orderBy: { id: 'desc' } });
     const consumer = { name: 'erp', databaseRole: null, apiKeyId: Number(id), buyers: [] };
     await setConsumer(world.database, consumer, 'test');
   });
   beforeEach(async () => {
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       TRUNCATE conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import CASCADE`;
   });
 

@@ -1,11 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { takeReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { type ConsoleAnswer, hiddenIn } from '../../support/console-client.ts';
-import { digestOf, fourEyesFault, signDay } from '../../support/days.ts';
+import { checkAnyDay, digestOf, fourEyesFault, signDay } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { currentTitleId, payablesOf } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
@@ -51,7 +49,7 @@ const plain = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' 
 
 test('a viewer sees no text of the ERP, on no page, in no file and in no answer', async () => {
   const where = { orderUid: 'a' };
-  const { id } = await world.database.prisma.bookingLine.findFirstOrThrow({ where });
+  const { id } = await world.prisma.bookingLine.findFirstOrThrow({ where });
   const reads = [
     () => viewer.get('/booking-lines'),
     () => viewer.get(`/booking-lines?line=${id}`),
@@ -75,7 +73,7 @@ test('the API has the same figures', async () => {
   const overdue = async () =>
     (await get(`booking-lines?from=${DAY}&to=${DAY}&state=overdue`)).json().rows;
   expect(await overdue()).toEqual([]);
-  await world.database.prisma.$transaction(async (tx) => {
+  await world.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`SET LOCAL session_replication_role = replica`;
     await tx.$executeRaw`UPDATE conciliation.booking_batch SET released_at = released_at - interval '3 days'`;
   });
@@ -169,7 +167,7 @@ test('a reviewer answers the receipts that were shown, with a reason, and the ne
     details: { answer: 'recorded', receipts: 1 },
   });
   const where = { date: NEXT, orderUid: 'd' };
-  const lines = await world.database.prisma.bookingLine.findMany({ where, orderBy: { id: 'asc' } });
+  const lines = await world.prisma.bookingLine.findMany({ where, orderBy: { id: 'asc' } });
   expect(lines).toMatchObject([
     { kind: 'book', state: 'posted', version: 1 },
     { kind: 'reverse', state: 'released', version: 2 },
@@ -188,7 +186,7 @@ test('a sign-off says what went to the ERP and what waits, and who decides about
   ]);
   const payables = payablesOf('p1 33.30 order=paid paid, p2 44.40 order=open');
   await importPayables(database, payables, 'snapshot');
-  await checkDays(database, ANY_DAY_RULES);
+  await checkAnyDay(database);
   await runMatching(database, { by: 'test', bookingsFrom: DAY });
   const list = plain((await signer.get('/sign-offs')).text);
   expect(list).toContain('Already paid, not to the financial agent: 1 (33.30), waits');

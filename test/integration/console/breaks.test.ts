@@ -172,7 +172,7 @@ test('a person matches only what the page offers, as the page showed it', async 
   const { text } = await reviewer.get(`/proposals?title=${await titleId('value')}`);
   expect((await post(seenIn(text))).location).toBe('/proposals?notice=matched');
   const where = { endedAt: null, rule: 'person' };
-  const { difference } = await world.database.prisma.titleMatch.findFirstOrThrow({ where });
+  const { difference } = await world.prisma.titleMatch.findFirstOrThrow({ where });
   expect(Number(difference)).toBe(30);
 });
 
@@ -202,7 +202,7 @@ test('tolerances are tried before a reviewer sets them', async () => {
 });
 
 test('a break of a title whose id is from after a restore is listed alone, and a person resolves it', async () => {
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     SELECT setval('conciliation.title_id_seq', ${28_750_566_589_692n}::bigint)`;
   const second = daysFrom(1, DAY);
   await world.serve(second, [titleText({ uid: 'restored', value: '70', date: second })]);

@@ -24,10 +24,10 @@ beforeAll(async () => {
 const mapped = async () => {
   const orderBy = { company: 'asc' } as const;
   const where = { endedAt: null };
-  const rows = await world.database.prisma.companyBuyer.findMany({ where, orderBy });
+  const rows = await world.prisma.companyBuyer.findMany({ where, orderBy });
   return rows.map(({ company, buyer }) => `${company} ${buyer}`);
 };
-const matched = () => world.database.prisma.titleMatch.count({ where: { endedAt: null } });
+const matched = () => world.prisma.titleMatch.count({ where: { endedAt: null } });
 
 test('companies are listed with the buyers of matches by the order, and confirmed together', async () => {
   const start = await viewer.get('/');
@@ -63,7 +63,7 @@ test('a confirmation ends, and the company is listed again', async () => {
 });
 
 test('two CNPJs of one agent are confirmed once, and the confirmation ends', async () => {
-  const { prisma } = world.database;
+  const { prisma } = world;
   const confirm = (taxId: string, sameAs: string) =>
     reviewer.post('/agents', { taxId, sameAs, ...reason });
   await confirm('44.555.666/0001-81', '11222333000181');

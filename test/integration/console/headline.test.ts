@@ -105,7 +105,7 @@ test('a break with the payables of the ERP is no state in order', async () => {
   // Eight titles without a payable, and a payable without a title.
   expect(en.lines).toEqual(['9 other breaks with the payables of the ERP · R$ 8,011.00']);
   expect(pt.lines).toEqual(['9 outras divergências com as contas a pagar do ERP · R$ 8.011,00']);
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.erp_break, conciliation.erp_payable,
              conciliation.erp_payable_reject, conciliation.erp_payable_import`;
 });
@@ -122,8 +122,8 @@ test('each open item has a line, and the command ends with 3', async () => {
   expect(changed.exit).toBe(3);
   expect(changed.stdout).toMatch(/\d changed bank account\(s\)/);
   await writeProviders(world.database, [providerOf(1)]);
-  await world.database.prisma.provider.updateMany({ data: { syncState: 'invalid' } });
-  await world.database.prisma.$executeRaw`
+  await world.prisma.provider.updateMany({ data: { syncState: 'invalid' } });
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.process_fault (process_id, kind) VALUES (gen_random_uuid(), 'token_refused')`;
 
   const { en, pt } = await headline();

@@ -30,10 +30,7 @@ async function startConsole(options: Parameters<typeof openConsole>[1] = {}) {
   return { url: console.url, get: (path: string) => client.get(path, { accept: '*/*' }) };
 }
 
-const testDatabase = forFile(async () => {
-  const created = await createTestDatabase();
-  return { ...created, close: created.drop };
-});
+const testDatabase = forFile(createTestDatabase);
 const proxy = forFile(async () => {
   const url = new URL(testDatabase.url);
   const opened = await startTcpProxy(Number(url.port));
@@ -228,7 +225,7 @@ test('a port that is taken is a fault of the configuration', async () => {
 });
 
 // The ledger of the first tests has not begun.
-beforeAll(() => world.database.prisma.checkpoint.deleteMany());
+beforeAll(() => world.prisma.checkpoint.deleteMany());
 
 const CLOSED = toCivilDate('2026-03-10');
 const JOBS = {
@@ -293,30 +290,30 @@ test('the reports of the worker are counted, and all counters start at zero', as
 });
 
 test('the gauges of the ledger and the queue are read when they are asked for', async () => {
-  await ensureCheckpoint(world.database.prisma, toCivilDate('2026-03-01'));
-  await world.database.prisma.$executeRaw`
+  await ensureCheckpoint(world.prisma, toCivilDate('2026-03-01'));
+  await world.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET last_reconciled_date = '2026-03-07'`;
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.day (date, state)
     VALUES ('2026-03-06', 'reconciled'), ('2026-03-07', 'reconciled'), ('2026-03-08', 'held')`;
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.pull (origin, date, requested_by, created_at, next_attempt_at, state)
     VALUES ('daily', '2026-03-08', 'test', now() - interval '90 seconds', NULL, 'queued'),
            ('daily', '2026-03-09', 'test', now() - interval '1 day', now() - interval '30 seconds', 'queued'),
            ('daily', '2026-03-10', 'test', now() - interval '1 day', now() + interval '1 hour', 'queued'),
            ('daily', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.sweep
       (from_date, slot_at, state, started_at, response_bytes, dates_compared, dates_differing)
     VALUES ('2026-02-01', now(), 'complete', now() - interval '8 days', 1, 30, 30),
            ('2026-02-01', now(), 'complete', now() - interval '1 day', 1, 45, 2),
            ('2026-02-01', now(), 'failed', now(), 1, NULL, NULL)`;
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.alert (kind, dedupe_key, message, message_pt)
     VALUES ('platform_auth', 'platform_auth', 'test', 'teste')`;
   const providers = [1, 2, 3, 4, 5].map((number) => providerOf(number));
   await writeProviders(world.database, providers);
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.provider AS provider SET sync_state = state, changed_at = now() - interval '90 seconds'
     FROM (VALUES ('F000001', 'synced'), ('F000002', 'rejected'), ('F000003', 'invalid'), ('F000004', 'invalid'),
                  ('F000005', 'pending')) AS of (external_id, state)

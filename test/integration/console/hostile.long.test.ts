@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 const state = async () => {
-  const [row] = await world.database.prisma.$queryRaw<Record<string, number>[]>`
+  const [row] = await world.prisma.$queryRaw<Record<string, number>[]>`
     SELECT (SELECT count(*) FROM conciliation.title)::int AS titles,
            (SELECT count(*) FROM conciliation.day)::int AS days,
            (SELECT count(*) FROM conciliation.console_user WHERE role = 'admin')::int AS admins`;

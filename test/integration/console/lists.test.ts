@@ -1,10 +1,9 @@
 /** What every declared list does, on the list of findings; the files of titles; what changed since the sign-off. */
 import pg from 'pg';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { DEFAULT_SEVERITIES } from '../../../src/base/values/checks.ts';
 import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { DEFAULT_RULES } from '../../support/check-rules.ts';
-import { signDay } from '../../support/days.ts';
+import { decideOpenChanges, signDay } from '../../support/days.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -24,7 +23,7 @@ beforeAll(async () => {
     const others = titleTexts(date === FIRST ? TITLES - 1 : 0, { date, value: '0.00' });
     await world.serve(date, [negative, ...others]);
   }
-  await checkDays(world.database, DEFAULT_RULES);
+  await checkDays(world.database, DEFAULT_SEVERITIES);
   await world.serve(OTHER, [
     titleText({ uid: 'a', date: OTHER, more: ',"secretField":"CANARY-EXTRA"' }),
   ]);

@@ -135,14 +135,14 @@ test('a client with too many tries has to wait', async () => {
   // As many as are allowed in a minute, which does not pass meanwhile.
   const forgottenAt = new Date(Date.now() + 86_400_000);
   const data = { tries: PER_ADDRESS.max, forgottenAt };
-  await world.database.prisma.signInLimit.updateMany({ data });
+  await world.prisma.signInLimit.updateMany({ data });
   expect((await oidc.signIn(account)).answer.status).toBe(429);
 });
 
 test('an unknown answer does not use up the tries, and a link of another site signs in', async () => {
   const client = oidc.console.visitor();
   expect((await client.get('/login/oidc/callback?state=x')).status).toBe(401);
-  expect(await world.database.prisma.signInLimit.count()).toBe(0);
+  expect(await world.prisma.signInLimit.count()).toBe(0);
   const headers = { 'sec-fetch-site': 'cross-site' };
   expect((await client.get('/login/oidc', headers)).status).toBe(303);
 });

@@ -6,7 +6,7 @@
 
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { runCommand } from '../../support/child-command.ts';
 import type { ConsoleClient } from '../../support/console-client.ts';
@@ -44,17 +44,17 @@ beforeEach(async () => {
   const reject = `{"order":{},"acceptedDate":"${date}"}`;
   await world.serve(date, [titleText({ uid: 'a', date }), reject]);
   // The tries of all tests come from one address.
-  await world.database.prisma.signInLimit.deleteMany();
+  await world.prisma.signInLimit.deleteMany();
   before = await newestEntry();
 });
 
 const newestEntry = async () =>
-  (await world.database.prisma.auditEntry.aggregate({ _max: { id: true } }))._max.id ?? 0n;
+  (await world.prisma.auditEntry.aggregate({ _max: { id: true } }))._max.id ?? 0n;
 
 /** The entries of the test: who, what, and where it is about no day the details. */
 async function entries(): Promise<readonly (readonly unknown[])[]> {
   const where = { id: { gt: before } };
-  const found = await world.database.prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
+  const found = await world.prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
   const shown = found.map(({ actor, action, details, date: of }) =>
     of === null ? [actor, action, details] : [actor, action],
   );
@@ -62,7 +62,7 @@ async function entries(): Promise<readonly (readonly unknown[])[]> {
   return shown.filter((entry) => !JSON.stringify(entry[2])?.startsWith('{"address":null'));
 }
 
-const readDay = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+const readDay = () => world.prisma.day.findUniqueOrThrow({ where: { date } });
 
 const accept = (client: ConsoleClient) =>
   client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
@@ -132,11 +132,9 @@ const REFUSED: Record<string, () => Promise<void>> = {
   },
 };
 
-describe('is refused', () => {
-  test.each(Object.keys(REFUSED))('%s', async (way) => {
-    await REFUSED[way]?.();
-    expect((await readDay()).signedOffBy).toBeNull();
-  });
+test.each(Object.keys(REFUSED))('is refused %s', async (way) => {
+  await REFUSED[way]?.();
+  expect((await readDay()).signedOffBy).toBeNull();
 });
 
 /** Each has one person decide about the day and sign it off as two users. Returns what the audit log shows of it. */
@@ -209,10 +207,8 @@ const madeBy = (by: string, user: string) => [
   ...takenOver(by, user),
 ];
 
-describe('is in the audit log for what it is', () => {
-  test.each(Object.keys(VISIBLE))('%s', async (way) => {
-    const shown = await VISIBLE[way]?.();
-    expect((await readDay()).signedOffBy).not.toBeNull();
-    expect(await entries()).toEqual(shown);
-  });
+test.each(Object.keys(VISIBLE))('is in the audit log for what it is %s', async (way) => {
+  const shown = await VISIBLE[way]?.();
+  expect((await readDay()).signedOffBy).not.toBeNull();
+  expect(await entries()).toEqual(shown);
 });

@@ -142,7 +142,7 @@ describe('a day', () => {
   test('is pulled again on request: a worker is woken and the log has the user', async () => {
     const answer = await operator.post(`/days/${date}/pull`);
     expect(answer.location).toBe(`/days/${date}?notice=pull_requested`);
-    const created = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    const created = await world.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
     expect(created).toMatchObject({ origin: 'manual', state: 'queued', requestedBy: 'otto' });
     expect(console.woken.at(-1)).toBe(created.id);
     expect((await operator.post(`/days/${daysFrom(2, TODAY)}/pull`)).status).toBe(400);
@@ -237,7 +237,7 @@ test('the schedule is paused and resumed by an operator, with a reason, and the 
 });
 
 test('the audit log has the head of its chain, and pages', async () => {
-  await world.database.prisma.auditEntry.createMany({
+  await world.prisma.auditEntry.createMany({
     data: Array.from({ length: 120 }, (_, index) => ({ actor: 'bot', action: `act-${index}` })),
   });
   const first = await viewer.get('/audit');
@@ -272,7 +272,7 @@ test('a holiday is added and ended in the forms of its year, and refused without
   const ended = await operator.post(end, { reason: 'repealed' });
   expect(ended).toMatchObject({ status: 303, location: '/holidays?notice=holiday_ended' });
   expect((await operator.get('/holidays?year=2026')).text).not.toContain('Revolução');
-  const entries = await world.database.prisma.auditEntry.findMany({
+  const entries = await world.prisma.auditEntry.findMany({
     where: { action: { startsWith: 'holiday.' } },
     orderBy: { id: 'asc' },
   });
@@ -283,7 +283,7 @@ test('a holiday is added and ended in the forms of its year, and refused without
 });
 
 test('what responses have beyond the documented interface is acknowledged as a person has seen it, and no page shows its values', async () => {
-  const { drift } = world.database.prisma;
+  const { drift } = world.prisma;
   await drift.deleteMany();
   const meet = async (name: string) => {
     date = nextDay();

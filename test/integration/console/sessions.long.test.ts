@@ -43,7 +43,7 @@ const console = forTest(() => {
 });
 let lastEntry: bigint;
 beforeEach(async () => {
-  const { _max } = await world.database.prisma.auditEntry.aggregate({ _max: { id: true } });
+  const { _max } = await world.prisma.auditEntry.aggregate({ _max: { id: true } });
   lastEntry = _max.id ?? 0n;
 });
 
@@ -79,7 +79,7 @@ const withCookie = (cookie = '') => {
 
 test('there is no default account', async () => {
   const where = { name: { notIn: ['ana', 'disabled', 'fresh'] } };
-  expect(await world.database.prisma.consoleUser.count({ where })).toBe(users);
+  expect(await world.prisma.consoleUser.count({ where })).toBe(users);
 });
 
 test('passwords are kept as scrypt hashes', async () => {
@@ -114,7 +114,7 @@ test('the cookie is out of reach of scripts and of other sites, and the database
   expect(cookie).toMatch(/HttpOnly/);
   expect(cookie).toMatch(/SameSite=Lax/);
   expect(cookie).toMatch(/Path=\//);
-  const rows = await world.database.prisma.consoleSession.findMany();
+  const rows = await world.prisma.consoleSession.findMany();
   expect(rows.map(({ tokenHash }) => tokenHash).join()).not.toContain(
     client.cookies.get('conciliation'),
   );
@@ -135,9 +135,7 @@ test.each([
 ])('a session ends %s', async (_, change) => {
   const { client } = await signIn(await newUser());
   expect((await client.get('/')).status).toBe(200);
-  await world.database.prisma.$executeRawUnsafe(
-    `UPDATE conciliation.console_session SET ${change}`,
-  );
+  await world.prisma.$executeRawUnsafe(`UPDATE conciliation.console_session SET ${change}`);
   expect((await client.get('/')).status).toBe(303);
 });
 
@@ -176,7 +174,7 @@ test('a link works for one of two who use it at once, not after a newer one, and
   const client = console.visitor();
   const late = await link();
   const data = { linkExpiresAt: new Date() };
-  await world.database.prisma.consoleUser.updateMany({ where: { name }, data });
+  await world.prisma.consoleUser.updateMany({ where: { name }, data });
   expect((await client.get(`/link/${late}`)).status).toBe(404);
   const replaced = await link();
   const token = await link();
@@ -229,7 +227,7 @@ const events = () =>
 
 const entries = async () => {
   const where = { id: { gt: lastEntry } };
-  const rows = await world.database.prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
+  const rows = await world.prisma.auditEntry.findMany({ where, orderBy: { id: 'asc' } });
   return rows.map(({ actor, action, details }) => [actor, action, details]);
 };
 
@@ -250,7 +248,7 @@ describe('behind a proxy', () => {
       (await signIn(name, '', opened.visitor(), from)).answer.status;
     expect(await tryName('one', address)).toBe(401);
     const data = { tries: PER_ADDRESS.max };
-    await world.database.prisma.signInLimit.updateMany({ data });
+    await world.prisma.signInLimit.updateMany({ data });
     expect(await tryName('two', same)).toBe(429);
     for (const elsewhere of ['198.51.100.7', '64:ff9b::c000:202']) {
       expect(await tryName(`of ${elsewhere}`, elsewhere)).toBe(other);
@@ -324,7 +322,7 @@ describe('a flood of passwords', () => {
     expect([most, hashes]).toEqual([1, 20]);
     // A row for each user that was counted: the surplus made no query.
     const users = { tries: 1 };
-    expect(await world.database.prisma.signInLimit.count({ where: users })).toBe(1 + 20);
+    expect(await world.prisma.signInLimit.count({ where: users })).toBe(1 + 20);
   });
 
   test('costs and answers the same for a known user as for an unknown or disabled one, or one without a password', async () => {

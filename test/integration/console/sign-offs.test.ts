@@ -3,15 +3,12 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import type { ConsoleRole } from '../../../src/base/values/role.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import {
   type ConsoleAnswer,
   type ConsoleClient,
   openConsole,
 } from '../../support/console-client.ts';
-import { digestOf } from '../../support/days.ts';
+import { checkAnyDay, decideOpenChanges, digestOf } from '../../support/days.ts';
 import { forFile } from '../../support/for-tests.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
@@ -86,7 +83,7 @@ const rowsIn = ({ text }: ConsoleAnswer, label: string) => {
 /** Those who signed the dates of the test off, in their order. */
 const signers = async () => {
   const where = { date: { in: dates } };
-  const days = await world.database.prisma.day.findMany({ where, orderBy: { date: 'asc' } });
+  const days = await world.prisma.day.findMany({ where, orderBy: { date: 'asc' } });
   return days.map((row) => row.signedOffBy);
 };
 
@@ -124,7 +121,7 @@ describe('the list', () => {
     // Nobody may sign a day with a payment on hold, so it has no box.
     expect(await shownTo(both, '/sign-offs')).toEqual([clean, decided, restated]);
     expect(await shownTo(both, '/sign-offs?show=clean')).toEqual([]);
-    await checkDays(world.database, ANY_DAY_RULES);
+    await checkAnyDay(world.database);
     // Accepted rejects are a reservation.
     expect(await shownTo(both, '/sign-offs?show=clean')).toEqual([clean]);
     await decideAs(both, decided);
@@ -172,9 +169,9 @@ describe('many days at once', () => {
     expect(rowsIn(answer, 'Signed off')).toHaveLength(5);
     expect(await signers()).toEqual(['rita', 'rita', 'rita', 'rita']);
     const where = { action: 'day.sign_off', date: { in: dates } };
-    const entries = await world.database.prisma.auditEntry.findMany({ where });
+    const entries = await world.prisma.auditEntry.findMany({ where });
     expect(entries.map(({ reason }) => reason)).toEqual(Array(4).fill('agrees with the ERP'));
-    const [row] = await world.database.prisma.$queryRaw<[{ transactions: number }]>`
+    const [row] = await world.prisma.$queryRaw<[{ transactions: number }]>`
       SELECT count(DISTINCT xmin::text)::int AS transactions FROM conciliation.sign_off
       WHERE date = ANY(${dates}::text[]::date[])`;
     expect(row.transactions).toBe(4);
@@ -208,7 +205,7 @@ describe('many days at once', () => {
     const counts = answers.map(({ text }) => Number(/(\d+) of 4 days signed off/.exec(text)?.[1]));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(4);
     const where = { date: { in: dates } };
-    const seals = await world.database.prisma.signOff.findMany({ where });
+    const seals = await world.prisma.signOff.findMany({ where });
     expect(seals).toHaveLength(4);
     const by = seals.map(({ signedOffBy }) => signedOffBy);
     expect(by.filter((name) => name === 'rita')).toHaveLength(counts[0] ?? 0);
@@ -232,7 +229,7 @@ describe('many days at once', () => {
   });
 });
 
-const dayOf = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+const dayOf = () => world.prisma.day.findUniqueOrThrow({ where: { date } });
 
 /** Signs the day off. @returns what the ledger says afterwards, and the answer */
 async function signDate(client: ConsoleClient) {
@@ -346,7 +343,7 @@ test.each([
   const leaver = await console.as('reviewer', name);
   const csrf = await leaver.csrf();
   const seen = await seenBy(leaver, [date]);
-  const answer = await world.database.prisma.$transaction(async (tx) => {
+  const answer = await world.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
     const answer = leaver.post('/sign-offs', { day: seen }, { csrf });
     await lockWaits(world.database);
@@ -355,5 +352,5 @@ test.each([
   });
   expect((await answer.of).status).toBe(403);
   const where = { date, signedOffAt: { not: null } };
-  expect(await world.database.prisma.day.count({ where })).toBe(0);
+  expect(await world.prisma.day.count({ where })).toBe(0);
 });

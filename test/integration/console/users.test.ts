@@ -25,8 +25,8 @@ const world = worldOfFile();
 const console = forFile(() => openConsole(world.database));
 let admin: ConsoleClient;
 beforeEach(async () => {
-  await world.database.prisma.signInLimit.deleteMany();
-  await world.database.prisma.consoleUser.updateMany({ data: { role: 'viewer' } });
+  await world.prisma.signInLimit.deleteMany();
+  await world.prisma.consoleUser.updateMany({ data: { role: 'viewer' } });
   await addUser(world.database, { name: 'alma', role: 'admin', by: 'test' }).catch(() =>
     changeUser(world.database, { name: 'alma', role: 'admin', isDisabled: false, by: 'test' }),
   );
@@ -123,7 +123,7 @@ test('a form without its field is refused by the name of the field, and nothing 
   }
   expect((await elisa.get('/')).status).toBe(303);
   expect((await other.get('/')).status).toBe(200);
-  const kept = await world.database.prisma.consoleUser.findUnique({ where: { name: 'elisa' } });
+  const kept = await world.prisma.consoleUser.findUnique({ where: { name: 'elisa' } });
   expect(kept).toMatchObject({ role: 'viewer', email: 'elisa@example.com' });
 });
 
@@ -180,8 +180,8 @@ test('the last administrator keeps the role, also when two remove each other at 
     ]);
     expect(answers.filter(({ location }) => location?.startsWith('/users'))).toHaveLength(1);
     const left = { role: 'admin', disabledAt: null };
-    expect(await world.database.prisma.consoleUser.count({ where: left })).toBe(1);
-    await world.database.prisma.consoleUser.updateMany({ data: { disabledAt: null } });
+    expect(await world.prisma.consoleUser.count({ where: left })).toBe(1);
+    await world.prisma.consoleUser.updateMany({ data: { disabledAt: null } });
     admin = await console.as('admin', 'alma');
     aldo = await console.as('admin', 'aldo');
   }
@@ -223,7 +223,7 @@ describe('a key of an administrator', () => {
     return { name, statuses };
   }
   const revocations = async (user: string) =>
-    world.database.prisma.auditEntry.findMany({
+    world.prisma.auditEntry.findMany({
       where: { action: 'key.revoke', details: { path: ['user'], equals: user } },
     });
 
@@ -253,7 +253,7 @@ describe('a key of an administrator', () => {
 
   test('is refused at use where the user was changed by other means than the program', async () => {
     const { name, statuses } = await keyOwner();
-    const { consoleUser } = world.database.prisma;
+    const { consoleUser } = world.prisma;
     await consoleUser.update({ where: { name }, data: { role: 'viewer' } });
     expect(await statuses()).toEqual({ viewer: 200, reviewer: 401, operator: 401 });
     await consoleUser.update({ where: { name }, data: { disabledAt: new Date() } });
@@ -269,17 +269,17 @@ describe('a key of an administrator', () => {
     ]);
     expect(outcomes[0]?.status).toBe('fulfilled');
     const active = { user: { name }, revokedAt: null };
-    expect(await world.database.prisma.apiKey.count({ where: active })).toBe(0);
+    expect(await world.prisma.apiKey.count({ where: active })).toBe(0);
   });
 });
 
 /** As if so many seconds had passed. */
-const pass = (seconds: number) => world.database.prisma.$executeRaw`
+const pass = (seconds: number) => world.prisma.$executeRaw`
   UPDATE conciliation.sign_in_limit SET forgotten_at = forgotten_at - make_interval(secs => ${seconds}::int)`;
 
 const rowOf = (key: string) => {
   const keyHash = createHash('sha256').update(key).digest();
-  return world.database.prisma.signInLimit.findUniqueOrThrow({ where: { keyHash } });
+  return world.prisma.signInLimit.findUniqueOrThrow({ where: { keyHash } });
 };
 
 /** Tries so many times, and returns how many of the tries were allowed. */

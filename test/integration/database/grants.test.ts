@@ -4,25 +4,23 @@
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/base/database/migrate.ts';
 import { migrateQueue } from '../../../src/core/work/postgres-backend.ts';
 import { withClient } from '../../support/client.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { forFile } from '../../support/for-tests.ts';
 import { logger } from '../../support/logger.ts';
 import { READ_RIGHTS, type Rights, rightsTable } from '../../support/rights.ts';
 
 const DOCUMENT = 'SECURITY.md';
 
-let database: TestDatabase;
-
+const database = forFile(createTestDatabase);
 beforeAll(async () => {
-  database = await createTestDatabase();
   await migrate({ databaseUrl: database.url, logger });
   await migrateQueue(database.url, logger);
   await migrate({ databaseUrl: database.url, logger, roles: true });
 });
-afterAll(() => database.drop());
 
 async function readRights(): Promise<Rights[]> {
   const { rows } = await withClient(database.url, (client) => client.query<Rights>(READ_RIGHTS));

@@ -24,8 +24,8 @@ beforeEach(() =>
   ),
 );
 afterAll(async () => {
-  await database.drop();
-  await users.drop();
+  await database.close();
+  await users.close();
 });
 
 async function run(url: string, ...statements: string[]): Promise<void> {

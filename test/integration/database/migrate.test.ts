@@ -83,7 +83,7 @@ function databaseOfEachTest(create: () => Promise<TestDatabase>): void {
   });
   afterEach(async () => {
     await client.end();
-    await database.drop();
+    await database.close();
   });
 }
 
@@ -154,7 +154,7 @@ describe('applying migrations', () => {
       // The roles belong to the server, and only a superuser can create them.
       const other = await createMigratedDatabase();
       await migrate({ databaseUrl: other.url, logger, roles: true });
-      await other.drop();
+      await other.close();
       const limited = `${database.url}?options=${encodeURIComponent(`-c role=${role}`)}`;
       const migrating = () => migrate({ databaseUrl: limited, logger });
       await expect(migrating()).rejects.toThrow(/may not create the schema conciliation/);

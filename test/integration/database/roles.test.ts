@@ -111,7 +111,7 @@ test('additional rights are revoked when the roles are set up again', async () =
 
 test('without the option no role is given any right', async () => {
   const other = await createTestDatabase();
-  onTestFinished(() => other.drop());
+  onTestFinished(() => other.close());
   await migrate({ databaseUrl: other.url, logger });
   const { rows } = await withClient(other.url, (client) =>
     client.query(`
@@ -187,7 +187,7 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
     1,
   );
   await deriveAlerts(world.database, now, { timeZone: 'America/Sao_Paulo' });
-  await recordAudit(world.database.prisma, { actor: 'ana', action: 'export' });
+  await recordAudit(world.prisma, { actor: 'ana', action: 'export' });
 });
 
 test.each([

@@ -21,7 +21,7 @@ interface Forms {
 
 /** The forms of all texts, in one statement. */
 const formsOf = (texts: readonly string[]) =>
-  world.database.prisma.$queryRaw<Forms[]>`
+  world.prisma.$queryRaw<Forms[]>`
     SELECT form, company, conciliation.tax_id_readings(written) AS readings,
            conciliation.tax_id_readings(written, true) AS "companyReadings",
            conciliation.has_check_digits(form) AS "isDecided",
@@ -211,7 +211,7 @@ test('two texts may name one party only where they do, or where zeros decide bet
       .chain((digits) => fc.tuple(fc.constant(digits), of(digits))),
     120,
   );
-  const rows = await world.database.prisma.$queryRaw<
+  const rows = await world.prisma.$queryRaw<
     { first: number; second: number; isSame: boolean; mayBe: boolean }[]
   >`
     WITH text AS (SELECT * FROM unnest(${texts.map(([, text]) => text)}::text[]) WITH ORDINALITY AS text (written, place))
@@ -226,7 +226,7 @@ test('two texts may name one party only where they do, or where zeros decide bet
   );
   expect(wrong).toEqual([]);
   expect(rows.filter(({ isSame, mayBe }) => isSame && !mayBe)).toEqual([]);
-  const pairs = await world.database.prisma.$queryRaw<{ mayBe: boolean | null }[]>`
+  const pairs = await world.prisma.$queryRaw<{ mayBe: boolean | null }[]>`
     SELECT ${mayBeSameTaxId('one', 'other')} AS "mayBe"
     FROM (VALUES (1, '191', '00000000000191'), (2, '191', '00000000191'), (3, '00000000191', '00.000.000/0001-91'),
                  (4, '191', '0191'), (5, '000.000.001-91', '00000000000191'), (6, '000.000.001-91', '191'),
@@ -241,7 +241,7 @@ test('two texts may name one party only where they do, or where zeros decide bet
 });
 
 test('a provider that SQL writes has the normal form of its number, and none without the right check digits', async () => {
-  const rows = await world.database.prisma.$queryRaw<{ taxId: string | null }[]>`
+  const rows = await world.prisma.$queryRaw<{ taxId: string | null }[]>`
     INSERT INTO conciliation.provider (external_id, identification_number, name)
     VALUES ('a', '0000000000191', 'A'), ('b', '12.abc.345/01de-35', 'B'), ('c', '191', 'C'),
            ('d', '12ABC34501DE36', 'D')
@@ -286,7 +286,7 @@ function written(of: JsonValue): string {
 // The content hash of a destination that is an object depends on this text.
 test('the text of 3,000 random values as jsonb is that of PostgreSQL', async () => {
   const values = fc.sample(value, { numRuns: 3000, seed: 7 });
-  const rows = await world.database.prisma.$queryRaw<{ text: string }[]>`
+  const rows = await world.prisma.$queryRaw<{ text: string }[]>`
     SELECT stated::jsonb::text AS text
     FROM unnest(${values.map(written)}::text[]) WITH ORDINALITY AS given (stated, place) ORDER BY place`;
   expect(values.map(toJsonbText)).toEqual(rows.map(({ text: of }) => of));

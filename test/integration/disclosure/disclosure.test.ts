@@ -188,7 +188,7 @@ const comparable = (bookingKey: string) => [
 ];
 
 beforeAll(async () => {
-  const { prisma } = world.database;
+  const { prisma } = world;
   await judged.pull(daysFrom(-1), [
     { uid: 'before', value: '15', dueDate: '2026-05-29', agent: EARLIER },
   ]);
@@ -256,7 +256,7 @@ const line = ({ date, liabilities, company, agent, number, value, ...range }: Di
   `${range.shortest}-${range.longest} ${range.undated}`;
 
 test('the figures are those that were worked out by hand', async () => {
-  const rows = await readDisclosure(world.database.prisma, [BEGINNING, END, END]);
+  const rows = await readDisclosure(world.prisma, [BEGINNING, END, END]);
   expect(rows.map(line)).toEqual([
     '2026-03-31 anticipated all all: 16 2812.71 29-180 3',
     '2026-03-31 comparable all all: 7 null 45-62 0',
@@ -274,7 +274,7 @@ test('the figures are those that were worked out by hand', async () => {
 });
 
 test('a complete statement says that what it leaves as it is was still open', async () => {
-  const { prisma } = world.database;
+  const { prisma } = world;
   await prisma.$executeRaw`
     INSERT INTO conciliation.erp_payable_import (kind, imported_by, started_at) VALUES ('sql', 'erp', '2026-06-02 03:00Z')`;
   const [row] = await readDisclosure(prisma, [END]);
@@ -283,7 +283,7 @@ test('a complete statement says that what it leaves as it is was still open', as
 });
 
 test('a date without liabilities has the figures over all', async () => {
-  const rows = await readDisclosure(world.database.prisma, [daysFrom(-365)]);
+  const rows = await readDisclosure(world.prisma, [daysFrom(-365)]);
   expect(rows.map(line)).toEqual([
     '2025-03-02 anticipated all all: 0 0 null-null 0',
     '2025-03-02 comparable all all: 0 null null-null 0',
@@ -313,7 +313,7 @@ test('the page and its file have the figures of the ends of the last month and o
 });
 
 test('a payable without a company is of none of two buyers, and an invoice that is gone is not paid', async () => {
-  const { prisma } = world.database;
+  const { prisma } = world;
   await prisma.$transaction(async (tx) => {
     await tx.$executeRaw`SET LOCAL session_replication_role = replica`;
     const data = { buyerIdentification: OTHER_COMPANY };

@@ -71,7 +71,7 @@ async function readCsvFile() {
   return rows.map((cells) => Object.fromEntries(header.map((name, index) => [name, cells[index]])));
 }
 
-const auditCount = () => world.database.prisma.auditEntry.count();
+const auditCount = () => world.prisma.auditEntry.count();
 
 describe('an export', () => {
   test('has the current titles of the range by date, order and occurrence, every digit kept', async () => {
@@ -238,11 +238,11 @@ describe('the snapshot of an export', () => {
     const where = { acceptedDate: DAY };
     const rows = await readTitleSnapshot(database, SELECTION, never, async (snapshot) => {
       expect(snapshot.totals.current).toBe(ROWS);
-      await world.database.prisma.title.updateMany({ where, data: { status: 'withdrawn' } });
+      await world.prisma.title.updateMany({ where, data: { status: 'withdrawn' } });
       return countRows(snapshot.titles);
     });
     expect(rows).toBe(ROWS);
-    await world.database.prisma.title.updateMany({ where, data: { status: 'current' } });
+    await world.prisma.title.updateMany({ where, data: { status: 'current' } });
   });
 
   test('is not cut off by the statement timeout when its reader is slow', async () => {

@@ -60,7 +60,7 @@ test('an administrator names a field, of those that titles have had, with an ent
   const refused = await admin.post('/fields', { ...form, name: 'ç' });
   expect(refused.status).toBe(400);
   expect(refused.text).toContain('Name: choose another one');
-  const entries = await world.database.prisma.auditEntry.findMany({
+  const entries = await world.prisma.auditEntry.findMany({
     where: { action: 'field.promote' },
     orderBy: { id: 'asc' },
     select: { actor: true, reason: true, details: true },

@@ -9,9 +9,7 @@ import { readFeed } from '../../../src/features/bookings/feed.sql.ts';
 import { promoteField } from '../../../src/features/fields/promoted-fields.sql.ts';
 import { readPromotedOf } from '../../../src/features/sweep/sweeps.sql.ts';
 import type { Prisma } from '../../../src/generated/prisma/client.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { findAlterations, signDay } from '../../support/days.ts';
-import { erase } from '../../support/erase.ts';
+import { decideOpenChanges, erase, findAlterations, signDay } from '../../support/days.ts';
 import { daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';
@@ -30,13 +28,12 @@ type Role = Parameters<typeof promoteField>[1]['role'];
 const promote = (name: string, path: string, role: Role = 'identifier') =>
   promoteField(world.database, { name, path, role }, { by: 'adm', reason: 'agreed' });
 const dayOf = (date: CivilDate) =>
-  world.database.prisma.day.findUniqueOrThrow({ where: { date: new Date(date) } });
-const titleOf = (orderUid: string) =>
-  world.database.prisma.title.findFirst({ where: { orderUid } });
+  world.prisma.day.findUniqueOrThrow({ where: { date: new Date(date) } });
+const titleOf = (orderUid: string) => world.prisma.title.findFirst({ where: { orderUid } });
 const linesOf = (date: CivilDate) =>
-  world.database.prisma.bookingLine.findMany({ where: { date }, orderBy: { orderUid: 'asc' } });
+  world.prisma.bookingLine.findMany({ where: { date }, orderBy: { orderUid: 'asc' } });
 const changesOf = (where: Prisma.AccountChangeWhereInput) =>
-  world.database.prisma.accountChange.count({ where });
+  world.prisma.accountChange.count({ where });
 
 let sealed: Awaited<ReturnType<typeof dayOf>>;
 beforeAll(async () => {
@@ -139,12 +136,12 @@ test('a changed account of a named field is a change with a hold, and its first 
     changesOn.push(await changesOf({ acceptedDate: date }));
   }
   expect(changesOn).toEqual([0, 0, 1, 0]);
-  const change = await world.database.prisma.accountChange.findFirstOrThrow();
+  const change = await world.prisma.accountChange.findFirstOrThrow();
   expect(change).toMatchObject({
     ...{ kind: 'provider', partyKey: 'P-key', state: 'open' },
     after: { account: '7654321', destination: { chave_pix: 'x@y.com' } },
   });
-  expect(await world.database.prisma.paymentHold.count()).toBe(1);
+  expect(await world.prisma.paymentHold.count()).toBe(1);
   await decideOpenChanges(world.database);
   // The title is restated to the account that the confirmed one replaced.
   const [, , replaced = first] = days;

@@ -16,14 +16,17 @@ import {
   ROW_DIGEST,
 } from '../../../src/core/title/title-hashes.sql.ts';
 import { setConsumer } from '../../../src/features/bookings/consumers.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { resolveFindings } from '../../../src/features/checks/findings.sql.ts';
 import { eraseParty } from '../../../src/features/privacy/erase-party.sql.ts';
 import { acceptRejects, reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { findAlterations, repairDay, trySigning } from '../../support/days.ts';
+import {
+  checkAnyDay,
+  decideOpenChanges,
+  findAlterations,
+  repairDay,
+  trySigning,
+} from '../../support/days.ts';
 import { pagesForFile } from '../../support/pages-world.ts';
 import { daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -32,7 +35,7 @@ const { signal } = new AbortController();
 const PERSON = { by: 'ana', reason: 'a test' };
 const ANY_ID = 10n ** 15n;
 
-const pages = pagesForFile();
+const { world, console } = pagesForFile();
 /** Each test has a date and a supplier of its own; the day before is its own, too. */
 let used = 0;
 let date: CivilDate;
@@ -49,20 +52,20 @@ const textOf = (of: CivilDate, uid: string, account = '7654321') =>
   });
 
 async function pull(of: CivilDate, uids: readonly string[], account?: string, more: string[] = []) {
-  const { sandbox, database } = pages.world;
+  const { sandbox, database } = world;
   sandbox.setDayTexts(of, [...uids.map((uid) => textOf(of, uid, account)), ...more]);
-  const { pullId } = await pages.world.attempt(of, { withdrawalLimitPercent: 100 });
-  await checkDays(database, ANY_DAY_RULES);
+  const { pullId } = await world.attempt(of, { withdrawalLimitPercent: 100 });
+  await checkAnyDay(database);
   return pullId;
 }
 
 const query = async (text: string, values: unknown[] = []) =>
-  (await pages.world.database.pool.query(text, values)).rows;
+  (await world.database.pool.query(text, values)).rows;
 
 /** Statements with $1 for the date. */
 async function attack(...statements: readonly string[]): Promise<void> {
   for (const statement of statements) {
-    const { rowCount } = await pages.world.database.pool.query(
+    const { rowCount } = await world.database.pool.query(
       statement.replaceAll('$1', `'${date}'::date`),
     );
     expect(rowCount, statement).toBeGreaterThan(0);
@@ -71,7 +74,7 @@ async function attack(...statements: readonly string[]): Promise<void> {
 
 /** The same, of the owner of the tables, who can switch their triggers off. */
 async function attackAsOwner(statement: string): Promise<void> {
-  const rows = await pages.world.database.prisma.$transaction(async (tx) => {
+  const rows = await world.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`SET LOCAL session_replication_role = replica`;
     return tx.$executeRawUnsafe(statement.replaceAll('$1', `'${date}'::date`));
   });
@@ -79,16 +82,16 @@ async function attackAsOwner(statement: string): Promise<void> {
 }
 
 const problems = async () =>
-  (await findAlterations(pages.world.database, date)).map(({ problem }) => problem);
+  (await findAlterations(world.database, date)).map(({ problem }) => problem);
 
-const sign = (by = 'rita') => trySigning(pages.world.database, date, { by, fourEyes: true });
+const sign = (by = 'rita') => trySigning(world.database, date, { by, fourEyes: true });
 
 /** Makes the repair that the check asks for. */
 async function repair() {
-  const { repairPullId } = await repairDay(pages.world, date, { withdrawalLimitPercent: 100 });
+  const { repairPullId } = await repairDay(world, date, { withdrawalLimitPercent: 100 });
   expect(repairPullId).not.toBeNull();
-  await findAlterations(pages.world.database, date);
-  await checkDays(pages.world.database, ANY_DAY_RULES);
+  await findAlterations(world.database, date);
+  await checkAnyDay(world.database);
 }
 
 const lines = () =>
@@ -236,7 +239,7 @@ describe('an altered title is found, refused and restored:', () => {
 
   test('an erased title altered, with a digest that has the time of the erasure', async () => {
     const party = { taxId: null, externalId: `P-${used}` };
-    await eraseParty(pages.world.database, { party, ...PERSON, isDryRun: false });
+    await eraseParty(world.database, { party, ...PERSON, isDryRun: false });
     const erased = [
       set('title', 'original_value = 99', `${A} AND erased_at IS NOT NULL`),
       DAY_AGREES,
@@ -289,7 +292,7 @@ async function withChange() {
 
 async function withAccepted() {
   await withReject();
-  await acceptRejects(pages.world.database, date, PERSON);
+  await acceptRejects(world.database, date, PERSON);
 }
 /** Another one of the rejects that a person has accepted. */
 async function withOtherReject() {
@@ -313,25 +316,25 @@ async function withFinding() {
 async function withResolved() {
   await withFinding();
   const finding = { date, code: CODE, newestId: ANY_ID, titleId: null } as const;
-  await resolveFindings(pages.world.database, finding, PERSON);
+  await resolveFindings(world.database, finding, PERSON);
 }
 
 /** A response with few titles, which a person releases. */
 async function withReleased() {
-  pages.world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
-  const { pullId } = await pages.world.attempt(date);
+  world.sandbox.setDayTexts(date, [textOf(date, 'a')]);
+  const { pullId } = await world.attempt(date);
   expect(await problems()).toEqual([]);
-  await releasePull(pages.world.parts, pullId, PERSON);
+  await releasePull(world.parts, pullId, PERSON);
 }
 
 async function held() {
-  await pages.world.serve(date, []);
+  await world.serve(date, []);
   expect(await problems()).toEqual([]);
 }
 
 async function reopened() {
   expect(await sign()).toBeNull();
-  await reopenDay(pages.world.database, date, PERSON);
+  await reopenDay(world.database, date, PERSON);
 }
 
 describe('a decision without an entry in the audit log is found and refused:', () => {
@@ -478,7 +481,7 @@ describe('a decision without an entry in the audit log is found and refused:', (
   });
 
   test('the same decisions with their entries are none', async () => {
-    const { database } = pages.world;
+    const { database } = world;
     await withAccepted();
     expect(await problems()).toEqual([]);
     await pullDayBefore();
@@ -490,7 +493,7 @@ describe('a decision without an entry in the audit log is found and refused:', (
     await withResolved();
     await withReleased();
     expect(await problems()).toEqual([]);
-    await checkDays(database, ANY_DAY_RULES);
+    await checkAnyDay(database);
     expect(await sign()).toBeNull();
     await reopenDay(database, date, PERSON);
     expect(await problems()).toEqual([]);
@@ -594,7 +597,7 @@ describe('a booking line without a seal is found, and the day is not released:',
   });
 
   test('after a person has acknowledged it, another person signs and the release takes it back', async () => {
-    const { database } = pages.world;
+    const { database } = world;
     expect(await sign()).toBeNull();
     await attack(NEW_KEY);
     await pull(date, ['a', 'b', 'c', 'd']);
@@ -662,7 +665,7 @@ describe('what follows from a seal or a match is found where the owner of the da
     expect(await problems()).toEqual([]);
     await attackAsOwner(statement);
     expect(new Set(await problems())).toEqual(new Set([problem]));
-    await reopenDay(pages.world.database, date, PERSON);
+    await reopenDay(world.database, date, PERSON);
     expect(await sign()).toBe('unrecorded');
   });
 });
@@ -671,7 +674,7 @@ describe('the reason of a decision is that of the audit log:', () => {
   const { by: actor, reason } = PERSON;
   /** As a person resolves a break of a title without a payable. */
   const withBreak = (code: 'accepted' | 'reopened' = 'accepted') =>
-    pages.world.database.prisma.$transaction(async (tx) => {
+    world.prisma.$transaction(async (tx) => {
       const [{ ground }] = await tx.$queryRawUnsafe<[{ ground: string }]>(
         `${into('break_decision', 'kind, title_id, ground, decided_by, code, reason', `SELECT 'no_payable', id, gen_random_uuid(), '${actor}', '${code}', '${reason}'`)}
          FROM conciliation.title WHERE accepted_date = '${date}' AND order_uid LIKE 'a of %' RETURNING ground`,
@@ -688,7 +691,7 @@ describe('the reason of a decision is that of the audit log:', () => {
       'of an account change',
       async () => {
         await withChange();
-        await decideOpenChanges(pages.world.database, 'confirmed');
+        await decideOpenChanges(world.database, 'confirmed');
       },
       decided('account_change', 'accepted_date'),
       'account',
@@ -740,20 +743,16 @@ describe('access that is not in the audit log keeps every date from being signed
   const owner = (name: string) =>
     `(SELECT id FROM conciliation.console_user WHERE name = '${name}')`;
   const change = (name: string, to: Omit<Parameters<typeof changeUser>[1], 'name' | 'by'>) => () =>
-    changeUser(pages.world.database, { name, by: 'ana', ...to });
+    changeUser(world.database, { name, by: 'ana', ...to });
   const consumer = (...buyers: string[]) =>
-    setConsumer(
-      pages.world.database,
-      { name: 'erp', databaseRole: null, apiKeyId: null, buyers },
-      'ana',
-    );
+    setConsumer(world.database, { name: 'erp', databaseRole: null, apiKeyId: null, buyers }, 'ana');
   const revoke = () =>
     query(set('api_key', `revoked_at = now(), revoked_by = 'ana'`, 'revoked_at IS NULL'));
   beforeAll(async () => {
     const key = { user: null, role: 'viewer', scopes: ['read'], validDays: 1, by: 'ana' } as const;
-    await createApiKey(pages.world.database, { ...key, name: 'revoked' });
-    const { id } = await pages.world.database.prisma.apiKey.findFirstOrThrow();
-    await revokeApiKey(pages.world.database, id, 'ana');
+    await createApiKey(world.database, { ...key, name: 'revoked' });
+    const { id } = await world.prisma.apiKey.findFirstOrThrow();
+    await revokeApiKey(world.database, id, 'ana');
   });
   test.each<[string, string, string, () => Promise<unknown>, (() => Promise<unknown>)?]>([
     [
@@ -844,8 +843,8 @@ describe('access that is not in the audit log keeps every date from being signed
     };
     const decidesFrom = (value: string) =>
       set('console_user', `decides_from = ${value}`, `name = 'adam'`);
-    await pages.console.as('admin', 'root');
-    await pages.console.as('admin', 'adam');
+    await console.as('admin', 'root');
+    await console.as('admin', 'adam');
     await becomes('reviewer');
     expect(await problems()).toEqual([]);
     expect(await sign('adam')).toBe('open_before');
@@ -876,9 +875,9 @@ describe('access that is not in the audit log keeps every date from being signed
 
 test('the check of many titles brings none of them into the process', async () => {
   const [large, titles] = [daysFrom(400), 500];
-  const { sandbox, database } = pages.world;
+  const { sandbox, database } = world;
   sandbox.setDaySize(large, titles);
-  await pages.world.pull(large);
+  await world.pull(large);
   const events = vi.spyOn(pg.Connection.prototype, 'emit');
   onTestFinished(() => events.mockRestore());
   expect(await verifyDate(database, large, signal)).toMatchObject({ titles });

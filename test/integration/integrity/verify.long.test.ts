@@ -10,8 +10,7 @@ import {
   verifyDate,
 } from '../../../src/features/verify/verify.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { findAlterations, repairDay, signDay } from '../../support/days.ts';
-import { erase } from '../../support/erase.ts';
+import { erase, findAlterations, repairDay, signDay } from '../../support/days.ts';
 import { daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { eventually } from '../../support/service-world.ts';
 import { titlesOf, titleText } from '../../support/titles.ts';
@@ -305,9 +304,7 @@ test('an altered day is found and computed again; the alert lasts for a day afte
   await query(`
     UPDATE conciliation.title_finding SET found_at = found_at - interval '24 hours' WHERE date = '${date}'`);
   expect(await alertOf(date)).toBeUndefined();
-  expect(await world.database.prisma.titleFinding.count({ where: { date, closedAt: null } })).toBe(
-    0,
-  );
+  expect(await world.prisma.titleFinding.count({ where: { date, closedAt: null } })).toBe(0);
 });
 
 test('a check and a repair that end in the future put off neither the check nor the repair', async () => {
@@ -370,7 +367,7 @@ test.each([
 test('a seal in the row of the day that is not the seal of the date is found', async () => {
   const date = await pullTitles();
   // The titles of earlier tests name other accounts of the same parties.
-  await world.database.prisma.accountChange.deleteMany();
+  await world.prisma.accountChange.deleteMany();
   await signDay(world.database, date, { bookingsFrom: null });
   expect(await check(date)).toEqual([]);
   await pullUids(UIDS, date, '9');
@@ -378,7 +375,7 @@ test('a seal in the row of the day that is not the seal of the date is found', a
   await alterDay(date, 'signed_off_digest = content_digest');
   expect(await verifyAndRepair(date)).toEqual(['day']);
   expect(await check(date)).toEqual([]);
-  expect(await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).toMatchObject({
+  expect(await world.prisma.day.findUniqueOrThrow({ where: { date } })).toMatchObject({
     restatedAfterSignOff: true,
   });
 });
@@ -413,7 +410,7 @@ test('a repair that would withdraw too much is held, and a release repairs', asy
   const { repairPullId } = await repairDay(world, date);
   if (repairPullId === null) throw new Error('no repair');
   const where = { id: repairPullId };
-  const { state } = await world.database.prisma.pull.findUniqueOrThrow({ where });
+  const { state } = await world.prisma.pull.findUniqueOrThrow({ where });
   expect(state).toBe('held');
   await releasePull(world.parts, repairPullId, { by: 'ana', reason: 'withdrawn by the buyer' });
   expect(await check(date)).toEqual([]);

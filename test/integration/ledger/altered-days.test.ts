@@ -2,13 +2,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { readWaitingDays, releaseWaitingDays } from '../../../src/features/bookings/release.sql.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { signCleanDays, signOffDays } from '../../../src/features/review/sign-off.sql.ts';
 import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/verify.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { hiddenIn } from '../../support/console-client.ts';
 import {
+  checkAnyDay,
   findAlterations,
   fourEyesFault,
   pullDay,
@@ -20,7 +19,7 @@ import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
-const pages = pagesForFile();
+const { world, viewer, reviewer } = pagesForFile();
 
 let used = 0;
 let date: CivilDate;
@@ -31,33 +30,33 @@ beforeEach(async () => {
 });
 
 const alter = (set: string) =>
-  pages.world.database.pool.query(`
+  world.database.pool.query(`
     UPDATE conciliation.title SET ${set} WHERE accepted_date = '${date}'`);
-const verify = () => verifyDate(pages.world.database, date, new AbortController().signal);
-const sign = () => trySigning(pages.world.database, date);
+const verify = () => verifyDate(world.database, date, new AbortController().signal);
+const sign = () => trySigning(world.database, date);
 /** Makes the repair that the verification requests. The next verification finds what is left. */
 const repair = async () => {
-  await repairDay(pages.world, date);
-  const alterations = await findAlterations(pages.world.database, date);
-  await checkDays(pages.world.database, ANY_DAY_RULES);
+  await repairDay(world, date);
+  const alterations = await findAlterations(world.database, date);
+  await checkAnyDay(world.database);
   return alterations.map(({ problem }) => problem);
 };
 /** The findings of the date, which are unknown afterwards. */
 const forgetFindings = async () => {
-  const { rowCount } = await pages.world.database.pool.query(`
+  const { rowCount } = await world.database.pool.query(`
     DELETE FROM conciliation.title_finding WHERE date = '${date}'`);
   return rowCount;
 };
 const acknowledge = () =>
-  acknowledgeFindings(pages.world.database, 10n ** 15n, { by: 'otto', reason: 'a test' });
+  acknowledgeFindings(world.database, 10n ** 15n, { by: 'otto', reason: 'a test' });
 const alterDay = (set: string) =>
-  pages.world.database.pool.query(`UPDATE conciliation.day SET ${set} WHERE date = '${date}'`);
-const pull = (...texts: string[]) => pullDay(pages.world, date, ...texts);
+  world.database.pool.query(`UPDATE conciliation.day SET ${set} WHERE date = '${date}'`);
+const pull = (...texts: string[]) => pullDay(world, date, ...texts);
 const stated = (more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid: `order of ${date}`, date, value: '5.00', ...more });
-const autoSign = () => signCleanDays(pages.world.database, { bookingsFrom: date, to: date });
+const autoSign = () => signCleanDays(world.database, { bookingsFrom: date, to: date });
 const lines = async () => {
-  const { rows } = await pages.world.database.pool.query<{ value: string }>(`
+  const { rows } = await world.database.pool.query<{ value: string }>(`
     SELECT original_value::text AS value FROM conciliation.booking_line WHERE date = '${date}'`);
   return rows.map(({ value }) => value);
 };
@@ -84,9 +83,9 @@ test.each([
 
 const holdResponse = async () => {
   await pull(stated(), stated({ uid: `second of ${date}` }));
-  await pages.world.serve(date, []);
+  await world.serve(date, []);
   expect(await sign()).toBe('not_reconciled');
-  pages.world.sandbox.setDayTexts(date, [stated(), stated({ uid: `second of ${date}` })]);
+  world.sandbox.setDayTexts(date, [stated(), stated({ uid: `second of ${date}` })]);
 };
 
 const HELD = 'that a response is held';
@@ -126,7 +125,7 @@ test('a person who acknowledges an alteration does not let the altered values be
 
 test('an altered row of a withdrawn title keeps its day from being signed off until a pull has seen the day', async () => {
   await pull(stated({ uid: `kept of ${date}` }));
-  await pages.world.database.pool.query(`
+  await world.database.pool.query(`
     UPDATE conciliation.title SET payment_account = '666' WHERE accepted_date = '${date}' AND status = 'withdrawn'`);
   expect(await sign()).toBe('altered');
   expect(await repair()).toEqual([]);
@@ -136,11 +135,11 @@ test('an altered row of a withdrawn title keeps its day from being signed off un
 test('a value with which the comparison fails keeps no other day from being signed off', async () => {
   const other = daysFrom(used);
   used += 1;
-  await pages.world.serve(other, [titleText({ uid: `order of ${other}`, date: other })]);
+  await world.serve(other, [titleText({ uid: `order of ${other}`, date: other })]);
   await pull(stated(), stated({ uid: `second of ${date}` }));
   // The sum of two such values has more digits than PostgreSQL can store.
   await alter("original_value = ('9' || repeat('0', 131071))::numeric");
-  const { database } = pages.world;
+  const { database } = world;
   const days = await database.prisma.day.findMany({
     where: { date: { in: [date, other] } },
     orderBy: { date: 'asc' },
@@ -151,12 +150,12 @@ test('a value with which the comparison fails keeps no other day from being sign
     { by: 'rita', reason: null, fourEyes: false, bookingsFrom: DAY },
   );
   expect(outcomes.map(({ refusal }) => refusal)).toEqual(['altered', null]);
-  await checkDays(database, ANY_DAY_RULES).catch(() => {});
+  await checkAnyDay(database).catch(() => {});
   expect(await autoSign()).toEqual([]);
 });
 
 test('a signed-off day that waits is not released with an altered title', async () => {
-  const { database } = pages.world;
+  const { database } = world;
   await importPayables(database, [{ erpKey: 'k1', openValue: '77' }], 'snapshot');
   expect(await sign()).toBeNull();
   await runMatching(database, { by: 'test' });
@@ -171,7 +170,7 @@ test('a signed-off day that waits is not released with an altered title', async 
     value: '5.00',
     dates: [date],
   });
-  await repairDay(pages.world, date);
+  await repairDay(world, date);
   await verify();
   await runMatching(database, { by: 'test' });
   expect(await releaseWaitingDays(database, {})).toContain(date);
@@ -179,7 +178,6 @@ test('a signed-off day that waits is not released with an altered title', async 
 });
 
 test('a reviewer acknowledges the differences that the page of alerts has shown, with a reason', async () => {
-  const { viewer, reviewer, world } = pages;
   await acknowledge();
   const path = '/alterations/acknowledge';
   expect((await reviewer.get('/alerts')).text).not.toContain(path);
@@ -193,7 +191,7 @@ test('a reviewer acknowledges the differences that the page of alerts has shown,
   const newest = hiddenIn(page, 'newest');
   expect((await reviewer.post(path, { newest, reason: ' ' })).status).toBe(400);
   const open = () =>
-    world.database.prisma.titleFinding.count({ where: { acknowledgedAt: null, closedAt: null } });
+    world.prisma.titleFinding.count({ where: { acknowledgedAt: null, closedAt: null } });
   const before = await open();
   expect(before).toBeGreaterThan(0);
   // A difference that came after the page was loaded keeps its alert.

@@ -21,7 +21,7 @@ test('the checkpoint stops before a gap and passes it when the gap is closed', a
   expect(failed.kind).toBe('failed');
   expect(await checkpoint()).toBe(daysFrom(1));
   const where = { date: third };
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where });
+  const day = await world.prisma.day.findUniqueOrThrow({ where });
   expect(day.state).toBe('failed');
 
   world.sandbox.faults.clear();

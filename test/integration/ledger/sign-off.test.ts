@@ -4,15 +4,18 @@ import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { TITLE_COLUMNS } from '../../../src/core/title/title.ts';
 import { deriveAlerts } from '../../../src/features/alerts/alerts.sql.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import {
   readChangedTitles,
   readDayChanges,
 } from '../../../src/features/review/changed-titles.sql.ts';
 import { acceptRejects, reopenDay, signOffDay } from '../../../src/features/review/sign-off.sql.ts';
-import { decideOpenChanges } from '../../support/account-decisions.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
-import { digestOf, repairDay, signDay } from '../../support/days.ts';
+import {
+  checkAnyDay,
+  decideOpenChanges,
+  digestOf,
+  repairDay,
+  signDay,
+} from '../../support/days.ts';
 import { signedRows } from '../../support/documented-sql.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { clientOfFile, freshDays, worldOfFile } from '../../support/pull-world.ts';
@@ -32,10 +35,9 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
 
 const pull = (...texts: string[]) => world.serve(date, texts);
 
-const readDay = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+const readDay = () => world.prisma.day.findUniqueOrThrow({ where: { date } });
 /** The newest first. */
-const readSeals = () =>
-  world.database.prisma.signOff.findMany({ where: { date }, orderBy: { id: 'desc' } });
+const readSeals = () => world.prisma.signOff.findMany({ where: { date }, orderBy: { id: 'desc' } });
 
 const sign = (by = 'ana', fourEyes = true) =>
   signDay(world.database, date, { by, fourEyes, bookingsFrom: null });
@@ -56,7 +58,7 @@ test('a sign-off seals digest and totals, with user and time, and is audited', a
     originalValueSum: '1000.6',
     endedAt: null,
   });
-  const audited = await world.database.prisma.auditEntry.findMany({
+  const audited = await world.prisma.auditEntry.findMany({
     where: { actor: 'ana', date: new Date(date) },
   });
   expect(audited.map(({ action }) => action)).toEqual(['day.sign_off']);
@@ -88,7 +90,7 @@ test('one cent restated after the sign-off is flagged, alerted and shown field b
   });
   await deriveAlerts(world.database, new Date(), NEVER_STALE);
   const where = { kind: 'restated_after_sign_off', date: new Date(date) };
-  expect(await world.database.prisma.alert.count({ where })).toBe(1);
+  expect(await world.prisma.alert.count({ where })).toBe(1);
 });
 
 test('changes are compared with the seal: new, withdrawn, restored, and titles that were not in the seal and are withdrawn', async () => {
@@ -220,7 +222,7 @@ test('a release after the sign-off counts as a restatement', async () => {
 test('a seal can be ended and nothing else', async () => {
   await pull(title('a'));
   await sign();
-  const { prisma } = world.database;
+  const { prisma } = world;
   for (const statement of [
     `UPDATE conciliation.sign_off SET content_digest = 'x'`,
     `UPDATE conciliation.sign_off SET ended_at = now(), ended_by = 'x', title_count = 9`,
@@ -240,7 +242,7 @@ test('a sign-off that waits for a merge is refused where the merge holds a payme
   await pullAccount(date, '111');
   const next = nextDay();
   await pullAccount(next, '111');
-  await checkDays(database, ANY_DAY_RULES);
+  await checkAnyDay(database);
   const seenDigest = await digestOf(database, next);
   // The account is restated, and the restatement is taken back while the person signs.
   await pullAccount(next, '222');
@@ -336,7 +338,7 @@ describe('the data dictionary tells a day as it was signed off:', () => {
       expect((await repairDay(world, date)).alterations).not.toEqual([]);
       await restate('3', uids.slice(1));
     });
-    const { fence } = await world.database.prisma.signOff.findFirstOrThrow({ where: { date } });
+    const { fence } = await world.prisma.signOff.findFirstOrThrow({ where: { date } });
     const { titles } = await readChangedTitles(world.database, date, fence, 100);
     const fields = titles.flatMap((each) => each.fields.map(({ column }) => column));
     expect(new Set(fields)).toEqual(new Set(['platform_discounted_value']));

@@ -13,7 +13,7 @@ import { worldOfFile } from '../../support/pull-world.ts';
 const world = worldOfFile();
 beforeEach(async () => {
   await clearMatching(world.database);
-  await world.database.prisma.$executeRaw`TRUNCATE conciliation.holiday`;
+  await world.prisma.$executeRaw`TRUNCATE conciliation.holiday`;
   await openCalendar(world.database, 'following');
 });
 

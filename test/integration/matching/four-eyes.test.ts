@@ -29,7 +29,7 @@ import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
 
-let date: CivilDate = DAY;
+let date = DAY;
 beforeEach(async () => {
   date = daysFrom(1, date);
   await clearMatching(world.database);
@@ -56,7 +56,7 @@ async function pullPaid(): Promise<void> {
 }
 
 const title = () =>
-  world.database.prisma.title.findFirstOrThrow({
+  world.prisma.title.findFirstOrThrow({
     where: { acceptedDate: date, status: 'current' },
   });
 const titleId = async () => (await title()).id;
@@ -68,7 +68,7 @@ async function resolve(kind: 'paid_to_supplier' | 'value_differs', decision: typ
 
 const lastMatch = async () => {
   const newest = { orderBy: { id: 'desc' } } as const;
-  return (await world.database.prisma.titleMatch.findFirstOrThrow(newest)).id;
+  return (await world.prisma.titleMatch.findFirstOrThrow(newest)).id;
 };
 
 const decisions: Record<string, () => Promise<unknown>> = {
@@ -110,7 +110,7 @@ test('a person who undid a sum of titles of two dates cannot sign off either dat
 
 const pair = async (uid: string) => {
   const where = { acceptedDate: date, orderUid: uid, status: 'current' };
-  const { id } = await world.database.prisma.title.findFirstOrThrow({ where });
+  const { id } = await world.prisma.title.findFirstOrThrow({ where });
   return { titleId: id, erpKeys: [`payable of ${uid}`] };
 };
 
@@ -173,8 +173,8 @@ describe.each(Object.entries(confirmations))(
   'a person who confirmed the %s of a title',
   (_, confirm) => {
     afterEach(async () => {
-      await world.database.prisma.companyBuyer.deleteMany();
-      await world.database.prisma.partyEquivalent.deleteMany();
+      await world.prisma.companyBuyer.deleteMany();
+      await world.prisma.partyEquivalent.deleteMany();
     });
 
     test('does not sign its day off', async () => {
@@ -188,9 +188,9 @@ describe.each(Object.entries(confirmations))(
       await pull('10');
       await confirm(person());
       const data = { confirmedAt: new Date(date) };
-      await world.database.prisma.companyBuyer.updateMany({ data });
-      await world.database.prisma.partyEquivalent.updateMany({ data });
-      await world.database.prisma.matchingRule.updateMany({ data });
+      await world.prisma.companyBuyer.updateMany({ data });
+      await world.prisma.partyEquivalent.updateMany({ data });
+      await world.prisma.matchingRule.updateMany({ data });
       await sign(person().by);
     });
 
@@ -239,7 +239,7 @@ test('the person who signed a day off does not undo a match that its bookings wa
   await match(world.database);
   await load('10', 'paid');
   await sign('rita');
-  const { prisma } = world.database;
+  const { prisma } = world;
   expect(await readOwnSealOfMatch(prisma, await titleId(), 'rita')).toMatchObject({
     date,
     cause: 'signed',
@@ -275,7 +275,7 @@ test('a person who was an administrator when a day was signed off does not end i
     refused('own_seal', 'administered'),
   );
   await addUser(world.database, { name: 'bruna', role: 'reviewer', by: 'test' });
-  expect(await readOwnSeals(world.database.prisma, [date], 'alex')).toEqual([
+  expect(await readOwnSeals(world.prisma, [date], 'alex')).toEqual([
     { date, cause: 'administered', deciders: ['bruna'] },
   ]);
   await resolve('paid_to_supplier', ana);

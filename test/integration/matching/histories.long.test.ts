@@ -28,7 +28,7 @@ interface Row {
 }
 
 const readRows = () =>
-  world.database.prisma.$queryRaw<Row[]>`
+  world.prisma.$queryRaw<Row[]>`
     SELECT match.id, title_id AS "titleId", match.erp_key AS "erpKey", rule, sum_id AS "sumId",
            ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason",
            concat_ws('/', title.order_uid, title.original_value, title.anticipated_due_date, title.status) AS title,
@@ -59,7 +59,7 @@ const makePayables = (next: Next) =>
   }));
 
 async function decide(next: Next): Promise<void> {
-  const { prisma } = world.database;
+  const { prisma } = world;
   const lasting = (await readRows()).filter(({ endedAt }) => endedAt === null);
   const undone = lasting[next(4)];
   if (undone !== undefined && next(2) === 0) {

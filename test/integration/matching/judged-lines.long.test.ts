@@ -1,6 +1,6 @@
 /** Payables that lines explain, titles that follow others, and payables that belong to another title. */
 import { beforeEach, expect, test } from 'vitest';
-import { addDays, type CivilDate } from '../../../src/base/values/business-day.ts';
+import { addDays } from '../../../src/base/values/business-day.ts';
 import { listBreaks } from '../../../src/features/matching/break-list.sql.ts';
 import { GRACE_DAYS } from '../../../src/features/matching/judgement.sql.ts';
 import {
@@ -16,7 +16,7 @@ import { clearMatching, OPEN_BREAKS } from '../../support/matching-world.ts';
 import { DAY, daysFrom, TODAY } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
-let date: CivilDate = DAY;
+let date = DAY;
 beforeEach(async () => {
   date = daysFrom(5, date);
   await clearMatching(world.database);
@@ -240,7 +240,7 @@ test('a posting on a payable of several titles makes no other title of it differ
     ...{ pull: `s 100 ${due}, s 200 ${due}`, snapshot: `k1 300 order=s ${due} total=300` },
     ...{ book: 'unanswered', matches: 's=k1 sum, s=k1 sum' },
   });
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.booking_line SET state = 'posted' WHERE date = ${date}::date AND original_value = 100`;
   await play(
     // The document is compared, and ends the match of no title with a line.
@@ -292,7 +292,7 @@ test('a break that a person has resolved does not keep the title any more, and t
     { state: 'k1 1506 paid', waits: 'a' },
     { match: true },
   );
-  const { breaks: found } = await listBreaks(world.database.prisma, { ...OPEN_BREAKS, date });
+  const { breaks: found } = await listBreaks(world.prisma, { ...OPEN_BREAKS, date });
   expect(found.filter(({ title }) => title?.orderUid === 'a')).toMatchObject([
     { kind: 'paid_to_supplier', waits: true },
   ]);
@@ -309,7 +309,7 @@ test('another instalment that comes on the date of a moved one keeps its own pay
     { state: 'k3 1520 order=moved due=2099-08-30' },
     { pull: 'moved 1520 due=2099-08-30', matches: 'moved=k3 order' },
   );
-  expect(await world.database.prisma.titleSuccession.count()).toBeGreaterThan(0);
+  expect(await world.prisma.titleSuccession.count()).toBeGreaterThan(0);
 });
 
 test('a paid payable of the order that is due later is not that of a title whose own payable is open', async () => {
@@ -366,7 +366,7 @@ test('of equal titles that moved, the payable of each is that of the nearest due
     { state: `k2 0 total=1535 due=2099-08-30 paid as=payment to=${SUPPLIER}`, match: true },
   );
   const filter = { ...OPEN_BREAKS, date: daysFrom(1, date) };
-  const { breaks } = await listBreaks(world.database.prisma, filter);
+  const { breaks } = await listBreaks(world.prisma, filter);
   const pair = breaks.filter(({ title }) => title?.orderUid === 'pair');
   expect(pair.map(({ kind, title }) => `${kind} ${title?.dueDate}`)).toEqual([
     'paid_to_supplier 2099-09-12',

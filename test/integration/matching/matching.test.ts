@@ -31,7 +31,7 @@ const decision = { by: 'rita', code: 'agreed', reason: 'confirmed with the suppl
 const run = () => match(world.database);
 const titleId = (uid: string) => currentTitleId(world.database, uid);
 const list = (kind: BreakKind | null = null, date: typeof DAY | null = null) =>
-  listBreaks(world.database.prisma, { ...OPEN_BREAKS, kind, date });
+  listBreaks(world.prisma, { ...OPEN_BREAKS, kind, date });
 async function urgentTasks() {
   const policy = { timeZone: 'America/Sao_Paulo' };
   const { tasks } = await readOpenItems(world.database, { now: new Date(), policy });
@@ -95,7 +95,7 @@ test('a match whose title or payable changed is opened again; that of a person i
   ]);
   expect(await run()).toMatchObject({ matched: 0, reopened: 2 });
   await play(world, [{ matches: 'c=k3 person' }]);
-  const ended = await world.database.prisma.titleMatch.findMany({
+  const ended = await world.prisma.titleMatch.findMany({
     where: { endedAt: { not: null } },
     select: { erpKey: true, endReason: true },
     orderBy: { erpKey: 'asc' },
@@ -114,14 +114,14 @@ test('a withdrawn title is in no break before the run that ends its match', asyn
   const id = await titleId('a');
   // Less of the payable is open, of which a withdrawn title asks for nothing.
   await play(world, [{ titles: 'b 20', load: 'k1 5' }]);
-  await world.database.prisma.$transaction((tx) => writeBreaks(tx, [id]));
+  await world.prisma.$transaction((tx) => writeBreaks(tx, [id]));
   expect(await listBreakNames(world.database)).toEqual([]);
 });
 
 test('a match that a person has undone is not made again until a side changes', async () => {
   const undo = async () => {
     const where = { endedAt: null };
-    const { id } = await world.database.prisma.titleMatch.findFirstOrThrow({ where });
+    const { id } = await world.prisma.titleMatch.findFirstOrThrow({ where });
     await undoMatch(world.database, id, decision);
     await play(world, [{ matches: '' }]);
     await expect(undoMatch(world.database, id, decision)).rejects.toThrow('has ended');
@@ -138,7 +138,7 @@ test('no title and no payable is matched twice', async () => {
     matchPair(world.database, { titleId: await titleId('b'), erpKeys: ['k1'] }, decision),
   ).rejects.toThrow('The proposals have changed');
   await expect(
-    world.database.prisma.$executeRaw`
+    world.prisma.$executeRaw`
       INSERT INTO conciliation.title_match
         (title_id, erp_key, rule, rule_version, made_by, title_ground, erp_ground)
       SELECT title_id, erp_key, 'person', 1, 'x', title_ground, erp_ground FROM conciliation.title_match`,
@@ -170,7 +170,7 @@ test.each([
   const isDue = () => isMatchingDue(world.database, 24);
   await play(world, [{ titles: 'a 10', snapshot: 'k1 10', matches: 'a=k1 exact' }]);
   expect(await isDue()).toBe(false);
-  await world.database.prisma.$transaction(
+  await world.prisma.$transaction(
     async (tx) => {
       await tx.$executeRawUnsafe(statement);
       await run();
@@ -184,8 +184,7 @@ test.each([
 });
 
 describe('urgent breaks', () => {
-  const newestRun = () =>
-    world.database.prisma.matchRun.findFirstOrThrow({ orderBy: { id: 'desc' } });
+  const newestRun = () => world.prisma.matchRun.findFirstOrThrow({ orderBy: { id: 'desc' } });
 
   test('are counted, and a decision of a person counts at once', async () => {
     const snapshot = 'k1 10 order=paid paid, k2 20 order=open';
@@ -216,7 +215,7 @@ describe('urgent breaks', () => {
       [31, 0, true],
       [29, 1, false],
     ] as const) {
-      await world.database.prisma.$executeRaw`
+      await world.prisma.$executeRaw`
         UPDATE conciliation.erp_payable_import SET started_at = now() - make_interval(hours => ${hours}::int)`;
       expect(await isMatchingDue(world.database, 30)).toBe(!isStale);
       const { database } = world;

@@ -40,7 +40,7 @@ const rita = { by: 'rita', code: 'accepted', reason: 'the ERP rounds' } as const
 const ALL = { title: 0, kind: null, date: null, supplier: null };
 
 const list = (filter: Partial<ProposalFilter> = {}): Promise<ProposalList> =>
-  world.database.prisma.$transaction((tx) =>
+  world.prisma.$transaction((tx) =>
     readProposals(tx, { ...ALL, ...filter }, { offset: 0, limit: 100 }),
   );
 
@@ -149,7 +149,7 @@ test('a company of another buyer is not proposed', async () => {
 
 test('a pair that a person has undone is proposed last, on the page of the title only', async () => {
   await play(world, [{ titles: 'a 1000.01', load: 'k1 1000', person: 'a=k1' }]);
-  const { id } = await world.database.prisma.titleMatch.findFirstOrThrow();
+  const { id } = await world.prisma.titleMatch.findFirstOrThrow();
   await undoMatch(world.database, id, rita);
   await match(world.database);
   expect((await list()).rows).toEqual([]);
@@ -161,7 +161,7 @@ test('a pair that a person has undone is proposed last, on the page of the title
 });
 
 const readMade = () =>
-  world.database.prisma.titleMatch.findMany({
+  world.prisma.titleMatch.findMany({
     where: { endedAt: null },
     orderBy: [{ titleId: 'asc' }, { titlePart: 'asc' }],
     select: { erpKey: true, code: true, difference: true, titlePart: true, rule: true },
@@ -259,7 +259,7 @@ describe('the tolerances', () => {
   const state = async () => [
     ...(await listMatches(world.database)),
     ...namesOf((await list()).rows),
-    String(await world.database.prisma.matchRun.count()),
+    String(await world.prisma.matchRun.count()),
   ];
 
   test('a dry run says what would close and what would become ambiguous, and changes nothing', async () => {
@@ -310,7 +310,7 @@ describe('the tolerances', () => {
 test('the age of a break is that of the accepted date, and an alert follows age and value', async () => {
   const timeZone = 'America/Sao_Paulo';
   const alerts = async () => {
-    const found = await readAlertsNow(world.database.prisma, new Date(), { timeZone }, 'ledger');
+    const found = await readAlertsNow(world.prisma, new Date(), { timeZone }, 'ledger');
     return found.filter(({ kind }) => kind === 'paid_to_supplier').map(({ message }) => message);
   };
   const old = addDays(TODAY, -30);
@@ -318,7 +318,7 @@ test('the age of a break is that of the accepted date, and an alert follows age 
   await pullDay(world, old, text, { ...text, uid: 'b', value: '9999.99' });
   await pullDay(world, addDays(old, 1), { ...text, uid: 'c', value: '20000' });
   await play(world, [{ titles: 'd 1', load: 'k1 1', matches: 'd=k1 exact' }]);
-  const { breaks } = await listBreaks(world.database.prisma, OPEN_BREAKS);
+  const { breaks } = await listBreaks(world.prisma, OPEN_BREAKS);
   const ages = breaks.map(({ title, age }) => `${title?.orderUid} ${age}`);
   expect(ages).toEqual(['c 29', 'a 30', 'b 30']);
   const message = /^1 break between .* is old and of great value/;

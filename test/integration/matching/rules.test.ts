@@ -94,7 +94,7 @@ test('titles of one order are matched with the payable of their sum, and undone 
   await play(world, [{ titles: 'a 30, a 31', load: 'k1 61' }]);
   expect(await match(world.database)).toMatchObject({ matched: 1 });
   await play(world, [{ matches: 'a=k1 sum, a=k1 sum' }]);
-  const [title] = await world.database.prisma.title.findMany({ where: { status: 'current' } });
+  const [title] = await world.prisma.title.findMany({ where: { status: 'current' } });
   const [row] = await readTitleMatches(world.database, title?.id ?? 0n);
   expect(row).toMatchObject({ rule: 'sum', payable: { erpKey: 'k1' } });
   expect(row?.otherTitles).toHaveLength(1);
@@ -137,9 +137,10 @@ const keeping: Cases = {
     { load: 'near 11 due=2026-07-04 paid', matches: 'a=4 sum, a=6 sum' },
   ],
 };
-describe('a payable that is not open keeps the pair of another one from being matched', () => {
-  test.each(Object.entries(keeping))('%s', (_, steps) => play(world, steps));
-});
+test.each(Object.entries(keeping))(
+  'a payable that is not open keeps the pair of another one from being matched %s',
+  (_, steps) => play(world, steps),
+);
 
 const again = 'near 10 due=2026-07-04 doc=71 part=1';
 /** Another instalment, another document, or no document at all is no invoice that was entered again. */
@@ -180,7 +181,7 @@ describe('a payable that is not open does not count', () => {
 
   test('where it is due outside the tolerance, in years of weekly deliveries', async () => {
     await play(world, [{ titles: 'a 10', load: 'exact 10' }]);
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, due_date, open_value, status)
       SELECT 'week ' || week, 'P-1', DATE '2026-06-30' - 7 * week, 10, CASE WHEN week % 2 = 0 THEN 'paid' ELSE 'open' END
       FROM generate_series(1, 2000) AS week`;
@@ -231,9 +232,7 @@ const byOrder: Cases = {
     },
   ],
 };
-describe('the rule order', () => {
-  test.each(Object.entries(byOrder))('%s', (_, steps) => play(world, steps));
-});
+test.each(Object.entries(byOrder))('the rule order %s', (_, steps) => play(world, steps));
 
 const HEAD_OFFICE = '44555666000181';
 const BRANCHES = 'k1 10 code= tax=44555666000262, k2 99 code= tax=44555666000343';
@@ -376,7 +375,7 @@ test.each([
     { matches: isOne ? 'a=k1 exact' : '' },
   ]);
   const where = { providerExternalId: null, providerIdentification: title };
-  expect(await world.database.prisma.title.count({ where })).toBe(1);
+  expect(await world.prisma.title.count({ where })).toBe(1);
 });
 
 const OTHER_BUYER = '44555666000181';
@@ -459,7 +458,7 @@ describe('companies', () => {
       { titles: 'a 10', load: 'k1 10 company=02', matches: 'a=k1 exact' },
       { company: `02=${OTHER_BUYER}`, matches: '' },
     ]);
-    const { endReason } = await world.database.prisma.titleMatch.findFirstOrThrow();
+    const { endReason } = await world.prisma.titleMatch.findFirstOrThrow();
     expect(endReason).toBe('the company is another buyer');
   });
 });
@@ -482,7 +481,7 @@ describe('payables of the financial agent', () => {
   test.each(Object.entries(ofAgent))('%s', (_, steps) => play(world, steps));
 
   test('are no candidates where the supplier is the administrator of the agent, as a person has confirmed', async () => {
-    const { partyEquivalent } = world.database.prisma;
+    const { partyEquivalent } = world.prisma;
     await partyEquivalent.create({
       data: { taxId: TITLE_AGENT, sameAs: OTHER_BUYER, confirmedBy: 'rita', reason: 'contract' },
     });

@@ -152,7 +152,7 @@ const stories: Record<string, readonly JudgedStep[]> = {
 test.each(Object.entries(stories))('%s', (_, steps) => play(...steps));
 
 test('of two restated titles of one identity, the one that does not wait adjusts its own line', async () => {
-  const { bookingLine } = world.database.prisma;
+  const { bookingLine } = world.prisma;
   const both = begin('k1 1000 doc=N, k2 1000 doc=N', '# 1000, # 1000');
   await play({ ...both, book: 'unanswered' });
   const where = { date: own.date, orderUid: own.uid };
@@ -190,7 +190,7 @@ test('of two titles of an order that one response restates, each keeps the payab
     { release: true },
   );
   expect(await judged.breaks(own.date)).toContain(`paid_to_supplier! ${own.uid} k2`);
-  const released = await world.database.prisma.bookingLine.findMany({
+  const released = await world.prisma.bookingLine.findMany({
     where: { date: own.date, orderUid: own.uid },
   });
   expect(released.map(({ originalValue }) => Number(originalValue))).toEqual([1000]);
@@ -353,7 +353,7 @@ test('a match that the rules make again is neither ended nor written', async () 
   const sum = `s1 200 order=sum ${due}, s2 300 order=sum ${due}`;
   await play({ pull: `# 1000, sum 500 ${due}`, state: `k1 1000, ${sum}`, match: true });
   const rows = () =>
-    world.database.prisma.$queryRaw`SELECT xmin::text, * FROM conciliation.title_match ORDER BY id`;
+    world.prisma.$queryRaw`SELECT xmin::text, * FROM conciliation.title_match ORDER BY id`;
   const before = await rows();
   expect(before).toHaveLength(3);
   await play({ state: 'k9 7' });
@@ -434,7 +434,7 @@ describe.each([
 
 test('a payable that a person has taken from the title says nothing of the title any more', async () => {
   await play({ pull: '# 1000', state: 'k1 1000', match: true });
-  await world.database.prisma.titleMatch.updateMany({
+  await world.prisma.titleMatch.updateMany({
     where: { erpKey: 'k1' },
     data: { endedAt: new Date(), endedBy: 'rita', endReason: 'another delivery' },
   });

@@ -231,7 +231,7 @@ const textsOf = (titles: readonly MadeTitle[]) =>
   );
 
 async function matched(): Promise<string[]> {
-  const rows = await world.database.prisma.$queryRaw<{ pair: string }[]>`
+  const rows = await world.prisma.$queryRaw<{ pair: string }[]>`
     SELECT order_uid || '/' || erp_key AS pair FROM conciliation.title_match
     JOIN conciliation.title ON title.id = title_id WHERE ended_at IS NULL`;
   return rows.map(({ pair }) => pair.replace('t', '').replace('K', '')).sort();
@@ -255,7 +255,7 @@ const load = (payables: readonly MadePayable[]) =>
 test('the matches are those of the documented rules, in any order of the input', async () => {
   const { titles, payables } = makeWorld(11);
   await world.serve(DAY, textsOf(titles));
-  await world.database.prisma.companyBuyer.create({
+  await world.prisma.companyBuyer.create({
     data: { company: CODES.mapped, buyer: BUYERS[0], confirmedBy: 'test', reason: 'x' },
   });
   await load(payables);
@@ -275,7 +275,7 @@ test('the matches are those of the documented rules, in any order of the input',
     reopened: 0,
   });
 
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.erp_payable,
              conciliation.erp_payable_reject, conciliation.erp_payable_import`;
   await load(shuffled(payables, createSeededRandom('5')));

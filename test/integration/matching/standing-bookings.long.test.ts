@@ -1,6 +1,5 @@
 /** Bookings that the ERP has not reversed, on the payables of other titles and of titles that come back. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import {
   answerReceipts,
   takeReceipts,
@@ -21,7 +20,7 @@ import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { receiptOf } from '../../support/receipts.ts';
 
 const { world, judged } = judgedWorldOfFile();
-let date: CivilDate = DAY;
+let date = DAY;
 // The titles of the other tests have other values. In the words of the tests, # is the value.
 let value = 1700;
 beforeEach(async () => {
@@ -245,7 +244,7 @@ const PERSON = { by: 'rita', code: 'other', reason: 'they agree' } as const;
 
 test('a payable on which a current title is booked is not booked for another one', async () => {
   await play(POSTED, { on: 1, pull: 'n #' });
-  const { prisma } = world.database;
+  const { prisma } = world;
   const { id } = await prisma.titleMatch.findFirstOrThrow({ where: { endedAt: null } });
   await undoMatch(world.database, id, PERSON);
   const where = { orderUid: 'n', acceptedDate: daysFrom(1, date) };
@@ -282,7 +281,7 @@ test('a booking that is reversed on another payable concerns no instalment that 
     { pull: 'p # due=2099-08-30', breaks: '' },
     { release: true },
   );
-  const { prisma } = world.database;
+  const { prisma } = world;
   await prisma.bookingLine.updateMany({
     where: { date, kind: 'reverse', erpKey: 'k1' },
     data: { state: 'refused', failure: 'the agent was paid' },
@@ -303,7 +302,7 @@ test('the booking of another instalment does not settle a title whose payable is
     // The ERP was restored, and its rows have other keys.
     { snapshot: 'k9 0 total=# paid as=assignment due=2099-08-30 order=m by=LINE(k2)' },
   );
-  await world.database.prisma.bookingLine.updateMany({
+  await world.prisma.bookingLine.updateMany({
     where: { date, erpKey: null },
     data: { state: 'failed', failure: 'no payable' },
   });
@@ -444,7 +443,7 @@ test.each([
   'a title that a person matched and that is restated %s after its posting does not stop the matching',
   async (_, restated, isMoved) => {
     await play({ pull: 'm #', state: 'k2 1234', match: true });
-    const { id } = await world.database.prisma.title.findFirstOrThrow({
+    const { id } = await world.prisma.title.findFirstOrThrow({
       where: { acceptedDate: date, orderUid: 'm', status: 'current' },
     });
     await matchPair(world.database, { titleId: id, erpKeys: ['k2'] }, PERSON);

@@ -60,13 +60,13 @@ function countsOf(report: object): string {
 
 /** The payables as "key value", with the status of those that are not open. */
 async function payables(): Promise<string> {
-  const rows = await world.database.prisma.$queryRaw<{ text: string }[]>`
+  const rows = await world.prisma.$queryRaw<{ text: string }[]>`
     SELECT concat_ws(' ', erp_key, open_value, nullif(status, 'open'),
                      CASE WHEN closed_at IS NOT NULL THEN 'closed' END) AS text
     FROM conciliation.erp_payable ORDER BY erp_key`;
   return rows.map(({ text }) => text).join(', ');
 }
-const changedAt = () => world.database.prisma.$queryRaw<unknown[]>`
+const changedAt = () => world.prisma.$queryRaw<unknown[]>`
   SELECT erp_key, changed_at::text FROM conciliation.erp_payable ORDER BY erp_key`;
 
 test('a snapshot inserts, changes and closes; the same snapshot again changes nothing', async () => {
@@ -98,9 +98,7 @@ test('a snapshot with a rejected line closes nothing, and keeps the line', async
   ]);
   expect(await payables()).toBe('a 10.10, b 10.10');
   const { importId } = report;
-  expect(
-    await world.database.prisma.erpPayableReject.findMany({ where: { importId } }),
-  ).toMatchObject([
+  expect(await world.prisma.erpPayableReject.findMany({ where: { importId } })).toMatchObject([
     {
       at: 3,
       reasons: [expect.stringMatching(/^dueDate: expected a calendar date such as/)],
@@ -142,7 +140,7 @@ test('a dry run reports the same and writes nothing', async () => {
   const dry = await importRows([rowOf('a', '1'), rowOf('c')], { isDryRun: true });
   expect(countsOf(dry)).toBe('1 inserted, 1 changed, 1 closed, complete');
   expect(await payables()).toBe('a 10.10, b 10.10');
-  expect(await world.database.prisma.erpPayableImport.count()).toBe(1);
+  expect(await world.prisma.erpPayableImport.count()).toBe(1);
 });
 
 test('the audit log has the import with its counts', async () => {
@@ -162,25 +160,22 @@ test('the CSV and the SQL of docs/integration.md are taken as they are', async (
   const report = await importText(blockOf('csv'), { announced: 2 });
   expect(countsOf(report)).toBe('2 inserted, complete');
   for (const statement of blockOf('sql').split(';').slice(0, -1)) {
-    await world.database.prisma.$executeRawUnsafe(statement);
+    await world.prisma.$executeRawUnsafe(statement);
   }
   expect((await payables()).split(', ')).toHaveLength(2);
 });
 
 const open = (erpKey: string, openValue: string) => ({ erpKey, openValue });
-const begin = (kind: ImportKind = 'snapshot') =>
-  beginImport(world.database.prisma, { kind, by: 'test' });
+const begin = (kind: ImportKind = 'snapshot') => beginImport(world.prisma, { kind, by: 'test' });
 const add = (importId: bigint, payables: readonly PayableFields[]) => {
   const rows = payables.map((payable) => ({
     ...{ supplierExternalId: 'P-1', dueDate: '2026-06-30' },
     ...payable,
   }));
-  return world.database.prisma.$transaction((tx) =>
-    addPayables(tx, importId, [...checkPayables(rows)]),
-  );
+  return world.prisma.$transaction((tx) => addPayables(tx, importId, [...checkPayables(rows)]));
 };
 const end = (importId: bigint, announced: number | null) =>
-  world.database.prisma.$transaction((tx) => endImport(tx, importId, { by: 'test', announced }));
+  world.prisma.$transaction((tx) => endImport(tx, importId, { by: 'test', announced }));
 
 test('a snapshot does not undo a delta that began after it', async () => {
   await importPayables(world.database, [open('k1', '10'), open('k2', '20')]);
@@ -216,7 +211,7 @@ test.each(IMPORT_KINDS)(
 test('a snapshot neither replaces nor closes what the ERP wrote by SQL after its start', async () => {
   await importPayables(world.database, [open('k1', '10'), open('k2', '20'), open('k3', '30')]);
   const snapshot = await begin();
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.erp_payable SET open_value = open_value + 1 WHERE erp_key IN ('k1', 'k2')`;
   await add(snapshot, [open('k1', '10'), open('k3', '30')]);
   expect(countsOf(await end(snapshot, null))).toBe('1 unchanged, 1 outdated, complete');
@@ -225,7 +220,7 @@ test('a snapshot neither replaces nor closes what the ERP wrote by SQL after its
 
 test('SQL after the start of a snapshot, in an older transaction, is not replaced by the snapshot', async () => {
   await importPayables(world.database, [open('k1', '10')]);
-  const snapshot = await world.database.prisma.$transaction(async (tx) => {
+  const snapshot = await world.prisma.$transaction(async (tx) => {
     await tx.$queryRaw`SELECT now()::text`;
     const begun = await begin();
     await tx.$executeRaw`UPDATE conciliation.erp_payable SET open_value = 11`;
@@ -239,7 +234,7 @@ test('a repeated request of an import does not undo SQL that came between', asyn
   const snapshot = await begin();
   const batch = [open('k1', '10')];
   await add(snapshot, batch);
-  await world.database.prisma.$executeRaw`UPDATE conciliation.erp_payable SET open_value = 11`;
+  await world.prisma.$executeRaw`UPDATE conciliation.erp_payable SET open_value = 11`;
   expect(countsOf(await add(snapshot, batch))).toBe('1 outdated');
   expect(await payables()).toBe('k1 11');
 });
@@ -247,7 +242,7 @@ test('a repeated request of an import does not undo SQL that came between', asyn
 test('a payable counts as of the start of the import that stated or closed it', async () => {
   /** The payables that count as of the start of the newest import. */
   const asOfStart = async () => {
-    const rows = await world.database.prisma.$queryRaw<{ key: string }[]>`
+    const rows = await world.prisma.$queryRaw<{ key: string }[]>`
       SELECT erp_key AS key FROM conciliation.erp_payable AS payable
       JOIN conciliation.erp_payable_import AS import ON payable.stated_at = import.started_at
       WHERE import.id = (SELECT max(id) FROM conciliation.erp_payable_import) ORDER BY erp_key`;
@@ -269,7 +264,7 @@ test('a late repetition of a delta changes nothing and is counted', async () => 
   const late = await stateK({ openValue: '100.00', version: '9' });
   expect(countsOf(late)).toBe('1 outdated, complete');
   expect(await payables()).toBe('k 40.00');
-  expect(await world.database.prisma.erpPayable.findFirst()).toMatchObject({ version: '10' });
+  expect(await world.prisma.erpPayable.findFirst()).toMatchObject({ version: '10' });
 });
 
 test('a later snapshot replaces a newer version, and names the payable', async () => {
@@ -279,7 +274,7 @@ test('a later snapshot replaces a newer version, and names the payable', async (
   expect(report.downgradedKeys).toEqual(['k']);
   expect(countsOf(await end(snapshot, 1))).toBe('1 changed, 1 downgraded, complete');
   expect(await payables()).toBe('k 100.00');
-  expect(await world.database.prisma.erpPayable.findFirst()).toMatchObject({ version: '1' });
+  expect(await world.prisma.erpPayable.findFirst()).toMatchObject({ version: '1' });
   expect(await lastAudit(world)).toMatchObject({
     details: { changed: 1, downgraded: 1, incomparable: 0, outdated: 0 },
   });
@@ -317,7 +312,7 @@ test.each([
   ];
   const [a, b] = [await begin('delta'), await begin('delta')];
   let waiting: Promise<unknown> = Promise.resolve();
-  await world.database.prisma.$transaction(async (tx) => {
+  await world.prisma.$transaction(async (tx) => {
     await addPayables(tx, a, [...checkPayables(versionOf(first))]);
     // It reads no row of `k`, and waits for the key.
     waiting = add(b, versionOf(second));

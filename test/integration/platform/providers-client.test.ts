@@ -51,23 +51,18 @@ const answering =
 const push = (platform: Platform, options = {}) =>
   openClient(platform.url, options).pushProviders([PROVIDER], signal);
 
-describe('the request', () => {
-  test('posts JSON with the token, below the base address’s path', async () => {
-    const platform = await startPlatform(answering(200, '{}'));
-    const answer = await openClient(`${platform.url}/x/`).pushProviders(
-      [PROVIDER, PROVIDER],
-      signal,
-    );
-    expect(answer).toEqual({ httpStatus: 200, body: Buffer.from('{}'), error: null });
-    const [request] = platform.requests;
-    expect(request?.message).toMatchObject({ method: 'POST', url: '/x/api/providers' });
-    expect(request?.message.headers).toMatchObject({
-      authorization: `Bearer ${TOKEN}`,
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(request?.body ?? '')),
-    });
-    expect(JSON.parse(request?.body ?? '')).toEqual({ providers: [PROVIDER, PROVIDER] });
+test('the request posts JSON with the token, below the base address’s path', async () => {
+  const platform = await startPlatform(answering(200, '{}'));
+  const answer = await openClient(`${platform.url}/x/`).pushProviders([PROVIDER, PROVIDER], signal);
+  expect(answer).toEqual({ httpStatus: 200, body: Buffer.from('{}'), error: null });
+  const [request] = platform.requests;
+  expect(request?.message).toMatchObject({ method: 'POST', url: '/x/api/providers' });
+  expect(request?.message.headers).toMatchObject({
+    authorization: `Bearer ${TOKEN}`,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(request?.body ?? '')),
   });
+  expect(JSON.parse(request?.body ?? '')).toEqual({ providers: [PROVIDER, PROVIDER] });
 });
 
 describe('the answer', () => {

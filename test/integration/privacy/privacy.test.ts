@@ -2,8 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { removeOld } from '../../../src/features/privacy/retention.sql.ts';
-import { findAlterations, repairDay } from '../../support/days.ts';
-import { erase } from '../../support/erase.ts';
+import { erase, findAlterations, repairDay } from '../../support/days.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { listMatches, match, payablesOf, pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
@@ -61,11 +60,11 @@ test('titles of the party are written without the party, new or restated, and so
   await pull(title('a'), title('b'));
   const erased = { account: null, erased: true };
   expect(await readTitles()).toMatchObject([erased, erased]);
-  expect(await world.database.prisma.partyAccount.count({ where: { account: ACCOUNT } })).toBe(0);
+  expect(await world.prisma.partyAccount.count({ where: { account: ACCOUNT } })).toBe(0);
   const report = await pull(title('a', { discount: '2' }), title('b'), title('c'));
   expect(report).toMatchObject({ changed: 1, inserted: 1, unchanged: 1 });
   expect(await readTitles()).toMatchObject([erased, erased, erased]);
-  const revisions = await world.database.prisma.titleRevision.findMany({
+  const revisions = await world.prisma.titleRevision.findMany({
     where: { pullId: report.pullId },
     select: { before: true, after: true },
   });
@@ -83,7 +82,7 @@ test('undocumented fields of other parties are not stored if they name the party
     ofOthers('f', `,"note":"cpf\\n${TAX_ID}\\u0000"`),
     ofOthers('g', ',"note":"another","installments":1,"at":"2026-03-02T10:11:12.131Z"'),
   );
-  const titles = await world.database.prisma.title.findMany({
+  const titles = await world.prisma.title.findMany({
     where: { acceptedDate: date },
     orderBy: { orderUid: 'asc' },
   });
@@ -115,7 +114,7 @@ test('rejected titles are kept without their text', async () => {
     title('a'),
     `{"acceptedDate":"${date}","provider":{"identification":"529.982.247-25"}}`,
   );
-  const rejects = await world.database.prisma.rejectedTitle.findMany({ where: { date } });
+  const rejects = await world.prisma.rejectedTitle.findMany({ where: { date } });
   expect(rejects).toMatchObject([{ raw: '' }]);
 });
 
@@ -207,7 +206,7 @@ test('a title that was altered before the erasure is found after it and repaired
 });
 
 test('pulls that changed a title stay, and the newest one, in batches smaller than the rest', async () => {
-  const { prisma } = world.database;
+  const { prisma } = world;
   for (const discount of ['1', '1', '2', '2', '2', '2']) await pull(title('a', { discount }));
   await prisma.$executeRaw`
     UPDATE conciliation.pull SET finished_at = finished_at - interval '1 year' WHERE date = ${date}::date`;

@@ -32,7 +32,7 @@ function lineOf(number: number, fields: Readonly<Record<string, string>> = {}): 
   return Object.values({ ...stated, ...fields }).join(';');
 }
 
-const versions = () => world.database.prisma.$queryRaw<unknown[]>`
+const versions = () => world.prisma.$queryRaw<unknown[]>`
   SELECT external_id, xmin::text, changed_at::text FROM conciliation.provider ORDER BY external_id`;
 
 /** Line 2 is that of provider 0. */
@@ -90,7 +90,7 @@ describe('CSV', () => {
     await importFile('a.csv', csvOf([lineOf(1)]));
     const least = `name,externalId,identificationNumber\nA,${providerOf(1).externalId},${cpfOf(1)}\n`;
     expect(await importFile('a.csv', least)).toMatchObject({ changed: 1 });
-    const rows = await world.database.prisma.provider.findMany();
+    const rows = await world.prisma.provider.findMany();
     expect(rows).toMatchObject([{ canAnticipate: null, phones: null }]);
   });
 
@@ -112,7 +112,7 @@ describe('CSV', () => {
     const report = await importFile('a.csv', csv);
     expect(report).toMatchObject({ read: lines.length, inserted: 1, refused: faults.length });
     expect(report.faults).toEqual(faults.map((fault, index) => ({ at: index + 2, ...fault })));
-    expect(await world.database.prisma.provider.count({ where: { externalId } })).toBe(0);
+    expect(await world.prisma.provider.count({ where: { externalId } })).toBe(0);
   });
 
   test('an empty file is refused whole', async () => {

@@ -161,7 +161,7 @@ async function run(op: Operation): Promise<void> {
       return write(op.rows);
     case 'delete': {
       const { externalId } = providerOf(op.provider);
-      const rows = await world.database.prisma.$queryRaw<{ taxIds: string[] }[]>`
+      const rows = await world.prisma.$queryRaw<{ taxIds: string[] }[]>`
         DELETE FROM conciliation.provider WHERE external_id = ${externalId}
         RETURNING sent_tax_ids AS "taxIds"`;
       for (const { taxIds } of rows) for (const taxId of taxIds) forgotten.add(taxId);
@@ -198,9 +198,9 @@ async function run(op: Operation): Promise<void> {
       await Promise.all([world.push(), world.push()]);
       return;
     case 'push under lock':
-      await world.database.prisma
+      await world.prisma
         .$transaction(async (tx) => {
-          await writeProviders({ ...world.database, prisma: tx as typeof world.database.prisma }, [
+          await writeProviders({ ...world.database, prisma: tx as typeof world.prisma }, [
             toRow(op.row),
           ]);
           await world.push();
@@ -220,7 +220,7 @@ interface Row {
   readonly candidate: Candidate;
 }
 
-const readRows = () => world.database.prisma.$queryRaw<Row[]>`
+const readRows = () => world.prisma.$queryRaw<Row[]>`
   SELECT sync_state AS state, jsonb_build_object(
     'externalId', external_id, 'type', type, 'identificationNumber', identification_number,
     'name', name, 'canAnticipate', can_anticipate, 'phones', phones,
@@ -237,7 +237,7 @@ test('after any interleaving the platform has the last content of every valid ro
       await writeProviders(world.database, [providerOf(TAKEN)]);
       await world.push();
       // From now on the number belongs to another buyer: the ERP has no such row any more.
-      await world.database.prisma.provider.deleteMany({
+      await world.prisma.provider.deleteMany({
         where: { externalId: providerOf(TAKEN).externalId },
       });
       for (const op of operations) await run(op);

@@ -12,7 +12,7 @@ test('a process that waits for the platform keeps the right to push, and one tha
   const pushing = world.push().catch((error: unknown) => error);
   await expect.poll(() => world.requests()).toBe(1);
   // Longer than any renewal makes it, so that a renewal shows and no wait of the test ends it.
-  const { prisma } = world.database;
+  const { prisma } = world;
   const lengthen = () => prisma.$executeRaw`
     UPDATE conciliation.provider_batch SET next_attempt_at = clock_timestamp() + interval '1 day'`;
   await lengthen();

@@ -23,7 +23,7 @@ const many = (count: number, fields = {}) =>
 const rowOf = async (number: number) =>
   (await readProviders(world.database)).get(providerOf(number).externalId);
 /** As if the ERP had written it that long ago. */
-const age = (externalId: string, seconds: number) => world.database.prisma.$executeRaw`
+const age = (externalId: string, seconds: number) => world.prisma.$executeRaw`
   UPDATE conciliation.provider SET changed_at = changed_at - make_interval(secs => ${seconds}::float8)
   WHERE external_id = ${externalId}`;
 const platformHas = (number: number) => world.sandbox.providers.get(providerOf(number).externalId);
@@ -99,7 +99,7 @@ describe('rows that the platform accepted', () => {
       afterAnswer(async () => {
         // Its time is that of the row that was sent, as where a transaction began earlier.
         await write(providerOf(1, { name: 'Meanwhile' }));
-        await world.database.prisma.$executeRaw`
+        await world.prisma.$executeRaw`
             UPDATE conciliation.provider SET changed_at =
               (SELECT changed_at FROM conciliation.provider WHERE external_id = ${providerOf(2).externalId})`;
       }),
@@ -212,7 +212,7 @@ describe('answers', () => {
       world.sandbox.faults.add(fault);
       expect(await world.push()).toMatchObject({ kind, requests: 1, synced: 0, rejected: 0 });
       const pending = { where: { syncState: 'pending' } };
-      expect(await world.database.prisma.provider.count(pending)).toBe(3);
+      expect(await world.prisma.provider.count(pending)).toBe(3);
       expect(await readBatches(world.database)).toMatchObject([
         { rows: 3, status: httpStatus, errorCode: `PLATFORM_${code}`, ...more },
       ]);
@@ -247,7 +247,7 @@ describe('after a failure', () => {
     }
     expect(await readPushDelayMs(world.database)).toBeGreaterThan(0);
     expect(await readPushDelayMs(world.database)).toBeLessThanOrEqual(200_000);
-    const planned = await world.database.prisma.$queryRaw`
+    const planned = await world.prisma.$queryRaw`
       SELECT round(extract(epoch FROM next_attempt_at - finished_at))::int AS seconds
       FROM conciliation.provider_batch ORDER BY id`;
     expect(planned).toEqual([{ seconds: 50 }, { seconds: 100 }, { seconds: 200 }]);
@@ -319,12 +319,12 @@ describe('one at a time', () => {
 });
 
 test('the audit log has the decisions and the author of the push', async () => {
-  await world.database.prisma.$executeRaw`DELETE FROM conciliation.provider`;
-  const [{ last }] = await world.database.prisma.$queryRaw<[{ last: bigint }]>`
+  await world.prisma.$executeRaw`DELETE FROM conciliation.provider`;
+  const [{ last }] = await world.prisma.$queryRaw<[{ last: bigint }]>`
     SELECT coalesce(max(id), 0) AS last FROM conciliation.audit_entry`;
   await write(...many(2), providerOf(2, { name: null }));
   await world.push();
-  const entries = await world.database.prisma.$queryRaw`
+  const entries = await world.prisma.$queryRaw`
     SELECT actor, action, details - 'batchId' AS details FROM conciliation.audit_entry
     WHERE id > ${last} ORDER BY id`;
   expect(entries).toEqual([

@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 const attempt = (parts: Partial<PullParts> = {}) =>
   world.run(pullId, { random: () => 1, ...parts });
-const readPull = () => world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
+const readPull = () => world.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
 const failOnce = () => world.sandbox.faults.add({ kind: 'status', status: 500, date });
 const open = () => openKeys(world.database);
 
@@ -118,7 +118,7 @@ test.each([
     error: { message: expect.stringContaining(message) },
   });
   expect(outcome.kind !== 'done' && outcome.error).toBeInstanceOf(StagingUnavailableError);
-  const { prisma } = world.database;
+  const { prisma } = world;
   expect(await prisma.title.count({ where: { acceptedDate: date } })).toBe(0);
   expect(await prisma.rejectedTitle.count({ where: { date } })).toBe(0);
   expect(await prisma.day.count({ where: { date } })).toBe(0);
@@ -153,15 +153,16 @@ test.each([
   expect(await readPull()).toMatchObject({ state: 'queued', attempts: 1 });
 });
 
-describe('an error that the program does not know', () => {
-  test.each([
-    ['an exception of a trigger', "RAISE EXCEPTION 'no'", 'SQLSTATE P0001'],
-    [
-      'a read-only transaction',
-      "RAISE SQLSTATE '25006'",
-      'the database takes no writes: it is a standby, or default_transaction_read_only is on (SQLSTATE 25006)',
-    ],
-  ])('is an alert at once, and is tried again after growing waits: %s', async (_, body, what) => {
+test.each([
+  ['an exception of a trigger', "RAISE EXCEPTION 'no'", 'SQLSTATE P0001'],
+  [
+    'a read-only transaction',
+    "RAISE SQLSTATE '25006'",
+    'the database takes no writes: it is a standby, or default_transaction_read_only is on (SQLSTATE 25006)',
+  ],
+])(
+  'an error that the program does not know is an alert at once, and is tried again after growing waits: %s',
+  async (_, body, what) => {
     await onInsert(body);
     const delays: unknown[] = [];
     for (let made = 1; made < ATTEMPTS; made += 1) {
@@ -179,8 +180,8 @@ describe('an error that the program does not know', () => {
     });
     expect(await attempt()).toMatchObject({ kind: 'failed' });
     expect(await open()).toEqual(['pull_failed:DEFECT']);
-  });
-});
+  },
+);
 
 describe('the loss of the connection', () => {
   const terminate = 'PERFORM pg_terminate_backend(pg_backend_pid())';
@@ -227,18 +228,19 @@ test('attempts without an outcome are counted, alerted and ended in the same way
   expect(await open()).toEqual(['pull_failed:ATTEMPT_ABANDONED']);
 });
 
-describe('a worker that stood still while another has taken its pull over', () => {
-  test.each(['whole', 'cut'])('changes nothing of it, its answer being %s', async (answer) => {
+test.each(['whole', 'cut'])(
+  'a worker that stood still while another has taken its pull over changes nothing of it, its answer being %s',
+  async (answer) => {
     // Each request is sent, and before its response is read, another process takes the pull over.
     const takenOver = world.meanwhile(async () => {
       await startAttempt(world.database, pullId);
       if (answer === 'cut') throw new PlatformUnavailableError('the transfer was cut');
     });
     await expect(attempt(takenOver)).rejects.toThrow(StaleFenceError);
-    const { prisma } = world.database;
+    const { prisma } = world;
     expect(await prisma.title.count({ where: { acceptedDate: date } })).toBe(0);
     const pull = await readPull();
     expect(pull).toMatchObject({ state: 'running', attempts: 2 });
     expect(await attempt()).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-  });
-});
+  },
+);

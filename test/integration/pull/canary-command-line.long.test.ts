@@ -49,11 +49,11 @@ test('the command line reports good, bad and held days in numbers', async () => 
   world.sandbox.setDayTexts(date, titlesOn(date, 2));
   expect(await run(['pull', date, '--json'])).toBe(3);
   expect(await run(['status', '--from', date, '--to', date])).toBe(3);
-  const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+  const [held] = await world.prisma.pull.findMany({ where: { state: 'held' } });
   await releasePull(world.parts, held?.id ?? 0n, { by: 'olga', reason: 'asked' });
   await expectCleanLedger(administrator, secrets);
   // Only the name of the deciding person is personal data.
-  const entries = await world.database.prisma.auditEntry.findMany({
+  const entries = await world.prisma.auditEntry.findMany({
     where: { date: new Date(date) },
   });
   expect(entries.map(({ actor }) => actor)).toEqual(['olga', 'olga']);

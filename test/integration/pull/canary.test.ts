@@ -240,18 +240,18 @@ test('holds, decisions and alerts name dates and pulls, never titles', async () 
   await alerts();
 
   const decision = { by: 'tester', reason: 'asked the platform' };
-  const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+  const [held] = await world.prisma.pull.findMany({ where: { state: 'held' } });
   const report = await releasePull(world.parts, held?.id ?? 0n, decision);
   expectNoLeak('the release', toWholeText(report));
   expect(await acceptRejects(database, date, decision)).toBe(1);
   await alerts();
-  expect(await world.database.prisma.auditEntry.count()).toBe(2);
+  expect(await world.prisma.auditEntry.count()).toBe(2);
   await expectCleanLedger(administrator, secrets);
 
   async function alerts() {
     const limits = { timeZone: 'America/Sao_Paulo' };
     await deriveAlerts(database, new Date(), limits);
-    expect(await world.database.prisma.alert.count()).toBeGreaterThan(0);
+    expect(await world.prisma.alert.count()).toBeGreaterThan(0);
     await expectCleanLedger(administrator, secrets);
   }
 });

@@ -27,9 +27,7 @@ async function rowsOf(date: CivilDate): Promise<string[]> {
 }
 
 const dayOf = (date: CivilDate) =>
-  world.database.prisma.$queryRaw<
-    object[]
-  >`SELECT * FROM conciliation.day WHERE date = ${date}::date`;
+  world.prisma.$queryRaw<object[]>`SELECT * FROM conciliation.day WHERE date = ${date}::date`;
 
 /** Staged rows of all attempts, those included that a pull holds for a person. */
 async function countStaged(): Promise<number> {
@@ -42,7 +40,7 @@ async function countStaged(): Promise<number> {
   return rows[0]?.staged ?? -1;
 }
 
-const readPull = (id: bigint) => world.database.prisma.pull.findUniqueOrThrow({ where: { id } });
+const readPull = (id: bigint) => world.prisma.pull.findUniqueOrThrow({ where: { id } });
 const endless = () => new AbortController().signal;
 
 /** Waits for a backend that does what `condition` (SQL on `pg_stat_activity`) says. */
@@ -176,7 +174,7 @@ test('a process that is interrupted in the middle of an answer says so, ends and
   const { exit, stdout, stderr } = await child.ended;
   expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
   expect(stderr).toMatch(/^error: .*interrupted\n$/);
-  const { state } = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
+  const { state } = await world.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
   expect(state).toBe('cancelled');
   expect(await rowsOf(date)).toEqual(contentOf('1.00'));
   expect(await dayOf(date)).toEqual(before);

@@ -16,7 +16,7 @@ const freshDay = freshDays(daysFrom(-2000, DAY));
 
 /** Current titles, every column as JSON has it and the discount as it is written. */
 async function readTitles(date: CivilDate): Promise<ExpectedTitle[]> {
-  const rows = await world.database.prisma.$queryRaw<{ title: ExpectedTitle; discount: string }[]>`
+  const rows = await world.prisma.$queryRaw<{ title: ExpectedTitle; discount: string }[]>`
     SELECT to_jsonb(title) AS title, platform_discounted_value::text AS discount
     FROM conciliation.title title WHERE accepted_date = ${date}::date AND status = 'current'
     ORDER BY order_uid COLLATE "C"`;
@@ -24,7 +24,7 @@ async function readTitles(date: CivilDate): Promise<ExpectedTitle[]> {
 }
 
 const readDay = (date: CivilDate) =>
-  world.database.prisma.day.findUniqueOrThrow({
+  world.prisma.day.findUniqueOrThrow({
     where: { date },
     select: {
       ...{ state: true, titleCount: true, rejectedCount: true, contentDigest: true },
@@ -33,14 +33,14 @@ const readDay = (date: CivilDate) =>
   });
 
 async function readRejects(lastPullId: bigint) {
-  const { prisma } = world.database;
+  const { prisma } = world;
   const orderBy = { ordinal: 'asc' } as const;
   const rows = await prisma.rejectedTitle.findMany({ where: { lastPullId }, orderBy });
   return rows.map(({ reasons }) => reasons.join('\n'));
 }
 
 async function countStaged() {
-  const [row] = await world.database.prisma.$queryRaw<object[]>`
+  const [row] = await world.prisma.$queryRaw<object[]>`
     SELECT (SELECT count(*) FROM conciliation.staged_title)::int AS titles,
            (SELECT count(*) FROM conciliation.staged_reject)::int AS rejects,
            (SELECT count(*) FROM conciliation.staged_change)::int
@@ -101,7 +101,7 @@ test.each(HOSTILE_RESPONSES)('$name', async (expected) => {
     rejectedCount: rejects.length,
     lastPullId: outcome.pullId,
   });
-  const drift = (await world.database.prisma.drift.findMany()).map(
+  const drift = (await world.prisma.drift.findMany()).map(
     ({ path, kind, value }) => `${path} ${kind} ${value}`,
   );
   for (const item of expected.drift) {
@@ -124,7 +124,7 @@ describe('a response that is refused leaves the day as it was', () => {
     const error = { code, message: expect.stringMatching(message) };
     expect(outcome).toMatchObject({ kind: 'retry', error });
     const where = { id: outcome.pullId };
-    expect(await world.database.prisma.pull.findUniqueOrThrow({ where })).toMatchObject({
+    expect(await world.prisma.pull.findUniqueOrThrow({ where })).toMatchObject({
       ...{ state: 'queued', attempts: 1 },
       ...{ errorCode: error.code, errorMessage: error.message },
     });
@@ -149,9 +149,11 @@ test.each([
   const outcome = await pullToEnd(parts, pullId, new AbortController().signal, () => {});
   expect(outcome.kind).toBe('failed');
   expect(requestsFor(date) - requestsBefore).toBe(requests);
-  expect(
-    await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } }),
-  ).toMatchObject({ state: 'failed', attempts: requests, nextAttemptAt: null });
+  expect(await world.prisma.pull.findUniqueOrThrow({ where: { id: pullId } })).toMatchObject({
+    state: 'failed',
+    attempts: requests,
+    nextAttemptAt: null,
+  });
   expect(await readDay(date)).toEqual(dayBefore);
   world.sandbox.faults.clear();
   await expectRecovery(date);

@@ -28,11 +28,11 @@ const pull = (date: CivilDate, texts: readonly string[], parts?: Partial<PullPar
   world.serve(date, texts, parts);
 
 const current = (date: CivilDate) =>
-  world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
+  world.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
 
 /** Moves every record of a decision and of a change of a date into the past. */
 async function age(date: CivilDate, days: number) {
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.title SET changed_at = changed_at - make_interval(days => ${days}::int)
     WHERE accepted_date = ${date}::date`;
 }
@@ -88,7 +88,7 @@ describe('the withdrawals of a date', () => {
   test('are not forgotten at an automatic sign-off', async () => {
     await pull(DAY, titles(DAY, 100));
     await pull(DAY, titles(DAY, 81));
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       INSERT INTO conciliation.day_check (date, content_digest, rules)
       SELECT date, content_digest, 'test' FROM conciliation.day`;
     expect(await signCleanDays(world.database, { bookingsFrom: DAY, to: DAY })).toEqual([DAY]);
@@ -140,7 +140,7 @@ async function createRun(dates: readonly CivilDate[], slotAt = SLOT) {
   const pulls = new Map<CivilDate, bigint>();
   for (const date of dates) {
     const data = { origin: 'lookback', date, slotAt: new Date(slotAt), requestedBy: 'scheduler' };
-    pulls.set(date, (await world.database.prisma.pull.create({ data })).id);
+    pulls.set(date, (await world.prisma.pull.create({ data })).id);
   }
   return pulls;
 }
@@ -159,7 +159,7 @@ async function runOf(dates: readonly CivilDate[], slotAt = SLOT) {
 }
 
 async function stateOf(date: CivilDate) {
-  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const day = await world.prisma.day.findUniqueOrThrow({ where: { date } });
   return `${day.state} ${day.titleCount}`;
 }
 const states = (dates: readonly CivilDate[]) => Promise.all(dates.map(stateOf));
@@ -174,7 +174,7 @@ describe('the limit of a run', () => {
     for (const date of WEEK) world.sandbox.setDayTexts(date, titles(date, 81));
     const pulls = await runOf(WEEK);
     expect(await states(WEEK)).toEqual(WEEK.map(() => 'held 100'));
-    const held = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+    const held = await world.prisma.pull.findMany({ where: { state: 'held' } });
     expect(held).toHaveLength(7);
     for (const { holdReason, holdDetail } of held) {
       expect({ holdReason, holdDetail }).toEqual({
@@ -200,7 +200,7 @@ describe('the limit of a run', () => {
     for (const date of WEEK.slice(1)) await attempt(pulls.get(date));
     await decideRuns(world.parts, 'schedule');
     expect(await stateOf(DAY)).toBe('reconciled 81');
-    const row = await world.database.prisma.pull.findUniqueOrThrow({
+    const row = await world.prisma.pull.findUniqueOrThrow({
       where: { id: pulls.get(DAY) ?? 0n },
     });
     expect(row).toMatchObject({ state: 'merged', decidedBy: null, decidedAt: null });
@@ -273,7 +273,7 @@ describe('the limit of a run', () => {
     const range = { from: WEEK[0] ?? DAY, to: WEEK[6] ?? DAY };
     const id = await createBackfill(world.database, { range, concurrency: 2, by: 'rita' }, TODAY);
     const pull = { origin: 'backfill', backfillId: id, requestedBy: 'scheduler' };
-    const pulls = await world.database.prisma.pull.createManyAndReturn({
+    const pulls = await world.prisma.pull.createManyAndReturn({
       data: WEEK.map((date) => ({ ...pull, date })),
     });
     for (const row of pulls) await attempt(row.id);

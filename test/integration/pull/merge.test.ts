@@ -5,22 +5,21 @@ import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import { acceptRejects } from '../../../src/features/review/sign-off.sql.ts';
 import { withClient } from '../../support/client.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
-import { DAY, daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
+import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { titlesOf, titleText, titleTexts } from '../../support/titles.ts';
 import { countWritten } from '../../support/written-rows.ts';
 
 const world = worldOfFile();
-const freshDay = freshDays();
 /** Each test has a separate date, so that no test sees the titles of another test. */
-let date = freshDay();
+let date = DAY;
 beforeEach(() => {
-  date = freshDay();
+  date = daysFrom(1, date);
 });
 
-const dayRow = () => world.database.prisma.day.findUnique({ where: { date } });
+const dayRow = () => world.prisma.day.findUnique({ where: { date } });
 
 const titles = () =>
-  world.database.prisma.$queryRaw<{ order_uid: string }[]>`
+  world.prisma.$queryRaw<{ order_uid: string }[]>`
     SELECT order_uid, status, occurrence, platform_discounted_value::text AS discount,
            money_transfer_fee::text AS fee
     FROM conciliation.title WHERE accepted_date = ${date}::date ORDER BY order_uid, occurrence`;
@@ -90,7 +89,7 @@ describe('a hold', () => {
     await expect(releasePull(world.parts, report.pullId, decision)).rejects.toThrow(
       /holds no date/,
     );
-    const audit = await world.database.prisma.auditEntry.findMany({
+    const audit = await world.prisma.auditEntry.findMany({
       where: { pullId: report.pullId },
     });
     expect(audit).toMatchObject([
@@ -117,7 +116,7 @@ describe('a hold', () => {
     await world.serve(date, ten);
     const held = await world.serve(date, ten.slice(5));
     // The effect of recovery on unlogged tables.
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       TRUNCATE conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
                conciliation.staged_missing, conciliation.staged_change`;
     await expect(releasePull(world.parts, held.pullId, decision)).rejects.toThrow(
@@ -138,7 +137,7 @@ describe('rejected titles', () => {
       titleCount: 1,
       rejectedCount: 1,
     });
-    const rejects = await world.database.prisma.rejectedTitle.findMany({
+    const rejects = await world.prisma.rejectedTitle.findMany({
       where: { lastPullId: report.pullId },
     });
     expect(rejects).toMatchObject([{ status: 'open', ordinal: 1, raw: bad() }]);
@@ -198,11 +197,11 @@ test('the feed shows one restated title', async () => {
     const texts = [titleText({ uid: 'one', date, dueDate })];
     await world.serve(date, texts, { withdrawalLimitPercent: 100 });
   }
-  const [gone, came] = await world.database.prisma.title.findMany({
+  const [gone, came] = await world.prisma.title.findMany({
     where: { acceptedDate: date },
     orderBy: { id: 'asc' },
   });
-  const feed = await world.database.prisma.$queryRaw<object[]>`
+  const feed = await world.prisma.$queryRaw<object[]>`
     SELECT change_kind AS kind, predecessor_id AS "from", successor_id AS "to"
     FROM conciliation.title_feed WHERE accepted_date = ${date}::date ORDER BY change_seq`;
   expect(feed.slice(-2)).toEqual(
@@ -220,7 +219,7 @@ test('a title whose buyer is written in another way replaces the title with the 
   };
   await serve(['one', '90021382000122'], ['two', '90021382000122'], ['three', '00000000000191']);
   await serve(['one', '90.021.382/0001-22'], ['two', '11444777000161'], ['three', '191']);
-  const links = await world.database.prisma.$queryRaw<object[]>`
+  const links = await world.prisma.$queryRaw<object[]>`
     SELECT came.order_uid AS uid, gone.buyer_identification AS before, came.buyer_identification AS after
     FROM conciliation.title_succession AS link
     JOIN conciliation.title AS came ON came.id = link.title_id
@@ -238,7 +237,7 @@ test('the staged rows of a killed process are removed, those of running and held
   const restated = titleText({ date, uid: 't0', discount: '1.5' });
   const { state, pullId } = await world.serve(date, [restated, ...ten.slice(6)]);
   expect(state).toBe('held');
-  const { prisma } = world.database;
+  const { prisma } = world;
   const { fence } = await prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
   const staged = ['staged_title', 'staged_base', 'staged_missing'];
   for (const table of staged) {
@@ -263,7 +262,7 @@ let last = 0n;
 
 /** The feed rows after the last position of an ERP. */
 async function readFeed() {
-  const rows = await world.database.prisma.$queryRaw<
+  const rows = await world.prisma.$queryRaw<
     { seq: bigint; uid: string; status: string; discount: string }[]
   >`
     SELECT change_seq AS seq, order_uid AS uid, status, platform_discounted_value::text AS discount

@@ -40,7 +40,7 @@ async function pullOverMidnight(texts: readonly string[]): Promise<PullReport> {
 }
 
 const dayOf = (of: CivilDate) =>
-  world.database.prisma.day.findUnique({
+  world.prisma.day.findUnique({
     where: { date: of },
     select: { state: true, titleCount: true },
   });

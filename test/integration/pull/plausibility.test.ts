@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import type { PullParts } from '../../../src/core/work/run-pull.ts';
-import { checkDays } from '../../../src/features/checks/check-day.sql.ts';
 import { previewRelease } from '../../../src/features/review/release-preview.sql.ts';
-import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { checkAnyDay } from '../../support/days.ts';
 import { daysFrom, worldOfEachTest } from '../../support/pull-world.ts';
 import { titleText, titleTexts } from '../../support/titles.ts';
 
@@ -35,7 +34,7 @@ async function ordinaryWeeks() {
 }
 
 const ofDate = (date: CivilDate) =>
-  world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
+  world.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
 
 describe('the first response to a date', () => {
   test.each([
@@ -53,7 +52,7 @@ describe('the first response to a date', () => {
     expect(await ofDate(date)).toBe(0);
     await releasePull(world.parts, report.pullId, { by: 'ana', reason: 'asked the platform' });
     expect(await ofDate(date)).toBe(2 * TITLES);
-    const kept = await world.database.prisma.rejectedTitle.count({ where: { date } });
+    const kept = await world.prisma.rejectedTitle.count({ where: { date } });
     expect(kept).toBe(rejects.length);
     // The same response again changes nothing and asks for no decision.
     expect(await pull(date, doubled)).toMatchObject({ state: 'unchanged' });
@@ -62,7 +61,7 @@ describe('the first response to a date', () => {
   test('that is doubled is held while another merge is in its closing phase', async () => {
     const date = week(0);
     const texts = titles(date);
-    const report = await world.database.prisma.$transaction(async (other) => {
+    const report = await world.prisma.$transaction(async (other) => {
       await other.$queryRaw`
         SELECT name FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE`;
       return pull(date, [...texts, ...texts]);
@@ -151,7 +150,7 @@ describe('the titles of one buyer', () => {
     for (const index of [0, 1, 2, 3, 4]) {
       expect(await pull(week(index), group(week(index)))).toMatchObject({ state: 'merged' });
     }
-    await checkDays(world.database, ANY_DAY_RULES);
+    await checkAnyDay(world.database);
   }
 
   test('may lack where a person has released a response without them', async () => {
@@ -174,8 +173,8 @@ describe('the titles of one buyer', () => {
     ];
     const report = await pull(week(5), inTwoWritings);
     expect(report).toMatchObject({ state: 'merged', holdDetail: null });
-    await checkDays(world.database, ANY_DAY_RULES);
-    const counted = await world.database.prisma.$queryRaw<object[]>`
+    await checkAnyDay(world.database);
+    const counted = await world.prisma.$queryRaw<object[]>`
       SELECT buyer_identification AS buyer, titles FROM conciliation.day_buyer
       WHERE date = ${week(5)}::date ORDER BY titles`;
     expect(counted).toEqual([
@@ -217,7 +216,7 @@ describe('the titles of one buyer', () => {
   ])('in a later response, with the present titles counted $counted', async ({ isChecked }) => {
     await groupWeeks();
     await pull(week(5), group(week(5)));
-    if (isChecked) await checkDays(world.database, ANY_DAY_RULES);
+    if (isChecked) await checkAnyDay(world.database);
     const again = (texts: readonly string[]) => pull(week(5), texts);
     expect(await again(group(week(5), { discount: '7' }))).toMatchObject(
       held('changed_share', 30, 30, 50),
@@ -235,7 +234,7 @@ describe('the titles of one buyer', () => {
   test('are compared with the present titles where the checks ran on older ones', async () => {
     await groupWeeks();
     await pull(week(5), group(week(5)));
-    await checkDays(world.database, ANY_DAY_RULES);
+    await checkAnyDay(world.database);
     expect(await pull(week(5), group(week(5), { count: 60 }))).toMatchObject({ state: 'merged' });
     // 25 of 60, and not of the 30 that were checked.
     const changed = [
@@ -252,7 +251,7 @@ describe('the titles of one buyer', () => {
     const DATE = week(4);
     for (const index of [0, 1, 2, 3])
       await pull(week(index), titles(week(index), { buyer: SMALL }));
-    await checkDays(world.database, ANY_DAY_RULES);
+    await checkAnyDay(world.database);
     const usual = titles(DATE, { count: 30, buyer: SMALL });
     const other = (count: number) => titles(DATE, { count, uid: 'n' });
     expect(await pull(DATE, other(40))).toMatchObject({

@@ -31,16 +31,16 @@ async function pullByCommand(...texts: string[]) {
 
 /** The feed rows after the last position of an ERP, as `uid status`. */
 async function readFeed(): Promise<string[]> {
-  const rows = await world.database.prisma.$queryRaw<{ seq: bigint; title: string }[]>`
+  const rows = await world.prisma.$queryRaw<{ seq: bigint; title: string }[]>`
     SELECT change_seq AS seq, order_uid || ' ' || status AS title FROM conciliation.title_feed
     WHERE change_seq > ${lastSeq} ORDER BY change_seq`;
   lastSeq = rows.at(-1)?.seq ?? lastSeq;
   return rows.map(({ title }) => title).sort();
 }
 
-const readDay = () => world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+const readDay = () => world.prisma.day.findUniqueOrThrow({ where: { date } });
 const readPull = () =>
-  world.database.prisma.pull.findFirstOrThrow({ where: { date }, orderBy: { id: 'desc' } });
+  world.prisma.pull.findFirstOrThrow({ where: { date }, orderBy: { id: 'desc' } });
 
 const uids = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `t${from + index}`);
@@ -156,7 +156,7 @@ test.each([
     expect(await readFeed()).toEqual([]);
     expect(await readPull()).toMatchObject({ withheld: 10 - rest, withdrawn: 0 });
     expect(await readDay()).toMatchObject({ state: 'attention', titleCount: 10 });
-    expect(await world.database.prisma.rejectedTitle.findMany({ where: { date } })).toMatchObject([
+    expect(await world.prisma.rejectedTitle.findMany({ where: { date } })).toMatchObject([
       { status: 'open', decidedBy: null, reason: null },
     ]);
 

@@ -37,7 +37,7 @@ function expectedLinks(before: readonly Short[], after: readonly Short[]): strin
 }
 
 const linksOf = async (pullId: bigint) => {
-  const links = await world.database.prisma.$queryRaw<{ link: string }[]>`
+  const links = await world.prisma.$queryRaw<{ link: string }[]>`
     SELECT concat_ws('/', gone.order_uid, gone.provider_external_id, gone.original_value::int) || ' -> '
            || concat_ws('/', came.order_uid, came.provider_external_id, came.original_value::int) AS link
     FROM conciliation.title_succession AS link

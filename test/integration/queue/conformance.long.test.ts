@@ -41,7 +41,7 @@ async function startOnPostgres() {
       await run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
     },
     goUp: () => run(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
-    stop: () => database.drop(),
+    stop: () => database.close(),
   };
 }
 

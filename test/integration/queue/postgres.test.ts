@@ -19,7 +19,7 @@ beforeAll(async () => {
   await query(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`, inject('serverUrl'));
 });
 afterAll(async () => {
-  await database.drop();
+  await database.close();
   await query(`DROP ROLE ${role}`, inject('serverUrl'));
 });
 

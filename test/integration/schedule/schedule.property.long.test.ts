@@ -11,8 +11,7 @@ import {
   readGroupTotals,
   readSchedule,
 } from '../../../src/features/schedule/schedule.sql.ts';
-import { findAlterations } from '../../support/days.ts';
-import { erase } from '../../support/erase.ts';
+import { erase, findAlterations } from '../../support/days.ts';
 import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
 import { assertProperty } from '../../support/random-runs.ts';
 import { type TitleFields, titleText } from '../../support/titles.ts';
@@ -121,7 +120,7 @@ const scheduleTitle = (fields: TitleFields) =>
 
 /** The sums by plain SQL over `title`, written without any part of the product. */
 async function plainSums({ from, to }: DueRange) {
-  const { prisma } = world.database;
+  const { prisma } = world;
   const [overall] = await prisma.$queryRaw<[Record<string, unknown>]>`
     SELECT count(*)::int AS titles, coalesce(sum(original_value), 0)::text AS original_value,
            count(*) FILTER (WHERE day.state IN ('held', 'attention'))::int AS waiting,

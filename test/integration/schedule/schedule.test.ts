@@ -10,8 +10,7 @@ import {
 } from '../../../src/features/schedule/schedule.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { makeKey, openConsole } from '../../support/console-client.ts';
-import { findAlterations, repairDay } from '../../support/days.ts';
-import { erase } from '../../support/erase.ts';
+import { erase, findAlterations, repairDay } from '../../support/days.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { DAY, daysFrom, freshDays, pause } from '../../support/pull-world.ts';
@@ -22,7 +21,7 @@ const DUE = '2026-11-12';
 
 const { world, console, viewer, reviewer } = pagesForFile();
 beforeAll(async () => {
-  await world.database.prisma.$transaction(ensureCalendar);
+  await world.prisma.$transaction(ensureCalendar);
   const pull = async (index: number, ...titles: TitleFields[]) => {
     const date = daysFrom(index, DAY);
     const texts = titles.map((fields, place) =>
@@ -171,9 +170,7 @@ function pull(date: CivilDate, ...titles: readonly { uid: string; value?: string
 
 /** The rows of a date with their places in the table, which are others once a row is written again. */
 async function totals(date: CivilDate) {
-  const rows = await world.database.prisma.$queryRaw<
-    { place: string; titles: number; value: string }[]
-  >`
+  const rows = await world.prisma.$queryRaw<{ place: string; titles: number; value: string }[]>`
     SELECT ctid::text || ' ' || xmin::text AS place, titles, original_value::text AS value
     FROM conciliation.schedule_total WHERE accepted_date = ${date}::date ORDER BY titles`;
   return {
@@ -230,7 +227,7 @@ test('totals that something else than a merge has changed are found, and the rep
 test('an erasure waits for a merge of its dates, and has the totals of what that merge wrote', async () => {
   const date = nextDay();
   await pull(date, { uid: 'a', value: '10' });
-  const { prisma } = world.database;
+  const { prisma } = world;
   const [gone, go] = pause();
   let erasing: Promise<unknown> = Promise.resolve();
   // As a merge does: it has locked its date, and has written a title and the totals.
@@ -270,7 +267,7 @@ test('what is paid in a span is counted by the business day, over the ends of th
   await world.serve(date, texts, { withdrawalLimitPercent: 100 });
   const paid = async (from: string, to: string) => {
     const range = { from: toCivilDate(from), to: toCivilDate(to) };
-    const schedule = await readSchedule(world.database.prisma, range, { offset: 0, limit: 10 });
+    const schedule = await readSchedule(world.prisma, range, { offset: 0, limit: 10 });
     const { paid } = schedule.figures;
     return `${paid.titles}: ${paid.originalValue}`;
   };
@@ -299,7 +296,7 @@ test('one party in several writings has one line', async () => {
     provider('g', '529.982.247-25'),
     provider('h', ' 52998224725'),
   ]);
-  const { prisma } = world.database;
+  const { prisma } = world;
   const range = { from: due, to: due };
   const { lines: found } = await readSchedule(prisma, range, { offset: 0, limit: 10 });
   const lines = found.map(({ payee, titles }) => [payee.kind, titles]);

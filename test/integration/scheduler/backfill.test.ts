@@ -62,7 +62,7 @@ test('counts failed, held, running and remaining dates', async () => {
   await planner({ config: { ...CONFIG, startDate: TODAY, maxOpenBackfillPulls: 4 } }).runOnce();
   await world.end('merged', { from: day(0) });
   await world.end('failed', { from: day(1) });
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.pull SET state = 'held', titles = 7 WHERE date = ${day(2)}::date`;
   expect(await progress(id)).toMatchObject({
     state: 'running',
@@ -80,7 +80,7 @@ test.each(PULL_STATES)('with a last pull that is %s: done, or another pull', asy
   const id = await create(5);
   const all = planner({ config: { ...CONFIG, startDate: TODAY, maxOpenBackfillPulls: 5 } });
   await all.runOnce();
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.pull SET state = CASE WHEN date = ${range.to}::date THEN ${state} ELSE 'failed' END`;
   expect(await all.runOnce()).toMatchObject({ created: state === 'cancelled' ? 1 : 0 });
   const isDone = !['queued', 'running', 'cancelled'].includes(state);
@@ -100,7 +100,7 @@ test('cancelling ends waiting pulls, lets running ones end, and creates none', a
   ]);
 
   // The attempt ends badly and its pull comes back: it is not tried again.
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.pull SET state = 'queued', next_attempt_at = now() WHERE id = ${attempt.pullId}`;
   world.queue.jobs.clear();
   expect(await plan()).toMatchObject({ created: 0, enqueued: 0 });
@@ -112,7 +112,7 @@ test('all backfills together leave a worker free, and the oldest goes first', as
   await create(2);
   await create(2);
   await plan();
-  const owners = await world.database.prisma.$queryRaw`
+  const owners = await world.prisma.$queryRaw`
     SELECT backfill.concurrency, count(*)::int AS pulls
     FROM conciliation.pull JOIN conciliation.backfill ON backfill.id = backfill_id
     GROUP BY backfill.id ORDER BY backfill.id`;
@@ -143,7 +143,7 @@ test('planners and a cancellation at once: no date twice, and nothing left waiti
     await Promise.all([...plans(), cancelBackfill(world.database, id, 'operator')]);
     expect(await progress(id)).toMatchObject({ state: 'cancelled', open: 0, done: 2 });
   }
-  const doubled = await world.database.prisma.$queryRaw`
+  const doubled = await world.prisma.$queryRaw`
     SELECT date, backfill_id FROM conciliation.pull WHERE state = 'merged'
     GROUP BY date, backfill_id HAVING count(*) > 1`;
   expect(doubled).toEqual([]);
@@ -163,7 +163,7 @@ test('the requests are in the audit log; the newest backfill is listed first', a
   const first = await create();
   await cancelBackfill(world.database, first, 'second operator');
   const second = await create();
-  const entries = await world.database.prisma.$queryRaw`
+  const entries = await world.prisma.$queryRaw`
     SELECT actor, action, details->>'backfillId' AS id, details->>'from' AS "from"
     FROM conciliation.audit_entry
     WHERE (details->>'backfillId')::bigint >= ${first} ORDER BY audit_entry.id`;
@@ -172,8 +172,6 @@ test('the requests are in the audit log; the newest backfill is listed first', a
     { actor: 'second operator', action: 'backfill.cancel', id: String(first), from: range.from },
     { actor: 'operator', action: 'backfill.create', id: String(second), from: range.from },
   ]);
-  const listed = (await readBackfills(world.database.prisma, { offset: 0, limit: 9 })).map(
-    ({ id }) => id,
-  );
+  const listed = (await readBackfills(world.prisma, { offset: 0, limit: 9 })).map(({ id }) => id);
   expect(listed).toEqual([Number(second), Number(first)]);
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/base/values/business-day.ts';
 import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import { createPull, readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
+import { readCheckpoint } from '../../../src/core/ledger/pull-requests.sql.ts';
 import {
   MAX_OPEN_PULLS,
   planPulls,
@@ -22,7 +22,7 @@ beforeEach(() => world.reset());
 
 /** Marks dates reconciled, as merges would have. */
 async function reconcile(...dates: readonly string[]) {
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.day (date, state) SELECT date, 'reconciled' FROM unnest(${dates}::date[]) AS d (date)
     ON CONFLICT (date) DO UPDATE SET state = 'reconciled'`;
 }
@@ -120,7 +120,7 @@ test('twenty rounds of two planners at once, configured differently: every date 
     expect(created).toContain(0);
     await world.end('failed');
   }
-  const doubled = await world.database.prisma.$queryRaw`
+  const doubled = await world.prisma.$queryRaw`
     SELECT date, slot_at FROM conciliation.pull
     GROUP BY date, slot_at HAVING count(*) > 1`;
   expect(doubled).toEqual([]);
@@ -130,7 +130,7 @@ test('only the holes are filled', async () => {
   await reconcile(
     ...datesBetween(daysBefore(9), YESTERDAY).filter((date) => date !== daysBefore(5)),
   );
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.checkpoint (start_date, last_reconciled_date)
     VALUES (${CONFIG.startDate}::date, ${daysBefore(6)}::date)`;
   await world.planner().runOnce();
@@ -149,7 +149,7 @@ test('a date that failed waits for the next slot, a held one and one with reject
   const planner = world.planner({ config, ...at(+SLOT + DAY_MS - 1) });
   expect(await planner.runOnce()).toMatchObject({ created: 0 });
 
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.day (date, state)
     VALUES (${daysBefore(3)}::date, 'held'), (${daysBefore(4)}::date, 'attention'), (${daysBefore(5)}::date, 'failed')`;
   await world.planner({ config, ...at(+SLOT + DAY_MS) }).runOnce();
@@ -161,14 +161,8 @@ test('a date that failed waits for the next slot, a held one and one with reject
 
 test('a date is not pulled beside a pull that has not ended, nor after one since the slot', async () => {
   const config = { ...CONFIG, startDate: daysBefore(2) };
-  const create = (days: number) =>
-    createPull(world.database, {
-      origin: 'manual',
-      date: daysBefore(days),
-      requestedBy: 'test',
-    });
-  await create(0);
-  await startAttempt(world.database, await create(1));
+  await world.create(YESTERDAY);
+  await startAttempt(world.database, await world.create(daysBefore(1)));
   await world.planner({ config }).runOnce();
   expect(await world.outline()).not.toContain('daily 2026-03-10');
   expect(await world.outline()).not.toContain('lookback 2026-03-09');
@@ -218,7 +212,7 @@ test.each([
 
 /** Minutes until every healthy date of 730 is done, while the oldest dates answer 500 without end. */
 async function minutesUntilHealthyAreDone(poisonedDates: number): Promise<number> {
-  const { prisma } = world.database;
+  const { prisma } = world;
   const policy = { ...CONFIG, startDate: daysBefore(729) };
   const isPoisoned = Prisma.sql`date < ${addDays(policy.startDate, poisonedDates)}::date`;
   for (let minute = 0; minute < 24 * 60; minute += 1) {
@@ -263,17 +257,17 @@ test('a pull without a job gets one, and no pull gets a second one', async () =>
 
 test('a pull that is to be tried again later is left alone until then', async () => {
   const planner = world.planner({ config: { ...CONFIG, startDate: YESTERDAY } });
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.pull (origin, date, slot_at, requested_by, next_attempt_at)
     VALUES ('daily', ${YESTERDAY}::date, ${SLOT}, 'scheduler', now() + interval '1 hour')`;
   expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 0 });
-  await world.database.prisma.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = now()`;
+  await world.prisma.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = now()`;
   expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 1 });
 });
 
 /** Lets time pass for every pull: as if all of it had happened that much earlier. */
 async function passMinutes(minutes: number) {
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.pull
     SET created_at = created_at - make_interval(mins => ${minutes}),
         fetch_started_at = fetch_started_at - make_interval(mins => ${minutes})`;
@@ -296,11 +290,7 @@ test('a running pull without a job is taken over after two minutes', async () =>
 
 test('a pull under way in a terminal is left to it, and found if the terminal dies', async () => {
   const planner = world.planner({ config: { ...CONFIG, startDate: addDays(YESTERDAY, 1) } });
-  const id = await createPull(world.database, {
-    origin: 'manual',
-    date: YESTERDAY,
-    requestedBy: 'command line',
-  });
+  const id = await world.create(YESTERDAY, 'command line');
   expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
   await passMinutes(2);
   expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
@@ -315,15 +305,15 @@ test('a pull under way in a terminal is left to it, and found if the terminal di
 
 describe('pulls whose attempts are spent', () => {
   /** As a worker ends a pull whose last attempt has met an error. */
-  const fail = (errorCode: string) => world.database.prisma.$executeRaw`
+  const fail = (errorCode: string) => world.prisma.$executeRaw`
     UPDATE conciliation.pull SET state = 'failed', fetch_started_at = now(), finished_at = now(),
            error_code = ${errorCode}
     WHERE state IN ('queued', 'running')`;
   /** Lets time pass for every pull that has ended. */
-  const passSince = (minutes: number) => world.database.prisma.$executeRaw`
+  const passSince = (minutes: number) => world.prisma.$executeRaw`
     UPDATE conciliation.pull SET finished_at = finished_at - make_interval(mins => ${minutes}::int)`;
   const rounds = async () => {
-    const rows = await world.database.prisma.$queryRaw<{ line: string }[]>`
+    const rows = await world.prisma.$queryRaw<{ line: string }[]>`
       SELECT origin || ' ' || date || ' ' || round AS line FROM conciliation.pull
       WHERE state = 'queued' ORDER BY id`;
     return rows.map(({ line }) => line);
@@ -427,7 +417,7 @@ describe('providers to be pushed', () => {
 
   test('wake no worker before the tick that precedes the next attempt', async () => {
     await write(100);
-    const failed = (seconds: number) => world.database.prisma.$executeRaw`
+    const failed = (seconds: number) => world.prisma.$executeRaw`
       INSERT INTO conciliation.provider_batch (external_ids, finished_at, error_code, next_attempt_at)
       VALUES ('{F000001}', now(), 'PLATFORM_UNAVAILABLE', now() + make_interval(secs => ${seconds}::float8))`;
     await failed(600);
@@ -443,14 +433,14 @@ describe('providers to be pushed', () => {
 test('a held pull whose staged rows a crash has emptied is superseded, and its date is planned again', async () => {
   const hold = async (origin: string, days: number, staged: string | null) => {
     const date = daysBefore(days);
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       WITH held AS (
         INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, titles, withdrawn)
         VALUES (${origin}, ${date}::date, 'test', 'held', nextval('conciliation.pull_fence_seq'), 5, 5)
         RETURNING id, fence
       )
       INSERT INTO conciliation.day (date, state, held_pull_id) SELECT ${date}::date, 'held', id FROM held`;
-    if (staged !== null) await world.database.prisma.$executeRawUnsafe(staged);
+    if (staged !== null) await world.prisma.$executeRawUnsafe(staged);
   };
   const fence = "currval('conciliation.pull_fence_seq')";
   const base = `INSERT INTO conciliation.staged_base (fence, known, base_changed_at) VALUES (${fence}, 5, now())`;
@@ -481,7 +471,7 @@ test('a held pull whose staged rows a crash has emptied is superseded, and its d
       ['repair', 'queued'],
     ],
   ]);
-  const days = await world.database.prisma.$queryRaw`
+  const days = await world.prisma.$queryRaw`
     SELECT state, held_pull_id IS NOT NULL AS "isHeld" FROM conciliation.day
     WHERE date = ${daysBefore(22)}::date OR date = ${daysBefore(20)}::date ORDER BY date`;
   expect(days).toEqual([

@@ -1,6 +1,7 @@
 import { onlyJobs } from '../../../src/app/engine.ts';
 import { FEATURES } from '../../../src/app/features.ts';
 import { type CivilDate, toCivilDate } from '../../../src/base/values/business-day.ts';
+import { createPull } from '../../../src/core/ledger/pull-requests.sql.ts';
 import {
   createPlanner,
   type PlannerConfig,
@@ -50,7 +51,7 @@ export interface PullLine {
 export type SchedulerWorld = Awaited<ReturnType<typeof openSchedulerWorld>>;
 
 export async function openSchedulerWorld() {
-  const { url, database, drop } = await createMigratedDatabase();
+  const { url, database, close } = await createMigratedDatabase();
   const queue = new QueueInMemory();
   const sweepQueue = new QueueInMemory();
   const pushQueue = new QueueInMemory();
@@ -59,6 +60,7 @@ export async function openSchedulerWorld() {
     FROM conciliation.pull ORDER BY id`;
   return {
     database,
+    prisma: database.prisma,
     queue,
     sweepQueue,
     pushQueue,
@@ -80,6 +82,8 @@ export async function openSchedulerWorld() {
       }),
     otherDatabase: () => openAnother(url),
     pulls,
+    create: (date: CivilDate, requestedBy = 'test') =>
+      createPull(database, { origin: 'manual', date, requestedBy }),
     outline: async () => (await pulls()).map(({ origin, from }) => `${origin} ${from}`),
     /** Ends pulls as a worker would have. */
     async end(state: 'merged' | 'failed', where?: { readonly from: CivilDate }) {
@@ -100,6 +104,6 @@ export async function openSchedulerWorld() {
         enqueued.length = 0;
       }
     },
-    close: drop,
+    close,
   };
 }

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, datesBetween } from '../../../src/base/values/business-day.ts';
 import { startAttempt } from '../../../src/core/ledger/pull-ledger.sql.ts';
-import { createPull } from '../../../src/core/ledger/pull-requests.sql.ts';
 import { ONLY_JOB } from '../../../src/core/work/job-queue.ts';
 import { MAX_OPEN_SWEEP_PULLS, readDueSweep } from '../../../src/features/sweep/sweeps.sql.ts';
 import { forFile } from '../../support/for-tests.ts';
@@ -19,15 +18,15 @@ const config = { ...CONFIG, startDate: daysBack(600), lookbackDays: 0 };
 const world = forFile(openSchedulerWorld);
 beforeEach(async () => {
   await world.reset();
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.checkpoint (start_date, last_reconciled_date)
     VALUES (${config.startDate}::date, ${YESTERDAY}::date)`;
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.day (date, state, fold_count, fold_sum)
     SELECT date, 'reconciled', 0, repeat('0', 32)
     FROM generate_series(${config.startDate}::date, ${YESTERDAY}::date, '1 day') AS d (date)`;
   // Yesterday was pulled for the slot.
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.pull (origin, date, state, requested_by, fetch_started_at, finished_at)
     VALUES ('daily', ${YESTERDAY}::date, 'unchanged', 'test', now(), now())`;
 });
@@ -38,7 +37,7 @@ const readDue = (atMs = +SWEEP_SLOT) =>
   readDueSweep(world.database, new Date(atMs), config.timeZone);
 
 const sweepPulls = () =>
-  world.database.prisma.pull.findMany({ where: { origin: 'sweep' }, orderBy: { id: 'asc' } });
+  world.prisma.pull.findMany({ where: { origin: 'sweep' }, orderBy: { id: 'asc' } });
 const openSweepPulls = async () => (await sweepPulls()).filter(({ state }) => state === 'queued');
 
 /** Records a sweep as a worker would have. */
@@ -47,15 +46,15 @@ async function completeSweep(
   { fromDate = daysBack(45), startedAt = SLOT } = {},
 ): Promise<bigint> {
   const data = { fromDate, startedAt, slotAt: SWEEP_SLOT, state: 'complete', responseBytes: 0 };
-  const { id } = await world.database.prisma.sweep.create({ data });
-  await world.database.prisma.$executeRaw`
+  const { id } = await world.prisma.sweep.create({ data });
+  await world.prisma.$executeRaw`
     INSERT INTO conciliation.sweep_difference (sweep_id, date, fold_count, fold_sum)
     SELECT ${id}, date, 1, repeat('1', 32) FROM unnest(${differing}::date[]) AS d (date)`;
   return id;
 }
 
 const readDifferences = () =>
-  world.database.prisma.sweepDifference.findMany({
+  world.prisma.sweepDifference.findMany({
     orderBy: [{ sweepId: 'asc' }, { date: 'asc' }],
     select: { date: true, pullId: true },
   });
@@ -80,7 +79,7 @@ describe('the sweep', () => {
   });
 
   test('reaches back to the oldest date that has a title which is not due yet', async () => {
-    const setDue = (date: CivilDate, due: CivilDate) => world.database.prisma.$executeRaw`
+    const setDue = (date: CivilDate, due: CivilDate) => world.prisma.$executeRaw`
       UPDATE conciliation.day SET latest_due_date = ${due}::date WHERE date = ${date}::date`;
     await setDue(daysBack(200), addDays(SWEEP_DATE, -1));
     await setDue(daysBack(120), SWEEP_DATE);
@@ -91,12 +90,11 @@ describe('the sweep', () => {
   });
 
   test('is not due where no date was answered, nor where none was over at the slot', async () => {
-    await world.database.prisma
-      .$executeRaw`UPDATE conciliation.day SET fold_count = NULL, fold_sum = NULL`;
+    await world.prisma.$executeRaw`UPDATE conciliation.day SET fold_count = NULL, fold_sum = NULL`;
     expect(await readDue()).toBeNull();
-    await world.database.prisma.$executeRaw`
+    await world.prisma.$executeRaw`
       UPDATE conciliation.day SET fold_count = 0, fold_sum = repeat('0', 32)`;
-    const startAt = (date: CivilDate) => world.database.prisma.$executeRaw`
+    const startAt = (date: CivilDate) => world.prisma.$executeRaw`
       UPDATE conciliation.checkpoint SET start_date = ${date}::date`;
     await startAt(SWEEP_DATE);
     expect(await readDue()).toBeNull();
@@ -119,20 +117,14 @@ describe('dates that differ', () => {
     const planned = (await readDifferences()).filter(({ pullId }) => pullId !== null);
     expect(planned.map(({ date }) => date)).toEqual(dates.slice(0, 22));
     const where = { id: sweepId };
-    const { finishedAt } = await world.database.prisma.sweep.findUniqueOrThrow({ where });
+    const { finishedAt } = await world.prisma.sweep.findUniqueOrThrow({ where });
     expect((await sweepPulls()).map(({ slotAt }) => slotAt)).toEqual(Array(22).fill(finishedAt));
   });
 
   test('are served by a pull that waits, and not by one that runs', async () => {
     await completeSweep([daysBack(3), daysBack(2), daysBack(1)]);
-    const create = (date: CivilDate) =>
-      createPull(world.database, {
-        origin: 'manual',
-        date,
-        requestedBy: 'test',
-      });
-    const waiting = await create(daysBack(3));
-    const running = await create(daysBack(2));
+    const waiting = await world.create(daysBack(3));
+    const running = await world.create(daysBack(2));
     await startAttempt(world.database, running);
     await plan();
     expect((await openSweepPulls()).map(({ date }) => date)).toEqual([daysBack(2), daysBack(1)]);

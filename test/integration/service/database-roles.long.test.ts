@@ -30,7 +30,7 @@ test('the service and every command do all their work as the worker’s user, wh
   };
   onTestFinished(async () => {
     await world.close();
-    await users.drop();
+    await users.close();
   });
   const service = await world.start({ environment });
   await queryOnce(
@@ -38,7 +38,7 @@ test('the service and every command do all their work as the worker’s user, wh
     `INSERT INTO conciliation.provider (external_id, name) VALUES ('F7', 'CANARY')`,
   );
   await eventually(async () => {
-    const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
+    const days = await world.prisma.day.findMany({ where: { state: 'reconciled' } });
     expect(days).toHaveLength(3);
   });
 
@@ -67,7 +67,7 @@ test('the service and every command do all their work as the worker’s user, wh
     expect(again).toMatchObject({ exit: 0 });
   });
   world.sandbox.faults.add({ kind: 'status', status: 400, operation: 'providers' });
-  await world.database.prisma.$executeRaw`
+  await world.prisma.$executeRaw`
     UPDATE conciliation.provider SET changed_at = now() - interval '1 hour'`;
   await eventually(async () => {
     const states = [...(await readProviders(world.database)).values()].map(({ state }) => state);
@@ -76,11 +76,11 @@ test('the service and every command do all their work as the worker’s user, wh
   const metrics = await (await fetch(`${service.consoleUrl()}/metrics`)).text();
   expect(metrics).toMatch(/^conciliation_platform_responses_total\{status="400"\} 1$/m);
   await eventually(async () => {
-    const [backfill] = await world.database.prisma.backfill.findMany();
+    const [backfill] = await world.prisma.backfill.findMany();
     expect(backfill?.state).toBe('done');
   });
 
-  const sessions = await world.database.prisma.$queryRaw<{ usename: string }[]>`
+  const sessions = await world.prisma.$queryRaw<{ usename: string }[]>`
     SELECT DISTINCT usename FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE 'conciliation%'`;
   expect(sessions).toEqual([{ usename: users.nameOf('worker') }]);

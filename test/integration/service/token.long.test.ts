@@ -26,7 +26,7 @@ const environment = { START_DATE: YESTERDAY, LOOKBACK_DAYS: '0' };
 const world = forTest(() => openAlertingWorld({ now: NOW, environment }));
 
 async function alerts(): Promise<string[]> {
-  const rows = await world.database.prisma.$queryRaw<{ kind: string; open: boolean }[]>`
+  const rows = await world.prisma.$queryRaw<{ kind: string; open: boolean }[]>`
     SELECT kind, resolved_at IS NULL AS open FROM conciliation.alert ORDER BY id`;
   return rows.map(({ kind, open }) => `${kind} ${open ? 'open' : 'over'}`);
 }

@@ -33,7 +33,7 @@ function setDay(date: CivilDate, uids: readonly string[]): void {
 
 /** The newest row. */
 const readSweep = async () => {
-  const rows = await world.database.prisma.$queryRaw<Record<string, unknown>[]>`
+  const rows = await world.prisma.$queryRaw<Record<string, unknown>[]>`
     SELECT * FROM conciliation.sweep ORDER BY id DESC LIMIT 1`;
   return rows[0];
 };
