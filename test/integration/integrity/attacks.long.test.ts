@@ -101,8 +101,6 @@ const lines = () =>
 /** Rows of a table; $1 is the date. */
 const set = (table: string, values: string, where = 'date = $1') =>
   `UPDATE conciliation.${table} SET ${values} WHERE ${where}`;
-const into = (table: string, columns: string, values: string) =>
-  `INSERT INTO conciliation.${table} (${columns}) ${values}`;
 /** A row as it was, with other values of some columns. */
 const copy = (table: string, values: object, where: string) =>
   `INSERT INTO conciliation.${table}
@@ -127,29 +125,20 @@ const TOTALS_AGREE = `
   FROM (SELECT sum(original_value) AS value FROM conciliation.title WHERE accepted_date = $1 AND status = 'current') AS present
   WHERE total.accepted_date = $1`;
 const titleRow = `${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id`;
-const OWN_TITLE = into(
-  'title',
-  `occurrence, ${titleRow}`,
-  `SELECT 99, ${titleRow} FROM conciliation.title WHERE ${A}`,
-);
+const OWN_TITLE = `INSERT INTO conciliation.title (occurrence, ${titleRow})
+   SELECT 99, ${titleRow} FROM conciliation.title WHERE ${A}`;
 const NEWEST = '(SELECT max(id) FROM conciliation.pull WHERE date = $1)';
 /** Another pull of the same answer. */
 const ownPull = (state: string) => [
-  into(
-    'pull',
-    'origin, date, requested_by, state, fence, fold_count, fold_sum, rejected, withheld, finished_at',
-    `SELECT 'daily', date, 'scheduler', '${state}', nextval('conciliation.pull_fence_seq'), fold_count, fold_sum, 0, 0, now()
+  `INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, fold_count, fold_sum, rejected, withheld, finished_at)
+     SELECT 'daily', date, 'scheduler', '${state}', nextval('conciliation.pull_fence_seq'), fold_count, fold_sum, 0, 0, now()
      FROM conciliation.pull WHERE date = $1`,
-  ),
   set('day', `last_pull_id = ${NEWEST}`),
 ];
 /** A digest of the titles as they are, of a pull or at a time. */
 const ownDigest = (column: string, value: string) =>
-  into(
-    'date_digest',
-    `date, ${column}, titles, digest`,
-    `SELECT $1, ${value}, count(*), sha256(string_agg(${ROW_DIGEST.sql}, '' ORDER BY id)) FROM conciliation.title WHERE accepted_date = $1`,
-  );
+  `INSERT INTO conciliation.date_digest (date, ${column}, titles, digest)
+     SELECT $1, ${value}, count(*), sha256(string_agg(${ROW_DIGEST.sql}, '' ORDER BY id)) FROM conciliation.title WHERE accepted_date = $1`;
 const ERASED_AT = `(SELECT max(at) FROM conciliation.audit_entry WHERE action = 'party.erased')`;
 
 test('a date as it was pulled has no problem', async () => {
@@ -158,33 +147,29 @@ test('a date as it was pulled has no problem', async () => {
 
 describe('an altered title is found, refused and restored:', () => {
   test.each([
-    [
-      '1: its amount',
-      set('title', 'original_value = 99', A),
-      ['content', 'titles', 'day', 'totals'],
-    ],
-    ['3: its account', set('title', `payment_account = '666'`, A), ['content', 'totals']],
-    ['5: its status', set('title', `status = 'withdrawn'`, A), ['titles', 'day', 'totals']],
+    ['1: its amount', set('title', 'original_value = 99', A), 'content titles day totals'],
+    ['3: its account', set('title', `payment_account = '666'`, A), 'content totals'],
+    ['5: its status', set('title', `status = 'withdrawn'`, A), 'titles day totals'],
     [
       '6: as erased, with another amount',
       set('title', 'erased_at = now(), original_value = 99', A),
-      ['titles', 'day', 'totals'],
+      'titles day totals',
     ],
-    ['7: a title of its own', OWN_TITLE, ['titles', 'day', 'totals']],
+    ['7: a title of its own', OWN_TITLE, 'titles day totals'],
     [
       '35: its amount in the payment schedule',
       set('schedule_total', 'original_value = original_value * 10', 'accepted_date = $1'),
-      ['totals'],
+      'totals',
     ],
     [
       '36: its payee in the payment schedule',
       set('schedule_total', 'title_id = title_id - 1', 'accepted_date = $1'),
-      ['totals'],
+      'totals',
     ],
   ])('%s', async (_, statement, found) => {
     await attack(statement);
     expect(await sign()).toBe('altered');
-    expect(await problems()).toEqual(found);
+    expect(await problems()).toEqual(found.split(' '));
     await repair();
     expect(await problems()).toEqual([]);
     expect(await sign()).toBeNull();
@@ -198,17 +183,11 @@ describe('an altered title is found, refused and restored:', () => {
       '4: these, the pull, a revision and a numbered change',
       [
         set('pull', 'unchanged = 2, changed = 1'),
-        into(
-          'title_revision',
-          'title_id, revision, kind, pull_id, before, after, content_hash',
-          `SELECT id, 1, 'changed', first_pull_id, '{"original_value": 1000.50}', '{"original_value": 99}', content_hash
+        `INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, before, after, content_hash)
+           SELECT id, 1, 'changed', first_pull_id, '{"original_value": 1000.50}', '{"original_value": 99}', content_hash
            FROM conciliation.title WHERE ${A}`,
-        ),
-        into(
-          'title_change',
-          'title_id, kind, pull_id, content_hash',
-          `SELECT id, 'changed', first_pull_id, content_hash FROM conciliation.title WHERE ${A}`,
-        ),
+        `INSERT INTO conciliation.title_change (title_id, kind, pull_id, content_hash)
+           SELECT id, 'changed', first_pull_id, content_hash FROM conciliation.title WHERE ${A}`,
       ],
     ],
     [
@@ -303,11 +282,8 @@ async function withOtherReject() {
 const CODE = 'due_before_acceptance';
 async function withFinding() {
   await attack(
-    into(
-      'check_finding',
-      'code, version, severity, accepted_date, title_id, content_hash, detail',
-      `SELECT '${CODE}', 1, 'review', accepted_date, id, content_hash, '{}' FROM conciliation.title WHERE ${A}`,
-    ),
+    `INSERT INTO conciliation.check_finding (code, version, severity, accepted_date, title_id, content_hash, detail)
+       SELECT '${CODE}', 1, 'review', accepted_date, id, content_hash, '{}' FROM conciliation.title WHERE ${A}`,
     set('day_check', `rules = replace(rules, '${CODE}:1:info', '${CODE}:1:review')`),
     set('day', `state = 'attention'`),
   );
@@ -359,90 +335,81 @@ describe('a decision without an entry in the audit log is found and refused:', (
     sealOf('sign_off.date = $1 AND ended_at IS NULL'),
   ];
   const SEAL = `title_count, withdrawn_count, rejected_count, content_digest, ${AMOUNT_COLUMNS.map((c) => `${c}_sum`).join(', ')}`;
-  test.each<[string, () => Promise<unknown>, string[], string[]]>([
-    ['10: the state of a day with rejects', withReject, [RECONCILED], ['day']],
-    ['11: rejects accepted', withReject, reject(`status = 'accepted', ${BY_RITA}`), ['reject']],
-    ['11: rejects accepted by nobody', withReject, reject(`status = 'accepted'`), ['reject']],
+  test.each<[string, () => Promise<unknown>, string[], string]>([
+    ['10: the state of a day with rejects', withReject, [RECONCILED], 'day'],
+    ['11: rejects accepted', withReject, reject(`status = 'accepted', ${BY_RITA}`), 'reject'],
+    ['11: rejects accepted by nobody', withReject, reject(`status = 'accepted'`), 'reject'],
     [
       '11: rejects that no response has ended',
       withReject,
       [...reject(`status = 'resolved'`), set('day', 'rejected_count = 0')],
-      ['day'],
+      'day',
     ],
     [
       '11: a reject with the acceptance of another one',
       withOtherReject,
       reject(`status = 'accepted', (decided_at, decided_by, reason) = (
         SELECT decided_at, decided_by, reason FROM conciliation.rejected_title WHERE date = $1 AND status = 'accepted')`),
-      ['reject', 'reject'],
+      'reject reject',
     ],
     [
       '12: an account change confirmed',
       withChange,
       [set('account_change', `state = 'confirmed', ${BY_RITA}`, 'accepted_date = $1')],
-      ['account'],
+      'account',
     ],
     [
       '13: payment holds deleted',
       withChange,
       ['DELETE FROM conciliation.payment_hold WHERE accepted_date = $1'],
-      ['hold', 'hold', 'hold'],
+      'hold hold hold',
     ],
-    ['30: a held response that nothing replaced', held, heldPull(`state = 'superseded'`), ['pull']],
+    ['30: a held response that nothing replaced', held, heldPull(`state = 'superseded'`), 'pull'],
     [
       '30: a held response that nothing replaced, without its reason',
       held,
       heldPull(`state = 'superseded', hold_reason = NULL`),
-      ['pull'],
+      'pull',
     ],
-    ['30: a held response merged', held, heldPull(`state = 'merged'`), ['titles', 'day']],
+    ['30: a held response merged', held, heldPull(`state = 'merged'`), 'titles day'],
     [
       '34: a finding resolved',
       withFinding,
       finding(`resolved_at = now(), resolved_by = 'rita', reason = 'x'`),
-      ['finding'],
+      'finding',
     ],
-    ['34: a finding made informational', withFinding, finding(`severity = 'info'`), ['finding']],
-    ['34: a finding closed', withFinding, finding('closed_at = now()'), ['finding']],
+    ['34: a finding made informational', withFinding, finding(`severity = 'info'`), 'finding'],
+    ['34: a finding closed', withFinding, finding('closed_at = now()'), 'finding'],
     [
       'a break resolved',
       nothing,
       [
-        into(
-          'break_decision',
-          'kind, title_id, ground, decided_by, code, reason',
-          `SELECT 'no_payable', id, gen_random_uuid(), 'rita', 'accepted', 'x' FROM conciliation.title WHERE ${A}`,
-        ),
+        `INSERT INTO conciliation.break_decision (kind, title_id, ground, decided_by, code, reason)
+           SELECT 'no_payable', id, gen_random_uuid(), 'rita', 'accepted', 'x' FROM conciliation.title WHERE ${A}`,
       ],
-      ['break'],
+      'break',
     ],
     [
       'a receipt set aside',
       nothing,
       [
-        into(
-          'booking_receipt',
-          'consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document, outcome, settled_at, settled_by',
-          `SELECT 'erp', $1::text, $1, identity_hash, 1, 9, content_hash, 'posted', 'x', 'set_aside', now(), 'rita' FROM conciliation.title WHERE ${A}`,
-        ),
+        `INSERT INTO conciliation.booking_receipt (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document, outcome, settled_at, settled_by)
+           SELECT 'erp', $1::text, $1, identity_hash, 1, 9, content_hash, 'posted', 'x', 'set_aside', now(), 'rita' FROM conciliation.title WHERE ${A}`,
       ],
-      ['receipt'],
+      'receipt',
     ],
     [
       '24: a seal',
       nothing,
       [
-        into(
-          'sign_off',
-          `date, signed_off_by, fence, ${SEAL}`,
-          `SELECT date, 'rita', 1, ${SEAL} FROM conciliation.day WHERE date = $1`,
-        ),
+        `INSERT INTO conciliation.sign_off (date, signed_off_by, fence, ${SEAL})
+           SELECT date, 'rita', 1, ${SEAL} FROM conciliation.day WHERE date = $1`,
         sealOf('sign_off.date = $1'),
       ],
-      ['seal'],
+      'seal',
     ],
-    ['a reopened seal in force again', reopened, inForceAgain(2e9), ['seal']],
-    ['an earlier seal in force again', reopened, inForceAgain(-1), ['seal']],
+    ['a reopened seal in force again', reopened, inForceAgain(2e9), 'seal'],
+    ['an earlier seal in force again', reopened, inForceAgain(-1), 'seal'],
     [
       'a fence that was never given',
       nothing,
@@ -454,7 +421,7 @@ describe('a decision without an entry in the audit log is found and refused:', (
         ),
         set('day', 'last_pull_id = 2000000000'),
       ],
-      ['day'],
+      'day',
     ],
     [
       '23: a seal ended',
@@ -463,12 +430,12 @@ describe('a decision without an entry in the audit log is found and refused:', (
         set('sign_off', `ended_at = now(), ended_by = 'rita'`),
         set('day', 'signed_off_at = NULL, signed_off_by = NULL, signed_off_digest = NULL'),
       ],
-      ['seal'],
+      'seal',
     ],
   ])('%s', async (name, prepare, statements, found) => {
     await prepare();
     await attack(...statements);
-    expect(await problems()).toEqual(found);
+    expect(await problems()).toEqual(found.split(' '));
     expect(await sign()).toMatch(
       /seal( in|$)/.test(name) ? /^already_signed_off$/ : /^(altered|unrecorded|payment_held)$/,
     );
@@ -522,38 +489,25 @@ describe('a booking line without a seal is found, and the day is not released:',
     kind = 'book',
     from = `conciliation.booking_line WHERE date = $1 AND order_uid LIKE 'a of %'`,
   ) =>
-    into(
-      'booking_line',
-      `batch_id, ${contents}, payment_account, kind, accounting_date, accounting_basis, identity_hash, occurrence, version, succeeds`,
-      `SELECT ${LAST}, ${contents}, '666', '${kind}', current_date, 'event', ${key} FROM ${from} LIMIT 1`,
-    );
+    `INSERT INTO conciliation.booking_line (batch_id, ${contents}, payment_account, kind, accounting_date, accounting_basis, identity_hash, occurrence, version, succeeds)
+       SELECT ${LAST}, ${contents}, '666', '${kind}', current_date, 'event', ${key} FROM ${from} LIMIT 1`;
   const NEW_KEY = forge('gen_random_uuid(), 1, 1, NULL');
   /** With the counts and the digest of its lines. */
   const batchOf = (seal: string, lineCount: number, digest: string) =>
-    into(
-      'booking_batch',
-      `date, sign_off_id, released_by, line_count, book_count, adjust_count, reverse_count, ${AMOUNT_COLUMNS.map((c) => `${c}_sum`).join(', ')}, digest`,
-      `SELECT $1, ${seal}, 'rita', ${lineCount}, ${lineCount}, 0, 0, ${AMOUNT_COLUMNS.map(() => '0').join(', ')}, ${digest}`,
-    );
+    `INSERT INTO conciliation.booking_batch (date, sign_off_id, released_by, line_count, book_count, adjust_count, reverse_count, ${AMOUNT_COLUMNS.map((c) => `${c}_sum`).join(', ')}, digest)
+       SELECT $1, ${seal}, 'rita', ${lineCount}, ${lineCount}, 0, 0, ${AMOUNT_COLUMNS.map(() => '0').join(', ')}, ${digest}`;
   const BATCH = batchOf('(SELECT max(id) FROM conciliation.sign_off WHERE date = $1)', 1, `'x'`);
   test.each([
-    ['16: of a new key', [NEW_KEY], ['line', 'batch', 'lines']],
-    ['16: of a new key, in a batch of its own', [BATCH, NEW_KEY], ['line', 'batch', 'lines']],
-    [
-      '17: of the next version',
-      [forge('identity_hash, occurrence, 2, 1', 'adjust')],
-      ['line', 'batch'],
-    ],
+    ['16: of a new key', [NEW_KEY], 'line batch lines'],
+    ['16: of a new key, in a batch of its own', [BATCH, NEW_KEY], 'line batch lines'],
+    ['17: of the next version', [forge('identity_hash, occurrence, 2, 1', 'adjust')], 'line batch'],
     [
       'a reversal',
       [
-        into(
-          'booking_line',
-          'batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds, accounting_date, accounting_basis',
-          `SELECT batch_id, consumer, date, identity_hash, occurrence, 2, 'reverse', '00000000-0000-0000-0000-000000000000', 1, current_date, 'event' FROM conciliation.booking_line WHERE date = $1 LIMIT 1`,
-        ),
+        `INSERT INTO conciliation.booking_line (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds, accounting_date, accounting_basis)
+           SELECT batch_id, consumer, date, identity_hash, occurrence, 2, 'reverse', '00000000-0000-0000-0000-000000000000', 1, current_date, 'event' FROM conciliation.booking_line WHERE date = $1 LIMIT 1`,
       ],
-      ['line', 'batch', 'lines'],
+      'line batch lines',
     ],
     [
       'the name of an erased party, and a content that no title has',
@@ -563,23 +517,23 @@ describe('a booking line without a seal is found, and the day is not released:',
           '$1gen_random_uuid()',
         ),
       ],
-      ['batch', 'lines'],
+      'batch lines',
     ],
     [
       'a receipt that nobody recorded',
       [set('booking_line', 'posted_hash = content_hash')],
-      ['line', 'line', 'line'],
+      'line line line',
     ],
     [
       'a batch for receipts that nobody recorded',
       [batchOf('NULL', 0, `encode(sha256(''), 'hex')`)],
-      ['batch'],
+      'batch',
     ],
   ])('%s', async (_, statements, found) => {
     expect(await sign()).toBeNull();
     expect(await problems()).toEqual([]);
     await attack(...statements);
-    expect([...(await problems())].sort()).toEqual([...found].sort());
+    expect((await problems()).sort()).toEqual(found.split(' ').sort());
     const before = await lines();
     await pull(date, ['a', 'b', 'c', 'd']);
     expect(await sign()).toBe('unrecorded');
@@ -676,7 +630,8 @@ describe('the reason of a decision is that of the audit log:', () => {
   const withBreak = (code: 'accepted' | 'reopened' = 'accepted') =>
     world.prisma.$transaction(async (tx) => {
       const [{ ground }] = await tx.$queryRawUnsafe<[{ ground: string }]>(
-        `${into('break_decision', 'kind, title_id, ground, decided_by, code, reason', `SELECT 'no_payable', id, gen_random_uuid(), '${actor}', '${code}', '${reason}'`)}
+        `INSERT INTO conciliation.break_decision (kind, title_id, ground, decided_by, code, reason)
+         SELECT 'no_payable', id, gen_random_uuid(), '${actor}', '${code}', '${reason}'
          FROM conciliation.title WHERE accepted_date = '${date}' AND order_uid LIKE 'a of %' RETURNING ground`,
       );
       const details = { kind: 'no_payable', code, grounds: [ground] };
@@ -787,17 +742,15 @@ describe('access that is not in the audit log keeps every date from being signed
     ],
     [
       '33: a user',
-      into('console_user', 'name, role, created_by', `VALUES ('ghost', 'reviewer', 'ana')`),
+      `INSERT INTO conciliation.console_user (name, role, created_by)
+         VALUES ('ghost', 'reviewer', 'ana')`,
       'user',
       change('ghost', { role: 'viewer' }),
     ],
     [
       'a key',
-      into(
-        'api_key',
-        'name, key_hash, key_start, role, scopes, created_by, expires_at',
-        `VALUES ('k', 'x', 'x', 'operator', '{pull}', 'ana', now() + interval '1 day')`,
-      ),
+      `INSERT INTO conciliation.api_key (name, key_hash, key_start, role, scopes, created_by, expires_at)
+         VALUES ('k', 'x', 'x', 'operator', '{pull}', 'ana', now() + interval '1 day')`,
       'key',
       revoke,
     ],
