@@ -81,11 +81,9 @@ async function planPages(client: pg.Client): Promise<Page[]> {
      FROM conciliation.day`,
   );
   const { large, usual, from } = itemAt(dates, 0);
-  const { rows: titles } = await client.query<Record<'provider' | 'order' | 'agent', string>>(
-    `SELECT provider_external_id AS provider, order_uid AS order, financial_agent_name AS agent
-     FROM conciliation.title WHERE accepted_date = $1 LIMIT 1`,
-    [usual],
-  );
+  const { rows: titles } = await client.query<Record<'provider' | 'order' | 'agent', string>>(`
+    SELECT provider_external_id AS provider, order_uid AS order, financial_agent_name AS agent
+    FROM conciliation.title WHERE accepted_date = '${usual}' LIMIT 1`);
   const { provider, order, agent } = itemAt(titles, 0);
   const dayOf = (date: string) => `/titles?from=${date}&to=${date}`;
   const searchFor = (search: string) => new URLSearchParams({ search });

@@ -102,13 +102,11 @@ async function prepare(): Promise<void> {
   await sign(SIGNED);
   sent = await receipts();
   await takeReceipts(world.database, 'erp', sent);
-  await owner.query(
-    `INSERT INTO conciliation.drift (place, path, kind, value, names, first_pull_id)
-     SELECT path, path, 'unknown_value', value, 1, max(pull.id) FROM conciliation.pull,
-            (VALUES ($1), ($2), ('CHEQUE')) AS seen (value), (VALUES ('titles[].payment.type')) AS named (path)
-            GROUP BY path, value`,
-    [ANA_MASKED.taxId, `chave ${ANA.taxId}`],
-  );
+  await owner.query(`
+    INSERT INTO conciliation.drift (place, path, kind, value, names, first_pull_id)
+    SELECT path, path, 'unknown_value', value, 1, max(pull.id) FROM conciliation.pull,
+           (VALUES ('${ANA_MASKED.taxId}'), ('chave ${ANA.taxId}'), ('CHEQUE')) AS seen (value), (VALUES ('titles[].payment.type')) AS named (path)
+           GROUP BY path, value`);
 
   const heldTitles = ['h1', 'h2', 'h3'].map((uid) => title(HELD, uid, { provider: ANA }));
   await pull(HELD, ...heldTitles, broken(HELD, ANA.taxId));
@@ -116,46 +114,31 @@ async function prepare(): Promise<void> {
   expect(held.state).toBe('held');
   heldPullId = held.pullId;
 
-  await owner.query(
-    `INSERT INTO conciliation.provider (external_id, identification_number, name, accounts)
-     VALUES ($1, $2, $3, $4), ($5, $6, $7, NULL)`,
-    [
-      ...[
-        ANA.externalId,
-        ANA_MASKED.taxId,
-        ANA.name,
-        JSON.stringify([{ accountNumber: ANA.account }]),
-      ],
-      ...[BIA.externalId, BIA.taxId, BIA.name],
-    ],
-  );
-  await owner.query(
-    `UPDATE conciliation.provider SET sync_state = 'rejected', contested_by = ARRAY[$1],
-            last_error = $2 WHERE external_id = $3`,
-    [ANA.externalId, `{"message":"${ANA.taxId} belongs to another"}`, BIA.externalId],
-  );
+  await owner.query(`
+    INSERT INTO conciliation.provider (external_id, identification_number, name, accounts)
+    VALUES ('${ANA.externalId}', '${ANA_MASKED.taxId}', '${ANA.name}', '${JSON.stringify([{ accountNumber: ANA.account }])}'),
+           ('${BIA.externalId}', '${BIA.taxId}', '${BIA.name}', NULL)`);
+  await owner.query(`
+    UPDATE conciliation.provider SET sync_state = 'rejected', contested_by = ARRAY['${ANA.externalId}'],
+           last_error = '{"message":"${ANA.taxId} belongs to another"}' WHERE external_id = '${BIA.externalId}'`);
   await owner.query(`UPDATE conciliation.provider SET last_error = $1 WHERE external_id = $2`, [
     `{"taxId":"${ANA.taxId}"}`,
     BIA.externalId,
   ]);
-  await owner.query(
-    `INSERT INTO conciliation.provider_batch (external_ids, answer, finished_at)
-     VALUES (ARRAY[$1, $2], '{"ok":true}', now()), (ARRAY[$2], $3, now()), (ARRAY[$2], 'fine', now())`,
-    [ANA.externalId, BIA.externalId, `{"error":"taken","by":"${ANA_MASKED.taxId}"}`],
-  );
-  await owner.query(
-    `WITH import AS (INSERT INTO conciliation.erp_payable_import (kind) VALUES ('delta') RETURNING id)
-     INSERT INTO conciliation.erp_payable_reject (import_id, at, reasons, raw)
-     SELECT id, at, '{openValue}', raw FROM import, (VALUES (1, $1), (2, '["k9","${BIA.taxId}"]')) AS rejects (at, raw)`,
-    [`["k8","${ANA_MASKED.taxId}"]`],
-  );
-  await owner.query(
-    `INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, supplier_tax_id, payee, open_value, document)
-     VALUES ('both', $1, $2, NULL, 1, 'NF 1'), ('code', $1, NULL, NULL, 2, 'NF ' || $1),
-            ('tax-id', NULL, $2, $3, 3, NULL), ('payee', NULL, $3, $2, 4, NULL), ('other', $4, $3, NULL, 5, 'NF 2'),
-            ('document', $4, $3, NULL, 6, 'RPA de 529.982.247-25')`,
-    [ANA.externalId, ANA.taxId, BIA.taxId, BIA.externalId],
-  );
+  await owner.query(`
+    INSERT INTO conciliation.provider_batch (external_ids, answer, finished_at)
+    VALUES (ARRAY['${ANA.externalId}', '${BIA.externalId}'], '{"ok":true}', now()),
+           (ARRAY['${BIA.externalId}'], '{"error":"taken","by":"${ANA_MASKED.taxId}"}', now()),
+           (ARRAY['${BIA.externalId}'], 'fine', now())`);
+  await owner.query(`
+    WITH import AS (INSERT INTO conciliation.erp_payable_import (kind) VALUES ('delta') RETURNING id)
+    INSERT INTO conciliation.erp_payable_reject (import_id, at, reasons, raw)
+    SELECT id, at, '{openValue}', raw FROM import, (VALUES (1, '["k8","${ANA_MASKED.taxId}"]'), (2, '["k9","${BIA.taxId}"]')) AS rejects (at, raw)`);
+  await owner.query(`
+    INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, supplier_tax_id, payee, open_value, document)
+    VALUES ('both', '${ANA.externalId}', '${ANA.taxId}', NULL, 1, 'NF 1'), ('code', '${ANA.externalId}', NULL, NULL, 2, 'NF ' || '${ANA.externalId}'),
+           ('tax-id', NULL, '${ANA.taxId}', '${BIA.taxId}', 3, NULL), ('payee', NULL, '${BIA.taxId}', '${ANA.taxId}', 4, NULL), ('other', '${BIA.externalId}', '${BIA.taxId}', NULL, 5, 'NF 2'),
+           ('document', '${BIA.externalId}', '${BIA.taxId}', NULL, 6, 'RPA de 529.982.247-25')`);
 }
 
 /** What the ERP says about the lines of the signed day, and about a line that there is not. */

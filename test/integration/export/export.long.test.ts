@@ -144,20 +144,18 @@ test('a range that ends before it begins is wrong usage', async () => {
 
 /** Many titles of one date, quick to make, none like another. */
 const insertTitles = (date: string, count: number) =>
-  world.database.pool.query(
-    `INSERT INTO conciliation.title
-       (order_uid, occurrence, accepted_date, anticipated_due_date, buyer_identification,
-        provider_external_id, provider_identification, provider_bank, provider_account,
-        financial_agent_name, buyer_is_financial, payment_type, original_value,
-        platform_discounted_value, billing_fee, identity_hash, content_hash, raw_hash,
-        first_pull_id, last_change_pull_id)
-     SELECT md5(n::text), 1, $1::date, $1::date + 30, '12345678000195', 'provider ' || n % 5000,
-            lpad(n::text, 14, '0'), '341', lpad(n::text, 9, '0'), 'Agent of order ' || n, n % 2 = 0,
-            'BANK_TRANSFER', n + 0.01, n + 0.005, 0.1, gen_random_uuid(), gen_random_uuid(),
-            gen_random_uuid(), 1, 1
-     FROM generate_series(1, $2::int) AS n`,
-    [date, count],
-  );
+  world.database.pool.query(`
+    INSERT INTO conciliation.title
+      (order_uid, occurrence, accepted_date, anticipated_due_date, buyer_identification,
+       provider_external_id, provider_identification, provider_bank, provider_account,
+       financial_agent_name, buyer_is_financial, payment_type, original_value,
+       platform_discounted_value, billing_fee, identity_hash, content_hash, raw_hash,
+       first_pull_id, last_change_pull_id)
+    SELECT md5(n::text), 1, '${date}'::date, '${date}'::date + 30, '12345678000195', 'provider ' || n % 5000,
+           lpad(n::text, 14, '0'), '341', lpad(n::text, 9, '0'), 'Agent of order ' || n, n % 2 = 0,
+           'BANK_TRANSFER', n + 0.01, n + 0.005, 0.1, gen_random_uuid(), gen_random_uuid(),
+           gen_random_uuid(), 1, 1
+    FROM generate_series(1, ${count}::int) AS n`);
 
 describe('an export of 300,000 titles, far more than any buffer on the way holds,', () => {
   const ROWS = 300_000;
@@ -227,10 +225,8 @@ describe('the snapshot of an export', () => {
   }
 
   const sessionsInTransaction = async () => {
-    const { rows } = await world.database.pool.query(
-      'SELECT FROM pg_stat_activity WHERE application_name = $1 AND xact_start IS NOT NULL',
-      [APPLICATION],
-    );
+    const { rows } = await world.database.pool.query(`
+      SELECT FROM pg_stat_activity WHERE application_name = '${APPLICATION}' AND xact_start IS NOT NULL`);
     return rows.length;
   };
 

@@ -28,10 +28,8 @@ async function copyTitles(titles: readonly Title[], expression: string): Promise
   fence += 1n;
   const rows = titles.map((title, ordinal) => encodeTitle(fence, ordinal, title, toDigest(RAW)));
   expect(await copyRows(world.database.pool, rows, signal)).toBe(titles.length);
-  const found = await world.database.pool.query<{ value: unknown }>(
-    `SELECT ${expression} AS value FROM conciliation.staged_title WHERE fence = $1 ORDER BY ordinal`,
-    [fence],
-  );
+  const found = await world.database.pool.query<{ value: unknown }>(`
+    SELECT ${expression} AS value FROM conciliation.staged_title WHERE fence = ${fence} ORDER BY ordinal`);
   return found.rows.map(({ value }) => value);
 }
 

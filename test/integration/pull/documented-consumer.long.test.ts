@@ -106,11 +106,9 @@ test('two consumers, one of them killed again and again, end with exactly the ti
       await delay(20);
       if (pages === killed) continue;
       killed = pages;
-      await world.database.pool.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE usename = $1 AND datname = current_database() ORDER BY random() LIMIT 1`,
-        [users.nameOf('erp')],
-      );
+      await world.database.pool.query(`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE usename = '${users.nameOf('erp')}' AND datname = current_database() ORDER BY random() LIMIT 1`);
     }
   };
   const work = [merging, consume(), consume(), kill()];

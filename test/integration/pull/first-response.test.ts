@@ -27,12 +27,10 @@ test('a response of many megabytes is merged with one number for each title', as
     date,
     Array.from({ length: count }, (_, index) => titleText({ date, uid: `t${index % 9_000}` })),
   );
-  const { rows } = await world.database.pool.query(
-    `SELECT count(DISTINCT id)::int AS titles, count(DISTINCT change_seq)::int AS numbers,
-            count(*)::int AS changes, count(*) FILTER (WHERE occurrence = 2)::int AS repeated
-     FROM conciliation.title_feed WHERE accepted_date = $1`,
-    [date],
-  );
+  const { rows } = await world.database.pool.query(`
+    SELECT count(DISTINCT id)::int AS titles, count(DISTINCT change_seq)::int AS numbers,
+           count(*)::int AS changes, count(*) FILTER (WHERE occurrence = 2)::int AS repeated
+    FROM conciliation.title_feed WHERE accepted_date = '${date}'`);
   expect(rows).toEqual([{ titles: count, numbers: count, changes: count, repeated: 3_000 }]);
   expect(await world.pull(date)).toMatchObject({ state: 'unchanged' });
 });
