@@ -98,7 +98,7 @@ export async function decideOpenChanges(
     accounts.set(account, [...(accounts.get(account) ?? []), id]);
   }
   for (const ids of accounts.values()) {
-    await decideAccountChanges(database, ids, { by, state, reason: 'called them' });
+    await decideAccountChanges(database, ids, { by, state, list: 'open', reason: 'called them' });
   }
 }
 

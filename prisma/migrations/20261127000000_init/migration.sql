@@ -1863,7 +1863,7 @@ COMMENT ON TABLE conciliation.party_account IS
 COMMENT ON COLUMN conciliation.party_account.kind IS
   'provider or financial_agent.';
 COMMENT ON COLUMN conciliation.party_account.party_key IS
-  'Of a provider title.provider_external_id, or title.provider_identification where there is none; of a financial agent title.financial_agent_identification. A tax identifier without mask. Longer than 255 characters: md5: and its MD5. May be personal data.';
+  'Of a provider title.provider_external_id, or title.provider_identification where there is none; of a financial agent title.financial_agent_identification, or title.financial_agent_name. Empty: none of them is stated. A tax identifier without mask. Longer than 255 characters: md5: and its MD5. May be personal data.';
 COMMENT ON COLUMN conciliation.party_account.tax_id IS
   'The tax identifier of the party in the newest title that named the account: in the form of provider.tax_id, or the MD5 of a text of more than 255 characters. Null: not stated. May be personal data.';
 COMMENT ON COLUMN conciliation.party_account.writing_hash IS

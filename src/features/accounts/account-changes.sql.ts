@@ -37,14 +37,17 @@ export const ACCOUNT_DECISIONS = ['confirmed', 'parallel', 'refused'] as const;
 export type AccountDecision = (typeof ACCOUNT_DECISIONS)[number];
 
 /** The lists of changes. decided: the account is not blocked. */
-const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
+export const CHANGE_LISTS = ['open', 'refused', 'decided', 'all'] as const;
 export type ChangeListName = (typeof CHANGE_LISTS)[number];
 
 /** A change from the accepted bank account of a party to another one. Personal data, except for ids, kind and dates. */
 export const AccountChange = Type.Object({
   id,
   kind: words(['provider', 'financial_agent']),
-  partyKey: Type.String({ description: 'Masked where the key is a tax identifier.' }),
+  partyKey: Type.String({
+    description:
+      'Masked where the key is a tax identifier. Empty: the titles state neither an identifier nor a name.',
+  }),
   partyName: orNull('string', {
     description: 'Of the agent in the title, or of the provider in the ERP. Null: not known.',
   }),
@@ -151,10 +154,12 @@ const isOf = ({ providerKey }: AccountChangeFilter) =>
 /** The greatest number of changes that one decision is about. */
 const MAX_CHANGES_TO_DECIDE = 500;
 
-const DECIDABLE: Readonly<Record<AccountDecision, readonly ChangeState[]>> = {
-  confirmed: ['open', 'refused'],
-  parallel: ['open', 'refused'],
-  refused: ['open', 'confirmed', 'parallel'],
+/** The decisions that a person can make about a change of each list, unless it has returned. */
+export const DECISIONS_OF_LIST: Readonly<Record<ChangeListName, readonly AccountDecision[]>> = {
+  open: ACCOUNT_DECISIONS,
+  refused: ['confirmed', 'parallel'],
+  decided: ['refused'],
+  all: [],
 };
 
 /** A refusal reads the titles of all dates that were pulled since a confirmation. */
@@ -166,15 +171,16 @@ const DECISION_TRANSACTION = { timeout: 60_000 };
  * still confirm the account. The refusal of a confirmed account holds all titles again that name it, unless the line of
  * one of them is released and not reversed. The audit log has an entry for each date that has such titles: its author is not the
  * second person for these dates.
- * @throws InputError for no change, more than `MAX_CHANGES_TO_DECIDE`, a change that does not exist or is decided, a
- *   confirmation of two accounts of one party, or a refusal after a line was released
+ * @param decision `list` had the changes when the person read them
+ * @throws InputError for no change, more than `MAX_CHANGES_TO_DECIDE`, a change that the list has not, a decision that
+ *   it does not permit, a confirmation of two accounts of one party, or a refusal after a line was released
  */
 export function decideAccountChanges(
   database: Database,
   ids: readonly bigint[],
-  decision: Decision & { readonly state: AccountDecision },
+  decision: Decision & { readonly state: AccountDecision; readonly list: ChangeListName },
 ): Promise<void> {
-  const { by, reason, state } = decision;
+  const { by, reason, state, list } = decision;
   const wanted = [...new Set(ids)];
   if (wanted.length === 0 || wanted.length > MAX_CHANGES_TO_DECIDE) {
     throw refusal('account_changes', { limit: MAX_CHANGES_TO_DECIDE });
@@ -190,7 +196,8 @@ export function decideAccountChanges(
       UPDATE conciliation.account_change AS change
       SET state = ${state}, decided_at = clock_timestamp(), decided_by = ${by}, reason = ${reason}
       FROM (SELECT id, state FROM conciliation.account_change WHERE id = ANY(${wanted}::bigint[]) FOR UPDATE) AS former
-      WHERE change.id = former.id AND former.state = ANY(${DECIDABLE[state]}::text[])
+      WHERE change.id = former.id AND former.state = ANY(${STATES_OF_LIST[list]}::text[])
+        AND former.state <> 'returned' AND ${DECISIONS_OF_LIST[list].includes(state)}::boolean
       RETURNING change.id, kind || ' ' || party_key AS party,
                 account_hash::text AS account, former.state NOT IN ('open', 'refused') AS "isUndone"`;
     if (decided.length < wanted.length) throw refusal('account_change');

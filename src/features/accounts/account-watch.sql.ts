@@ -28,7 +28,7 @@ export async function stageAccounts(tx: Transaction, source: MergingPull): Promi
       SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, bank, agency, agency_digit, account,
              account_digit, destination, bool_or(is_restated) AS is_restated,
              max(${taxId}) AS tax_id
-      FROM party WHERE key IS NOT NULL AND NOT ${hasLostAccount}
+      FROM party WHERE NOT ${IS_UNNAMED} AND NOT ${hasLostAccount}
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     ), staged AS (
       INSERT INTO conciliation.staged_account
@@ -58,6 +58,9 @@ export async function stageAccounts(tx: Transaction, source: MergingPull): Promi
 export const namesNoAccount = Prisma.sql`
   (num_nonnulls(party.bank, party.agency, party.agency_digit, party.account, party.account_digit,
                 party.destination) = 0)`;
+
+/** Whether a row `party` names neither a party nor an account. */
+export const IS_UNNAMED = Prisma.sql`(party.key = '' AND ${namesNoAccount})`;
 
 /** An erased title has lost its account, which is not the watched one of a title without account. */
 export const hasLostAccount = Prisma.sql`(party.is_erased AND ${namesNoAccount})`;
@@ -175,12 +178,13 @@ export const accountComparison = ({ fence, date }: MergingPull): Prisma.Sql => P
               ) AS writing (written)
               -- Digits that lost their zeros may be those of a CPF and of a CNPJ.
               WHERE written = tax_id OR tax_id ~ '^[0-9]{1,14}$' AND length(written) >= length(tax_digits)))
-        -- An account that is not accepted is not a known account under another identifier of the party.
-        AND coalesce((
-          SELECT change.state FROM conciliation.account_change AS change
-          WHERE change.kind = account.kind AND change.party_key = account.party_key
-            AND change.account_hash = account.account_hash
-          ORDER BY change.id DESC LIMIT 1), 'confirmed') IN ('confirmed', 'parallel')
+        -- An account that is not accepted for one party is not a known account of another one.
+        AND NOT EXISTS (
+          SELECT FROM (
+            SELECT DISTINCT ON (party_key) state FROM conciliation.account_change AS change
+            WHERE change.kind = account.kind AND change.account_hash = account.account_hash
+            ORDER BY party_key, id DESC) AS newest
+          WHERE state NOT IN ('confirmed', 'parallel'))
       GROUP BY 1, 2, 3, 4
     ), latest AS (
       SELECT DISTINCT ON (kind, tax_digits) * FROM related
@@ -278,21 +282,29 @@ const providerColumns = Prisma.raw(
   ].join(', '),
 );
 const agentColumns = Prisma.raw(
-  ['financial_agent_identification', ...AGENT_ACCOUNT, 'payment_destination'].join(', '),
+  [
+    'financial_agent_identification',
+    'financial_agent_name',
+    ...AGENT_ACCOUNT,
+    'payment_destination',
+  ].join(', '),
 );
 
 /** One row for each party that a row with the columns of a title names, with the account of the party. */
 const parties = Prisma.raw(`LATERAL (VALUES
-  ('${PROVIDER}', provider_external_id, provider_identification, ${PROVIDER_ACCOUNT.join(', ')},
+  ('${PROVIDER}', provider_external_id, provider_identification, NULL, ${PROVIDER_ACCOUNT.join(', ')},
    ${destinationOfRow(PROVIDER)}),
-  ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, ${AGENT_ACCOUNT.join(', ')},
+  ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, financial_agent_name, ${AGENT_ACCOUNT.join(', ')},
    ${destinationOfRow(FINANCIAL_AGENT)})
-) AS named (kind, external_id, identification, ${ACCOUNT.join(', ')}, destination)`);
+) AS named (kind, external_id, identification, name, ${ACCOUNT.join(', ')}, destination)`);
 
 /** The value of a column without surrounding blanks; null for blanks alone. */
 export const stated = (column: string) => `nullif(btrim(${column}), '')`;
+/** The key of a party. Those of a kind that state neither an identifier nor a name are one party, with an empty key. */
+export const keyOf = (externalId: string, identification: string, name: string) =>
+  `coalesce(${stated(externalId)}, ${taxIdText(identification)}, ${stated(name)}, '')`;
 const statedParty = Prisma.raw(
-  `kind, coalesce(${stated('external_id')}, ${taxIdText('identification')}) AS key, identification, destination,
+  `kind, ${keyOf('external_id', 'identification', 'name')} AS key, identification, destination,
    ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
 );
 
@@ -383,7 +395,8 @@ const identificationOfKind = Prisma.raw(
 const accountsOfTitles = (source: MergingPull) => Prisma.sql`
   SELECT CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER}
                                              ELSE ${FINANCIAL_AGENT} END AS kind,
-         provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
+         provider_external_id AS external_id, ${identificationOfKind} AS identification,
+         financial_agent_name AS name, ${accountOfKind},
          CASE grouping(provider_external_id)
            WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT, 'provider')})
            ELSE bool_or(${isRestated(source, AGENT_ACCOUNT, 'financial_agent')})

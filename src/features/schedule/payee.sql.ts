@@ -1,5 +1,4 @@
 import type { Transaction } from '../../base/database/database.ts';
-import { taxIdText } from '../../base/database/expressions.sql.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import { destinationOfRow } from '../../core/title/destinations.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -7,7 +6,8 @@ import {
   ACCOUNT,
   accountHash,
   hasLostAccount,
-  namesNoAccount,
+  IS_UNNAMED,
+  keyOf,
   partyKey,
   stated,
   writingHash,
@@ -42,12 +42,6 @@ const written = Prisma.raw(Object.keys(WRITTEN).join(', '));
 const WRITTEN_PAYEE = `(SELECT ${Object.entries(WRITTEN)
   .map(([column, value]) => `${value} AS ${column}`)
   .join(', ')})`;
-/**
- * The party as bank accounts are watched: an agent has no other key than its tax identifier there, and an agent
- * without one is known by its name here.
- */
-const keyOf = (code: string, identification: string, name: string) =>
-  `coalesce(${stated(code)}, ${taxIdText(identification)}, ${stated(name)})`;
 const KEY = keyOf(WRITTEN.code, WRITTEN.identification, WRITTEN.name);
 /** The payee of a row with the columns of `WRITTEN_PAYEE`. */
 const NAMED = `kind, ${keyOf('code', 'identification', 'name')} AS key, destination, is_erased,
@@ -58,9 +52,6 @@ export const PAYEE: Prisma.Sql = Prisma.raw(`(SELECT ${NAMED} FROM ${WRITTEN_PAY
 
 const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
   Prisma.sql`md5(concat_ws(',', ${kind}, quote_nullable(${key}), (${account})::text))::uuid`;
-
-/** Whether a row `party` names neither a party nor an account. */
-export const IS_UNNAMED: Prisma.Sql = Prisma.sql`(party.key IS NULL AND ${namesNoAccount})`;
 
 /**
  * The hash of a row `party` with the columns of `PAYEE`, the same for all writings of one account. A title without
@@ -84,7 +75,8 @@ export const CHANGED_PAYEE_HASH = hashOf(
 /** The party of a payee, and the hash of the payee. Personal data. */
 export interface PayeeRow {
   readonly kind: string;
-  readonly key: string | null;
+  /** Empty: neither an identifier nor a name. */
+  readonly key: string;
   readonly hash: string;
 }
 
@@ -99,11 +91,11 @@ export const payeeHashOf = (titleId: number): Prisma.Sql => Prisma.sql`
 
 /** The condition for rows `title` that have this payee. The party is compared first: the hash takes longer. */
 export function isPayee({ kind, key, hash }: PayeeRow): Prisma.Sql {
-  const kinds = key === null ? [] : [Prisma.sql`${Prisma.raw(KIND)} = ${kind}`];
+  const kinds = key === '' ? [] : [Prisma.sql`${Prisma.raw(KIND)} = ${kind}`];
   return Prisma.join(
     [
       ...kinds,
-      Prisma.sql`${Prisma.raw(KEY)} IS NOT DISTINCT FROM ${key}`,
+      Prisma.sql`${Prisma.raw(KEY)} = ${key}`,
       Prisma.sql`(SELECT ${PAYEE_HASH} FROM ${PAYEE} AS party) = ${hash}::uuid`,
     ],
     ' AND ',

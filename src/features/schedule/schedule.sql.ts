@@ -13,11 +13,11 @@ import {
 import type { Place } from '../../console/list/list.tsx';
 import type { PartyKind } from '../../core/title/promoted-fields.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { IS_UNNAMED } from '../accounts/account-watch.sql.ts';
 import { businessDayOf } from '../calendar/business-days.sql.ts';
 import { OPEN_BREAKS } from '../matching/break-list.sql.ts';
 import {
   CHANGED_PAYEE_HASH,
-  IS_UNNAMED,
   isPayee,
   PAYEE,
   type PayeeRow,

@@ -144,6 +144,15 @@ const histories: Record<string, readonly string[]> = {
 };
 test.each(Object.entries(histories))('%s', (_, steps) => follow(...steps));
 
+test('a party without an identifier is known by its name, and otherwise the same as others without any', async () => {
+  const unnamed = 'code= taxId= agent= name=';
+  await follow(`0 ${unnamed}, uid=b agent= name=agent-#`, 'is ');
+  await follow('1 agent= name=agent-# agentAccount=Z', 'is financial_agent X -> Z');
+  await follow(`2 ${unnamed} account=B agentAccount=Y`);
+  await follow('is financial_agent X -> Y, financial_agent X -> Z, provider A -> B');
+  expect(await held(day(2))).toBe(2);
+});
+
 test('no change is the first account of a party, nor blanks around it', async () => {
   const without = title(day(0)).replace(/"(bankAccount|payment)":\{[^}]*\}/g, '"$1":null');
   expect(without.match(/:null/g)).toHaveLength(2);
@@ -162,6 +171,15 @@ describe('a party that is registered again', () => {
     expect(key).toBe(code ?? `no-cpf-or-cnpj:provider${party}`);
     expect(await held(day(1))).toBe(1);
     await follow('confirmed', `2 ${again}, uid=a`, 'is ');
+  });
+
+  test('has no account that waits for a person at another party', async () => {
+    await follow('0 uid=a, uid=b taxId=other-# code=other-# account=B', '1 account=B');
+    await follow('is provider A -> B');
+    // The platform states the tax identifier of the party once for the other one.
+    await follow('2 code=other-# account=B', 'is provider A -> B', '3 code=again-# account=B');
+    await follow('is provider A -> B, provider A -> B');
+    expect(await held(day(3))).toBe(1);
   });
 
   test('does not escape the open change of its account', async () => {
@@ -200,7 +218,12 @@ test('two different accounts of one party are not confirmed by one decision', as
   const ids = (await changes()).map(({ id }) => BigInt(id));
   expect(ids).toHaveLength(2);
   const decide = (state: AccountDecision) =>
-    decideAccountChanges(world.database, ids, { by: 'ana', state, reason: 'called them' });
+    decideAccountChanges(world.database, ids, {
+      by: 'ana',
+      state,
+      list: 'open',
+      reason: 'called them',
+    });
   await expect(decide('confirmed')).rejects.toThrow('Choose one account of each party');
   expect(await changes()).toHaveLength(2);
   // Beside each other they are no replacement, and none of them may be refused.

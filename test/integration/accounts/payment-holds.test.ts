@@ -52,9 +52,9 @@ const lastingHolds = (id: bigint) =>
     JOIN conciliation.title ON title.id = hold.title_id WHERE account_change_id = ${id}`;
 
 const openChange = () => world.prisma.accountChange.findFirstOrThrow({ where: { state: 'open' } });
-/** Rita decides about a change. */
-const decide = (id: bigint, decision: string, reason = 'called them') =>
-  reviewer.post('/account-changes/decide', { changes: String(id), decision, reason });
+/** Rita decides about a change of a list. */
+const decide = (id: bigint, decision: string, list = 'open', reason = 'called them') =>
+  reviewer.post('/account-changes/decide', { changes: String(id), list, decision, reason });
 const confirm = (id: bigint) => decide(id, 'confirmed');
 const expectSecondPerson = async (date: CivilDate) => {
   expect((await sign('rita', date)).text).toContain('another user has to sign it off');
@@ -198,8 +198,12 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   await readFeed();
   // A form states a list by a repeated field.
   const twice = { changes: [String(id), String(id)], decision: 'refused', reason: 'they deny it' };
-  expect((await reviewer.post('/account-changes/decide', twice)).status).toBe(303);
+  const form = { list: 'open', ...twice };
+  expect((await reviewer.post('/account-changes/decide', form)).status).toBe(303);
   expect((await decide(id, 'refused')).status).toBe(400);
+  // The page of another person still shows the change as open.
+  expect((await decide(id, 'confirmed')).status).toBe(400);
+  expect((await decide(id, 'refused', 'refused')).status).toBe(400);
   expect(await stateOf(id)).toEqual(['refused', 'rita']);
   expect(await readFeed()).toBe('');
   expect((await sign('helena', day(1))).status).toBe(409);
@@ -212,7 +216,7 @@ test('a refused account stays blocked, until a person confirms it', async () => 
   await pull(day(3), 'e 222');
   expect(await world.prisma.accountChange.count({ where: { state: 'open' } })).toBe(0);
   await readFeed();
-  expect((await decide(id, 'parallel')).status).toBe(303);
+  expect((await decide(id, 'parallel', 'refused')).status).toBe(303);
   expect(await readFeed()).toBe('e payment_decided free');
   expect((await sign('rita', day(1))).text).toContain('another user has to sign it off');
   expect((await sign('helena', day(3))).status).toBe(303);
@@ -226,7 +230,7 @@ test('a wrong confirmation is undone: all titles that name the account are held 
   await pull(day(2), 'c 222', 'd 111');
   await readFeed();
   expect((await reviewer.get('/account-changes?state=decided')).text).toContain('value="refused"');
-  expect((await decide(id, 'refused')).status).toBe(303);
+  expect((await decide(id, 'refused', 'decided')).status).toBe(303);
   expect(await stateOf(id)).toEqual(['refused', 'rita']);
   expect(await readFeed()).toBe('b payment_decided held, c payment_decided held');
   for (const date of [day(1), day(2)]) {
@@ -235,7 +239,7 @@ test('a wrong confirmation is undone: all titles that name the account are held 
     expect(await world.prisma.auditEntry.count({ where })).toBe(1);
     expect(await findAlterations(world.database, date)).toEqual([]);
   }
-  expect((await decide(id, 'parallel')).status).toBe(303);
+  expect((await decide(id, 'parallel', 'refused')).status).toBe(303);
   expect(await readFeed()).toBe('b payment_decided free, c payment_decided free');
 });
 
@@ -264,7 +268,7 @@ test('one form decides about all changes of the chosen parties, with their title
     rows: Array(3).fill({ heldTitles: 2, heldValue: '3000.00' }),
   });
 
-  const form = { decision: 'confirmed', reason: 'called them' };
+  const form = { list: 'open', decision: 'confirmed', reason: 'called them' };
   const send = (fields: Record<string, string | string[]>, person = reviewer) =>
     person.post('/account-changes/decide', fields);
   const [first = '', second = '', third = ''] = boxes;
@@ -272,7 +276,7 @@ test('one form decides about all changes of the chosen parties, with their title
     form,
     { ...form, changes: '999999' },
     { ...form, changes: first, reason: '' },
-    { changes: first, reason: 'x' },
+    { list: 'open', changes: first, reason: 'x' },
     // All of them or none.
     { ...form, changes: [first, '999999'] },
   ]) {

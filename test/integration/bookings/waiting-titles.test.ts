@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
 import {
   type AccountDecision,
+  type ChangeListName,
   decideAccountChanges,
 } from '../../../src/features/accounts/account-changes.sql.ts';
 import { readFeed, readPayablesToBlock } from '../../../src/features/bookings/feed.sql.ts';
@@ -354,21 +355,21 @@ test('a confirmed account is refused after the sign-off, and not once the line o
   const { id } = await database.prisma.accountChange.findFirstOrThrow({
     where: { partyKey: 'P-77' },
   });
-  const decide = (decision: AccountDecision) =>
-    decideAccountChanges(database, [id], { by: 'rita', state: decision, reason: 'looked again' });
-  await decide('confirmed');
+  const decide = (state: AccountDecision, list: ChangeListName) =>
+    decideAccountChanges(database, [id], { by: 'rita', state, list, reason: 'looked again' });
+  await decide('confirmed', 'open');
   // The day waits for a run of the matching.
   await state('K1 1');
   await sign();
-  await decide('refused');
+  await decide('refused', 'decided');
   await match();
   expect(await release()).toEqual([date]);
   expect(await lines()).toEqual(['book c - 1 12.34']);
-  await decide('confirmed');
+  await decide('confirmed', 'refused');
   expect(await release()).toEqual([date]);
   expect(await lines(1)).toEqual(['book b - 1 12.34']);
   const refused = { context: { fault: 'account_line', date, orderUid: 'b' } };
-  await expect(decide('refused')).rejects.toMatchObject(refused);
+  await expect(decide('refused', 'decided')).rejects.toMatchObject(refused);
   expect(await database.prisma.accountChange.findUnique({ where: { id } })).toMatchObject({
     state: 'confirmed',
   });

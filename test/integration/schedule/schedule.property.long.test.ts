@@ -99,7 +99,7 @@ async function take(action: Step): Promise<void> {
     case 'acknowledge': {
       const change = await database.prisma.accountChange.findFirst({ where: { state: 'open' } });
       if (change === null) return;
-      const decision = { by: 'test', state: 'confirmed', reason: 'called' } as const;
+      const decision = { by: 'test', state: 'confirmed', list: 'open', reason: 'called' } as const;
       return decideAccountChanges(database, [change.id], decision);
     }
     case 'release': {

@@ -26,7 +26,9 @@ test('the service and every command do all their work as the worker’s user, wh
   };
   const command = async (...args: string[]) => {
     const { exit, stderr } = await runCommand(args, environment);
-    expect({ args, exit, stderr }).toEqual({ args, exit: 0, stderr: '' });
+    // A slow machine shows the progress of a backfill.
+    const shown = stderr.replace(/^backfill .*\n/gm, '');
+    expect({ args, exit, stderr: shown }).toEqual({ args, exit: 0, stderr: '' });
   };
   onTestFinished(async () => {
     await world.close();

@@ -11,10 +11,11 @@ import { providerHref } from '../../providers/provider.ts';
 import {
   ACCOUNT_DECISIONS,
   AccountChange,
-  type AccountDecision,
   CHANGE_FILTER,
+  CHANGE_LISTS,
   type ChangeListName,
   countAccountChanges,
+  DECISIONS_OF_LIST,
   decideAccountChanges,
   readAccountChanges,
 } from '../account-changes.sql.ts';
@@ -52,22 +53,16 @@ export const DECIDE_CHANGES = declareAction({
   who: DECIDE,
   input: {
     changes: Type.Optional(Type.Array(Type.String({ pattern: '^\\d{1,18}$' }))),
+    list: words(CHANGE_LISTS),
     decision: words(ACCOUNT_DECISIONS),
     reason,
   },
-  deed: async ({ database }, { changes = [], decision: state, reason }, by) => {
-    await decideAccountChanges(database, changes.map(BigInt), { by, state, reason });
+  deed: async ({ database }, { changes = [], list, decision: state, reason }, by) => {
+    await decideAccountChanges(database, changes.map(BigInt), { by, state, list, reason });
     return state;
   },
   next: (_, state) => `/account-changes?notice=account_${state}`,
 });
-
-const DECISIONS_OF_LIST: Readonly<Record<ChangeListName, readonly AccountDecision[]>> = {
-  open: ACCOUNT_DECISIONS,
-  refused: ['confirmed', 'parallel'],
-  decided: ['refused'],
-  all: [],
-};
 
 const FORM = 'account-decision';
 
@@ -88,8 +83,12 @@ function Party(props: { readonly change: AccountChange; readonly isDecidable: bo
           />{' '}
         </>
       )}
-      {isKeyTaxId ? partyKey : <a href={providerHref(partyKey)}>{partyKey}</a>}
-      {partyName !== null && ` ${partyName}`}
+      {isKeyTaxId ? (
+        partyKey || text('providers.unidentified')
+      ) : (
+        <a href={providerHref(partyKey)}>{partyKey}</a>
+      )}
+      {partyName !== null && partyName !== partyKey && ` ${partyName}`}
       <br />
       <span class="quiet small">{text(`providers.kinds.${kind}`)}</span>
     </>
@@ -208,7 +207,7 @@ export const ACCOUNT_CHANGES = declareList(AccountChange, {
         {rows > 0 && DECISIONS_OF_LIST[state].length > 0 && (
           <DECIDE_CHANGES.Form
             id={FORM}
-            values={{}}
+            values={{ list: state }}
             reason={text('providers.finding')}
             button={
               <DecisionButtons
