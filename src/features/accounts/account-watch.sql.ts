@@ -290,12 +290,16 @@ const agentColumns = Prisma.raw(
   ].join(', '),
 );
 
-/** One row for each party that a row with the columns of a title names, with the account of the party. */
-const parties = Prisma.raw(`LATERAL (VALUES
+/**
+ * One row for each party that a row with the columns of a title names, with the account of the party.
+ * @param destinationOf the expression of the undocumented fields of an account
+ */
+const partiesOf = (destinationOf: (kind: PartyKind) => string) =>
+  Prisma.raw(`LATERAL (VALUES
   ('${PROVIDER}', provider_external_id, provider_identification, NULL, ${PROVIDER_ACCOUNT.join(', ')},
-   ${destinationOfRow(PROVIDER)}),
+   ${destinationOf(PROVIDER)}),
   ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, financial_agent_name, ${AGENT_ACCOUNT.join(', ')},
-   ${destinationOfRow(FINANCIAL_AGENT)})
+   ${destinationOf(FINANCIAL_AGENT)})
 ) AS named (kind, external_id, identification, name, ${ACCOUNT.join(', ')}, destination)`);
 
 /** The value of a column without surrounding blanks; null for blanks alone. */
@@ -304,7 +308,7 @@ export const stated = (column: string) => `nullif(btrim(${column}), '')`;
 export const keyOf = (externalId: string, identification: string, name: string) =>
   `coalesce(${stated(externalId)}, ${taxIdText(identification)}, ${stated(name)}, '')`;
 const statedParty = Prisma.raw(
-  `kind, ${keyOf('external_id', 'identification', 'name')} AS key, identification, destination,
+  `named.kind, ${keyOf('external_id', 'identification', 'name')} AS key, identification, destination,
    ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
 );
 
@@ -408,13 +412,13 @@ const accountsOfTitles = (source: MergingPull) => Prisma.sql`
 export const namedAccounts = (source: MergingPull) => accountsNamedBy(writtenTitles(source));
 
 /** @param titles what follows FROM in a query for rows `title` */
-export const accountsNamedBy = (titles: Prisma.Sql) => Prisma.sql`
+export const accountsNamedBy = (titles: Prisma.Sql, destinationOf = destinationOfRow) => Prisma.sql`
   SELECT kind, party_key, account.account_hash, title_id
   FROM (
     SELECT kind, ${partyKey} AS party_key, ${writingHash} AS writing_hash, id AS title_id
     FROM (
       SELECT ${statedParty}, written.id
-      FROM (SELECT title.* FROM ${titles}) AS written CROSS JOIN ${parties}
+      FROM (SELECT title.* FROM ${titles}) AS written CROSS JOIN ${partiesOf(destinationOf)}
     ) AS party
   ) AS named JOIN conciliation.party_account AS account USING (kind, party_key, writing_hash)`;
 

@@ -3,6 +3,7 @@ import type { Transaction } from '../../base/database/database.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { DayObstacle } from '../../console/day-obstacle.ts';
 import type { MergingPull } from '../../core/merge/engine-hooks.ts';
+import type { PartyKind } from '../../core/title/promoted-fields.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { accountsNamedBy, namedAccounts } from './account-watch.sql.ts';
 
@@ -88,6 +89,14 @@ export async function holdAnew(tx: Transaction, { isRepair, date }: MergingPull)
     UPDATE conciliation.title SET raw_hash = md5('')::uuid WHERE id IN (${missingHolds(date)})`;
 }
 
+/** The dates that were merged since the changes were found. */
+const datesSince = (accountChangeIds: readonly bigint[]) => Prisma.sql`
+  ARRAY(SELECT DISTINCT date FROM conciliation.pull WHERE id = ANY(ARRAY(
+    SELECT DISTINCT pull_id FROM conciliation.title_change WHERE change_seq >= (
+      SELECT min(change_seq) FROM conciliation.title_change
+      WHERE pull_id = ANY(ARRAY(SELECT pull_id FROM conciliation.account_change
+                                WHERE id = ANY(${accountChangeIds}::bigint[])))))))`;
+
 /**
  * Holds the titles that merges wrote while changes were confirmed which a person has refused now. To be called in the
  * closing phase, after the changes are refused.
@@ -98,12 +107,7 @@ export async function holdAgain(
 ): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.payment_hold (account_change_id, title_id, pull_id, accepted_date)
-    SELECT * FROM (${unheld(Prisma.sql`accepted_date = ANY(ARRAY(
-      SELECT DISTINCT date FROM conciliation.pull WHERE id = ANY(ARRAY(
-        SELECT DISTINCT pull_id FROM conciliation.title_change WHERE change_seq >= (
-          SELECT min(change_seq) FROM conciliation.title_change
-          WHERE pull_id = ANY(ARRAY(SELECT pull_id FROM conciliation.account_change
-                                    WHERE id = ANY(${accountChangeIds}::bigint[]))))))))`)}) AS missing
+    SELECT * FROM (${unheld(Prisma.sql`accepted_date = ANY(${datesSince(accountChangeIds)})`)}) AS missing
     WHERE id = ANY(${accountChangeIds}::bigint[])`;
 }
 
@@ -127,22 +131,25 @@ export async function announceDecision(
     ORDER BY hold.title_id`;
 }
 
-/** Returns the line of a title that changes hold which the ERP may have posted and has not reversed; null: none. */
+/**
+ * Returns a line that names the account of a change, which the ERP may have posted and has not reversed; null: there is
+ * none. The title may be restated or withdrawn.
+ */
 export async function readLineOut(
   tx: Transaction,
   accountChangeIds: readonly bigint[],
 ): Promise<{ readonly date: CivilDate; readonly orderUid: string } | null> {
+  const out = Prisma.sql`
+    conciliation.booking_version AS title
+    WHERE is_newest AND (has_content OR state <> 'posted') AND date = ANY(${datesSince(accountChangeIds)})`;
+  const destinationOf = (kind: PartyKind) =>
+    kind === 'provider' ? 'provider_destination' : 'payment_destination';
   const [line] = await tx.$queryRaw<[{ date: CivilDate; orderUid: string }?]>`
-    SELECT line.date::text AS date, title.order_uid AS "orderUid"
-    FROM (${LASTING_HOLDS}) AS hold
-    JOIN conciliation.title ON title.id = hold.title_id
-    CROSS JOIN LATERAL (
-      SELECT line.id, line.date FROM conciliation.booking_version AS line
-      WHERE line.date = title.accepted_date AND line.identity_hash = title.identity_hash AND line.title_id = title.id
-        AND is_newest AND (has_content OR state <> 'posted')
-      ORDER BY line.id LIMIT 1
-    ) AS line
-    WHERE hold.account_change_id = ANY(${accountChangeIds}::bigint[])
+    WITH named AS MATERIALIZED (${accountsNamedBy(out, destinationOf)})
+    SELECT line.date::text AS date, line.order_uid AS "orderUid"
+    FROM named JOIN conciliation.account_change AS change USING (kind, party_key, account_hash)
+    JOIN conciliation.booking_line AS line ON line.id = named.title_id
+    WHERE change.id = ANY(${accountChangeIds}::bigint[])
     ORDER BY line.date, line.id LIMIT 1`;
   return line ?? null;
 }

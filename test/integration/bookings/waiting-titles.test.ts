@@ -20,7 +20,7 @@ import {
 import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
-import { pullDay, signDay } from '../../support/days.ts';
+import { decideOpenChanges, pullDay, signDay } from '../../support/days.ts';
 import {
   currentTitleId,
   matchPair,
@@ -373,4 +373,13 @@ test('a confirmed account is refused after the sign-off, and not once the line o
   expect(await database.prisma.accountChange.findUnique({ where: { id } })).toMatchObject({
     state: 'confirmed',
   });
+  // The title names the former account again, and the line that names the other one is out still.
+  await pull(`b 10 ${party} account=111, c 10 ${party} account=111`);
+  await expect(decide('refused', 'decided')).rejects.toMatchObject(refused);
+  await decideOpenChanges(database, 'confirmed', 'rita');
+  await sign();
+  await match();
+  await release();
+  expect(await lines(2)).toEqual(['adjust b - 2 12.34']);
+  await decide('refused', 'decided');
 });
