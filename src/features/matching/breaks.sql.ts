@@ -35,7 +35,7 @@ import {
   TITLE_GROUND,
   VALUE_TOLERANCE,
 } from './candidates.sql.ts';
-import { KINDS, PAYEE, SEVERITY, SITUATION, STATED_AT, VERDICTS } from './judgement.sql.ts';
+import { IS_PAID_TO_OTHER, KINDS, PAYEE, SEVERITY, SITUATION, STATED_AT, VERDICTS } from './judgement.sql.ts';
 
 /** The title of a pair without a match; 0 for a match. */
 const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
@@ -378,6 +378,14 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       AND ${SETTLING_BOOKING} IS DISTINCT FROM booking AND booking IN (
         SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
         WHERE booking_key IS NOT NULL AND status = 'paid' AND settled_as = 'payment')
+    UNION ALL
+    -- What a posting has made for the agent was paid to another party.
+    SELECT 'paid_to_supplier', 2, title.id, payable.erp_key
+    FROM conciliation.erp_payable AS payable JOIN booking ON booking_name = ${BOOKING_OF_PAYABLE}
+    LEFT JOIN own ON line_id = booking.id
+    JOIN conciliation.title ON title.id = coalesce(own.title_id, booking.title_id)
+    WHERE booking_key IS NOT NULL AND ${scope.among(BOOKING_OF_PAYABLE, Prisma.sql`SELECT booking_name FROM booking`)}
+      AND NOT is_undone AND buyer_is_financial IS NOT TRUE AND ${IS_PAID_TO_OTHER}
     UNION ALL
     SELECT 'reversal_refused', NULL, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
     FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'

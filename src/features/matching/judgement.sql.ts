@@ -228,6 +228,11 @@ export const PAYEE: Prisma.Sql = Prisma.sql`
 /** Who was paid. A payee that is the supplier's own says nothing about that. */
 const PAID_TO = Prisma.sql`coalesce(payable.paid_to, CASE WHEN said.payee <> 'supplier' THEN payable.payee END)`;
 
+/** Whether the ERP states that it has paid a payable `payable` to another party than the agent of `title`. */
+export const IS_PAID_TO_OTHER: Prisma.Sql = Prisma.sql`
+  (payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
+   AND NOT ${isAskedAgent(Prisma.sql`payable.paid_to`)})`;
+
 /** True for a row `payable` that is to be paid to the supplier as the ERP entered it. */
 export const IS_PLAIN: Prisma.Sql = Prisma.sql`
   (payable.status = 'open' AND payable.closed_at IS NULL AND payable.payee IS NULL AND payable.open_value <> 0
@@ -246,8 +251,7 @@ export const SITUATION: Prisma.Sql = Prisma.sql`
   CASE WHEN payable.settled_by IS NOT NULL
          THEN CASE WHEN NOT said.is_own AND NOT said.is_reversed THEN 'settled_elsewhere'
                    -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
-                   WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
-                        AND NOT ${isAskedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
+                   WHEN ${IS_PAID_TO_OTHER} THEN 'paid_supplier'
                    WHEN said.payee = 'other' THEN 'other_payee'
                    WHEN NOT said.is_own AND said.is_gone THEN 'gone'
                    ELSE 'settled_here' END

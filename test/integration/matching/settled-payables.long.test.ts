@@ -255,6 +255,20 @@ test.each([
     ),
 );
 
+test.each([
+  ['the supplier', SUPPLIER, 'paid_to_supplier! a m1', 'a'],
+  ['a third party', THIRD_PARTY, 'paid_to_supplier! a m1', 'a'],
+  ['the agent', AGENT, '', ''],
+])(
+  'what a posting has made for the agent is paid to %s',
+  (_, receiver, breaks, waits) =>
+    play(
+      { ...begin('k1 1000 order=#'), book: 'posted' },
+      { state: `k1 0 order=# paid as=assignment, m1 1000 bookingKey=KEY(#) paid to=${receiver}` },
+      { breaks, pull: '# 1000 discount=5', match: true, waits },
+    ),
+);
+
 test('after a restore of the database, the answered receipts explain what the lost lines have settled', async () => {
   const { database } = world;
   const [assigned, changed] = [`written-off-${own.uid}`, own.uid];
