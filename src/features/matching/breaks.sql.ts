@@ -17,7 +17,6 @@ import {
   IS_BOOKED,
   IS_NEAR,
   IS_NEAR_DUE,
-  MATCHING_ACTOR,
   pairsOf,
   pairsOfSupplier,
   payablesOf,
@@ -35,7 +34,15 @@ import {
   TITLE_GROUND,
   VALUE_TOLERANCE,
 } from './candidates.sql.ts';
-import { IS_PAID_TO_OTHER, KINDS, PAYEE, SEVERITY, SITUATION, STATED_AT, VERDICTS } from './judgement.sql.ts';
+import {
+  IS_PAID_TO_OTHER,
+  KINDS,
+  PAYEE,
+  SEVERITY,
+  SITUATION,
+  STATED_AT,
+  VERDICTS,
+} from './judgement.sql.ts';
 
 /** The title of a pair without a match; 0 for a match. */
 const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
@@ -67,6 +74,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), demand AS MATERIALIZED (
     -- What the titles of a payable still ask for, and their bookings.
     SELECT erp_key, sum(original_value) FILTER (WHERE is_posted IS NOT TRUE) AS value,
+           sum(original_value) FILTER (WHERE is_posted) AS posted,
            bool_or(is_posted IS FALSE) AS is_awaited
     FROM (SELECT DISTINCT title_id, erp_key FROM pair) AS pair
     JOIN paired ON id = title_id
@@ -94,6 +102,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            payable.settled_on, payable.changed_at,
            source = 2 AND place IN (3, 4) AND pair.days > ${FAR_DUE_DAYS} AND payable.instalment IS NOT NULL AS is_far,
            ${STATED_AT} AS stated_at,
+           -- Of a payable of several titles, the other ones may have left it.
+           (source = 1 AND payable.total_value - payable.open_value >= demand.posted) IS TRUE AS is_written_off,
            -- The far instalment that the booking of a withdrawn title has settled is rather that of the withdrawn title.
            said.is_own AND (pair.days <= ${FAR_DUE_DAYS}
              OR (pair.title_id, ${SETTLING_BOOKING}) IN (SELECT title_id, booking FROM own_booking)) AS is_named,
@@ -400,7 +410,11 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            CASE copy_status WHEN 'paid' THEN 2 END, title_id, copy
     FROM (SELECT copy, copy_status, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
           FROM twin JOIN (
-            SELECT title_id, erp_key FROM conciliation.title_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
+            SELECT title_id, erp_key FROM conciliation.title_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM twin))
+            UNION
+            -- Of a title without a match, the payable that a line has settled.
+            SELECT title_id, erp_key FROM best WHERE severity = 0 AND situation <> 'open'
+          ) AS match USING (erp_key)
          ) AS matched WHERE erp_key = first
   ), rated AS MATERIALIZED (
     SELECT kind, coalesce(judged, severity) AS severity, keeps, keeps_line, title_id, erp_key
@@ -416,9 +430,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                               ELSE coalesce(exact, near, '{}') || payable.erp_key END
                   WHEN payable.status = 'cancelled'
                        OR (title.original_value IN (payable.open_value, payable.total_value)) IS NOT TRUE THEN exact
-             END || ARRAY(SELECT former.erp_key FROM conciliation.title_match AS former
-                          WHERE former.title_id = rated.title_id AND former.ended_by = ${MATCHING_ACTOR}
-                            AND rated.title_id IN (SELECT id FROM unmatched))) AS key
+             END || former_keys) AS key
              WHERE key IS NOT NULL ORDER BY key) AS candidates,
            title.accepted_date,
            -- A withdrawn title waits only for the answer to its reversal.
@@ -429,6 +441,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            md5(ROW(kind, title_id, payable.erp_key, ${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND})::text)::uuid
              AS ground
     FROM run CROSS JOIN rated LEFT JOIN doubt USING (title_id) LEFT JOIN nearly USING (title_id)
+    LEFT JOIN (SELECT title_id, array_agg(erp_key) AS former_keys FROM had GROUP BY 1) AS had USING (title_id)
     LEFT JOIN ${titlesOf(Prisma.sql`rated`)} AS title ON title.id = title_id
     LEFT JOIN ${payablesOf(Prisma.sql`rated`)} AS payable ON payable.erp_key = rated.erp_key
   ), broken AS MATERIALIZED (

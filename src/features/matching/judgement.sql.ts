@@ -71,7 +71,7 @@ const grace = Prisma.sql`make_interval(days => ${GRACE_DAYS}::int)`;
 
 /**
  * The verdicts, with their severity: 0 expected, 1 a break, 2 urgent. Of a relation with the columns of the pair
- * (`settled_on`, `changed_at`, `stated_at`, `title_due_date`, `is_matched`), of the line (`begun_at`, `posted_at`) and of
+ * (`settled_on`, `changed_at`, `stated_at`, `title_due_date`, `is_matched`, `is_written_off`), of the line (`begun_at`, `posted_at`) and of
  * the newest run (`states_paid`, `time_zone`).
  */
 const VERDICT_SEVERITY = {
@@ -86,8 +86,8 @@ const VERDICT_SEVERITY = {
   /** Urgent where the ERP settled before the day of the release, or has not answered within the grace. */
   unanswered: Prisma.sql`
     CASE WHEN settled_on < (begun_at AT TIME ZONE time_zone)::date OR changed_at + ${grace} < now() THEN 2 ELSE 0 END`,
-  /** Urgent once the ERP states the payable later than the receipt and the grace. */
-  unchanged: Prisma.sql`CASE WHEN stated_at > posted_at + ${grace} THEN 2 ELSE 0 END`,
+  /** Urgent once the ERP states the payable later than the receipt and the grace, and has not written the part of the title off. */
+  unchanged: Prisma.sql`CASE WHEN stated_at > posted_at + ${grace} AND NOT is_written_off THEN 2 ELSE 0 END`,
   /** Urgent once the ERP states the payable later than the receipt of the reversal, until then expected. */
   undone: Prisma.sql`CASE WHEN stated_at > posted_at THEN 2 ELSE 0 END`,
   /** Like `undone`, until then a break. */
