@@ -251,19 +251,17 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       ) AS claim WHERE ${FITS_OPEN} AND (instalment IS NULL OR days <= ${FAR_DUE_DAYS}) IS NOT FALSE GROUP BY 1, 2 HAVING bool_or(same_order IS TRUE OR same_due)
     ) AS claims GROUP BY buyer_identification, payables HAVING count(*) > cardinality(payables)
   ), value_of_due AS MATERIALIZED (
-    -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
-    SELECT * FROM (
-      SELECT supplier_external_id, supplier_tax_id, due_date, business_day, open_value, min(erp_key) AS erp_key,
-             min(order_uid) AS order_uid, count(*) AS rows, row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
-      FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4, 5
-    ) AS valued WHERE place <= 3
+    -- Beside a payable of the title's value and due date, one of another value says nothing.
+    SELECT supplier_external_id, supplier_tax_id, due_date, business_day, min(open_value) AS open_value,
+           min(erp_key) AS erp_key, min(order_uid) AS order_uid, count(*) AS rows
+    FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4
   ), due AS MATERIALIZED (
     SELECT title_id, min(erp_key) AS erp_key, min(order_uid) AS order_uid,
            CASE WHEN bool_or(is_day) THEN 2 ELSE 1 END AS place FROM (${pairsOfSupplier(
              Prisma.sql`title.id AS title_id, payable.erp_key, payable.rows, payable.order_uid,
         payable.due_date = title.anticipated_due_date AS is_day`,
              Prisma.sql`value_of_due`,
-             Prisma.sql`${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
+             Prisma.sql`${SAME_DUE_BY_HASH} AND (payable.rows > 1 OR payable.open_value <> title.original_value)`,
            )}) AS pair GROUP BY title_id HAVING sum(rows) = 1
   ), wrong_value AS MATERIALIZED (
     -- The open payable of another value that the order or the due date of a title names, where no payable of the title's
