@@ -490,6 +490,9 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     -- The ERP has settled a payable that has nearly the value of the title, and the value of no other title.
     SELECT title_id, erp_key, 2, 6, 0, NULL, NULL FROM near_value
     WHERE status <> 'open' AND erp_key NOT IN (SELECT erp_key FROM related WHERE same_value)
+      AND (SELECT count(*) FROM conciliation.title_match AS taken
+           WHERE taken.title_id = near_value.title_id AND taken.erp_key = near_value.erp_key
+             AND ended_by <> ${MATCHING_ACTOR}) = 0
   ), nearly AS MATERIALIZED (
     SELECT title_id, array_agg(erp_key ORDER BY difference, erp_key) AS keys
     FROM near_value WHERE status = 'open' GROUP BY title_id

@@ -294,7 +294,11 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), twin AS MATERIALIZED (
     -- A document that was entered a second time, also after the first one was settled.
     SELECT copy.erp_key AS copy, copy.status AS copy_status, payable.erp_key
-    FROM (SELECT *, ${PAYABLE_VALUE} AS value FROM free AS payable WHERE ${scope.alone} AND document IS NOT NULL) AS copy
+    FROM (
+      SELECT *, ${PAYABLE_VALUE} AS value FROM free AS payable
+      -- What a posting has written off is not paid.
+      WHERE ${scope.alone} AND document IS NOT NULL AND settled_by IS NULL AND settled_as IS DISTINCT FROM 'assignment'
+    ) AS copy
     JOIN (
       -- The documents of the payables without a match are hashed, and not all payables.
       SELECT payable.*, ${PAYABLE_VALUE} AS value FROM conciliation.erp_payable AS payable
