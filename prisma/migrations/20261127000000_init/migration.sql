@@ -2755,7 +2755,7 @@ COMMENT ON COLUMN conciliation.erp_break.title_id IS
 COMMENT ON COLUMN conciliation.erp_break.erp_key IS
   'erp_payable.erp_key. Null: the break has no payable.';
 COMMENT ON COLUMN conciliation.erp_break.candidates IS
-  'erp_key of the open payables that must not be paid before a person has looked: that of the break, unless only its supplier and due date are those of the title, and, of a title without a match, those without a match that may be that of the title: with its value and its order or due date; if there is none, with nearly its due date and its value or order; otherwise with its supplier and due date and nearly its value. Beside a cancelled payable of the break, or a settled one of another value: only those of the first kind. Beside a settled one of the value: none. Of a title without a match, also those of its matches that the program has ended.';
+  'erp_key of the open payables that must not be paid before a person has looked: that of the break, unless only its supplier and due date are those of the title, and, of a title without a match, those without a match that may be that of the title: with its value and its order or due date; if there is none, with nearly its due date and its value or order; otherwise with its supplier and due date and nearly its value. Beside a cancelled payable of the break, or a settled one of another value: only those of the first kind. Beside a settled one of the value: none. Of a title without a match, also those of the matches that the program has ended, of the title and of those that it continues, and what their invoices were entered as again.';
 COMMENT ON COLUMN conciliation.erp_break.accepted_date IS
   'Of the title.';
 COMMENT ON COLUMN conciliation.erp_break.since IS

@@ -257,11 +257,13 @@ const IS_RIVAL = Prisma.sql`
 /** The width of the classes of values in which pairs are looked for. */
 const WIDTH = Prisma.sql`greatest(${VALUE_TOLERANCE}, 0.01)`;
 
-/** Open payables with the supplier and the due date, and nearly the value, of titles `unmatched`. */
+/** Payables with the supplier and the due date, and nearly the value, of titles `unmatched`, that no booking has settled. */
 const NEAR_VALUES = pairsOfSupplier(
-  Prisma.sql`title.id AS title_id, payable.erp_key, abs(payable.open_value - title.original_value) AS difference`,
-  Prisma.sql`(SELECT *, floor(open_value / ${WIDTH}) AS class FROM free WHERE status = 'open')`,
-  Prisma.sql`payable.class = title.class AND ${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value
+  Prisma.sql`title.id AS title_id, payable.erp_key, payable.status, abs(payable.value - title.original_value) AS difference`,
+  Prisma.sql`(SELECT valued.*, floor(value / ${WIDTH}) AS class FROM (
+    SELECT payable.*, CASE status WHEN 'open' THEN open_value ELSE ${PAYABLE_VALUE} END AS value
+    FROM free AS payable WHERE settled_by IS NULL) AS valued)`,
+  Prisma.sql`payable.class = title.class AND ${SAME_DUE_BY_HASH} AND payable.value <> title.original_value
              AND (payable.order_uid = title.order_uid) IS NOT FALSE`,
   Prisma.sql`(SELECT unmatched.*, floor(original_value / ${WIDTH}) + step AS class
               FROM unmatched CROSS JOIN generate_series(-1, 1) AS step
@@ -274,6 +276,7 @@ const NEAR_VALUES = pairsOfSupplier(
  * - `held`: the titles that have a payable, with it; `unmatched`: the others
  * - `related`, `other_pair`: the payables near the titles of `unmatched`; those that another title has, or that are gone
  * - `nearly`: `keys` of the open payables with the supplier and the due date, and nearly the value, the nearest first
+ * - `had`: the payables of the matches that the program has ended, of the title and of those that it continues
  * - `pair`: the pairs that are judged, with `source`: 0 a match, 1 what a line has named, 2 the payable that an unmatched
  *   title had or that fits it, 3 a payable that fits a matched title at least as well as that of its match
  */
@@ -361,7 +364,7 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     SELECT id AS title_id FROM unmatched JOIN (
       SELECT order_uid FROM conciliation.erp_payable AS payable
       WHERE ${scope.among(Prisma.sql`order_uid`, Prisma.sql`SELECT order_uid FROM unmatched`)} AND ${IS_COMPARED}
-      GROUP BY order_uid HAVING count(*) = 1
+      GROUP BY order_uid HAVING count(*) = 1 OR count(*) FILTER (WHERE status <> 'cancelled' AND closed_at IS NULL) = 1
     ) AS single USING (order_uid)
   ), free AS MATERIALIZED (
     SELECT payable.*, ${joinedBusinessDay(PAYABLE_DUE)} AS business_day
@@ -411,6 +414,22 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     WHERE holding.status = 'current' AND (same_value OR is_empty) AND ${IS_NEAR} AND (same_order OR same_due OR holding.order_uid = title.order_uid)
   ), taken AS (
     SELECT title_id, min(erp_key) AS erp_key FROM taken_pair GROUP BY title_id
+  ), near_value AS MATERIALIZED (
+    SELECT * FROM (${NEAR_VALUES}) AS near WHERE difference <= ${VALUE_TOLERANCE}
+  ), ended AS MATERIALIZED (
+    SELECT heir.title_id, gone_id, match.erp_key, CASE WHEN end_reason = ${CANCELLED} THEN 5 ELSE place END AS place,
+           (ended_at IS NULL OR end_reason IN (${WITHDRAWN}, ${CHANGED}, ${CANCELLED})) AS is_judged
+    FROM heir JOIN ${
+      scope.isWhole
+        ? Prisma.sql`conciliation.title_match`
+        : Prisma.sql`(SELECT * FROM conciliation.title_match WHERE title_id = ANY(ARRAY(SELECT gone_id FROM heir)))`
+    } AS match ON match.title_id = gone_id AND (ended_at IS NULL OR ended_by = ${MATCHING_ACTOR})
+  ), had AS MATERIALIZED (
+    -- The payables of the title, and of those that it continues, and what their documents were entered as again.
+    SELECT * FROM ended
+    UNION ALL
+    SELECT title_id, gone_id, free.erp_key, 0, true FROM ended JOIN conciliation.erp_payable AS gone USING (erp_key)
+    JOIN free ON ${isEnteredAgain(Prisma.sql`free`)} AND (gone.status = 'cancelled' OR gone.closed_at IS NOT NULL)
   ), pair AS MATERIALIZED (
     SELECT title_id, erp_key, 0 AS source, 0 AS place, 0 AS days, rule, erp_value FROM held
     WHERE NOT is_plain OR open_value < erp_value OR title_id IN (SELECT title_id FROM asked)
@@ -430,18 +449,11 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     -- The ERP has settled the payable that the title had before the payable changed, or that of the withdrawn title
     -- that the title continues. A cancelled one, which need not fit, counts after all that fit.
-    SELECT DISTINCT heir.title_id, match.erp_key, 2, CASE WHEN match.end_reason = ${CANCELLED} THEN 5 ELSE heir.place END,
-           0, NULL, NULL::numeric
-    FROM heir JOIN ${
-      scope.isWhole
-        ? Prisma.sql`conciliation.title_match`
-        : Prisma.sql`(SELECT * FROM conciliation.title_match WHERE title_id = ANY(ARRAY(SELECT gone_id FROM heir)))`
-    } AS match
-      ON match.title_id = heir.gone_id AND (match.ended_at IS NULL OR match.end_reason IN (${WITHDRAWN}, ${CHANGED}, ${CANCELLED}))
-    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
-    WHERE NOT ${IS_PLAIN} AND NOT EXISTS (
+    SELECT DISTINCT title_id, erp_key, 2, place, 0, NULL, NULL::numeric
+    FROM had JOIN conciliation.erp_payable AS payable USING (erp_key)
+    WHERE is_judged AND NOT ${IS_PLAIN} AND NOT EXISTS (
       SELECT FROM conciliation.title_payable AS other
-      WHERE other.erp_key = match.erp_key AND other.title_id <> heir.gone_id)
+      WHERE other.erp_key = had.erp_key AND other.title_id <> gone_id)
       AND NOT EXISTS (
         SELECT FROM free WHERE status = 'open' AND payable.status = 'cancelled'
           AND ${isEnteredAgain(Prisma.sql`free`, Prisma.sql`payable`)})
@@ -474,7 +486,14 @@ export const pairsOf = (scope: Scope) => Prisma.sql`
     )}) AS gone
     WHERE (same_value OR same_order AND is_empty) AND ${IS_NEAR} AND NOT EXISTS (
       SELECT FROM free WHERE status = 'open' AND ${isEnteredAgain(Prisma.sql`free`)})
+    UNION ALL
+    -- The ERP has settled a payable that has nearly the value of the title, and the value of no other title.
+    SELECT title_id, erp_key, 2, 6, 0, NULL, NULL FROM near_value
+    WHERE status <> 'open' AND erp_key NOT IN (SELECT erp_key FROM related WHERE same_value)
+      AND (SELECT count(*) FROM conciliation.title_match AS taken
+           WHERE taken.title_id = near_value.title_id AND taken.erp_key = near_value.erp_key
+             AND ended_by <> ${MATCHING_ACTOR}) = 0
   ), nearly AS MATERIALIZED (
     SELECT title_id, array_agg(erp_key ORDER BY difference, erp_key) AS keys
-    FROM (${NEAR_VALUES}) AS near WHERE difference <= ${VALUE_TOLERANCE} GROUP BY title_id
+    FROM near_value WHERE status = 'open' GROUP BY title_id
   )`;

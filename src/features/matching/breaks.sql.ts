@@ -17,7 +17,6 @@ import {
   IS_BOOKED,
   IS_NEAR,
   IS_NEAR_DUE,
-  MATCHING_ACTOR,
   pairsOf,
   pairsOfSupplier,
   payablesOf,
@@ -35,7 +34,15 @@ import {
   TITLE_GROUND,
   VALUE_TOLERANCE,
 } from './candidates.sql.ts';
-import { KINDS, PAYEE, SEVERITY, SITUATION, STATED_AT, VERDICTS } from './judgement.sql.ts';
+import {
+  IS_PAID_TO_OTHER,
+  KINDS,
+  PAYEE,
+  SEVERITY,
+  SITUATION,
+  STATED_AT,
+  VERDICTS,
+} from './judgement.sql.ts';
 
 /** The title of a pair without a match; 0 for a match. */
 const SOLE = Prisma.sql`(CASE WHEN source = 0 THEN 0 ELSE pair.title_id END)`;
@@ -67,6 +74,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), demand AS MATERIALIZED (
     -- What the titles of a payable still ask for, and their bookings.
     SELECT erp_key, sum(original_value) FILTER (WHERE is_posted IS NOT TRUE) AS value,
+           sum(original_value) FILTER (WHERE is_posted) AS posted,
            bool_or(is_posted IS FALSE) AS is_awaited
     FROM (SELECT DISTINCT title_id, erp_key FROM pair) AS pair
     JOIN paired ON id = title_id
@@ -94,6 +102,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            payable.settled_on, payable.changed_at,
            source = 2 AND place IN (3, 4) AND pair.days > ${FAR_DUE_DAYS} AND payable.instalment IS NOT NULL AS is_far,
            ${STATED_AT} AS stated_at,
+           -- Of a payable of several titles, the other ones may have left it.
+           (source = 1 AND payable.total_value - payable.open_value >= demand.posted) IS TRUE AS is_written_off,
            -- The far instalment that the booking of a withdrawn title has settled is rather that of the withdrawn title.
            said.is_own AND (pair.days <= ${FAR_DUE_DAYS}
              OR (pair.title_id, ${SETTLING_BOOKING}) IN (SELECT title_id, booking FROM own_booking)) AS is_named,
@@ -241,19 +251,17 @@ const breaksOf = (scope: Scope) => Prisma.sql`
       ) AS claim WHERE ${FITS_OPEN} AND (instalment IS NULL OR days <= ${FAR_DUE_DAYS}) IS NOT FALSE GROUP BY 1, 2 HAVING bool_or(same_order IS TRUE OR same_due)
     ) AS claims GROUP BY buyer_identification, payables HAVING count(*) > cardinality(payables)
   ), value_of_due AS MATERIALIZED (
-    -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
-    SELECT * FROM (
-      SELECT supplier_external_id, supplier_tax_id, due_date, business_day, open_value, min(erp_key) AS erp_key,
-             min(order_uid) AS order_uid, count(*) AS rows, row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
-      FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4, 5
-    ) AS valued WHERE place <= 3
+    -- Beside a payable of the title's value and due date, one of another value says nothing.
+    SELECT supplier_external_id, supplier_tax_id, due_date, business_day, min(open_value) AS open_value,
+           min(erp_key) AS erp_key, min(order_uid) AS order_uid, count(*) AS rows
+    FROM free WHERE status = 'open' GROUP BY 1, 2, 3, 4
   ), due AS MATERIALIZED (
     SELECT title_id, min(erp_key) AS erp_key, min(order_uid) AS order_uid,
            CASE WHEN bool_or(is_day) THEN 2 ELSE 1 END AS place FROM (${pairsOfSupplier(
              Prisma.sql`title.id AS title_id, payable.erp_key, payable.rows, payable.order_uid,
         payable.due_date = title.anticipated_due_date AS is_day`,
              Prisma.sql`value_of_due`,
-             Prisma.sql`${SAME_DUE_BY_HASH} AND payable.open_value <> title.original_value`,
+             Prisma.sql`${SAME_DUE_BY_HASH} AND (payable.rows > 1 OR payable.open_value <> title.original_value)`,
            )}) AS pair GROUP BY title_id HAVING sum(rows) = 1
   ), wrong_value AS MATERIALIZED (
     -- The open payable of another value that the order or the due date of a title names, where no payable of the title's
@@ -286,7 +294,11 @@ const breaksOf = (scope: Scope) => Prisma.sql`
   ), twin AS MATERIALIZED (
     -- A document that was entered a second time, also after the first one was settled.
     SELECT copy.erp_key AS copy, copy.status AS copy_status, payable.erp_key
-    FROM (SELECT *, ${PAYABLE_VALUE} AS value FROM free AS payable WHERE ${scope.alone} AND document IS NOT NULL) AS copy
+    FROM (
+      SELECT *, ${PAYABLE_VALUE} AS value FROM free AS payable
+      -- What a posting has written off is not paid.
+      WHERE ${scope.alone} AND document IS NOT NULL AND settled_by IS NULL AND settled_as IS DISTINCT FROM 'assignment'
+    ) AS copy
     JOIN (
       -- The documents of the payables without a match are hashed, and not all payables.
       SELECT payable.*, ${PAYABLE_VALUE} AS value FROM conciliation.erp_payable AS payable
@@ -379,6 +391,14 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         SELECT ${BOOKING_OF_PAYABLE} FROM conciliation.erp_payable AS payable
         WHERE booking_key IS NOT NULL AND status = 'paid' AND settled_as = 'payment')
     UNION ALL
+    -- What a posting has made for the agent was paid to another party.
+    SELECT 'paid_to_supplier', 2, title.id, payable.erp_key
+    FROM conciliation.erp_payable AS payable JOIN booking ON booking_name = ${BOOKING_OF_PAYABLE}
+    LEFT JOIN own ON line_id = booking.id
+    JOIN conciliation.title ON title.id = coalesce(own.title_id, booking.title_id)
+    WHERE booking_key IS NOT NULL AND ${scope.among(BOOKING_OF_PAYABLE, Prisma.sql`SELECT booking_name FROM booking`)}
+      AND NOT is_undone AND buyer_is_financial IS NOT TRUE AND ${IS_PAID_TO_OTHER}
+    UNION ALL
     SELECT 'reversal_refused', NULL, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
     FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'
       -- A posting that a person recorded after a restore may name neither.
@@ -392,7 +412,11 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            CASE copy_status WHEN 'paid' THEN 2 END, title_id, copy
     FROM (SELECT copy, copy_status, title_id, erp_key, min(erp_key) OVER (PARTITION BY copy) AS first
           FROM twin JOIN (
-            SELECT title_id, erp_key FROM conciliation.title_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM twin))) AS match USING (erp_key)
+            SELECT title_id, erp_key FROM conciliation.title_payable WHERE erp_key = ANY(ARRAY(SELECT erp_key FROM twin))
+            UNION
+            -- Of a title without a match, the payable that a line has settled.
+            SELECT title_id, erp_key FROM best WHERE severity = 0 AND situation <> 'open'
+          ) AS match USING (erp_key)
          ) AS matched WHERE erp_key = first
   ), rated AS MATERIALIZED (
     SELECT kind, coalesce(judged, severity) AS severity, keeps, keeps_line, title_id, erp_key
@@ -408,9 +432,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
                               ELSE coalesce(exact, near, '{}') || payable.erp_key END
                   WHEN payable.status = 'cancelled'
                        OR (title.original_value IN (payable.open_value, payable.total_value)) IS NOT TRUE THEN exact
-             END || ARRAY(SELECT former.erp_key FROM conciliation.title_match AS former
-                          WHERE former.title_id = rated.title_id AND former.ended_by = ${MATCHING_ACTOR}
-                            AND rated.title_id IN (SELECT id FROM unmatched))) AS key
+             END || former_keys) AS key
              WHERE key IS NOT NULL ORDER BY key) AS candidates,
            title.accepted_date,
            -- A withdrawn title waits only for the answer to its reversal.
@@ -421,6 +443,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            md5(ROW(kind, title_id, payable.erp_key, ${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND})::text)::uuid
              AS ground
     FROM run CROSS JOIN rated LEFT JOIN doubt USING (title_id) LEFT JOIN nearly USING (title_id)
+    LEFT JOIN (SELECT title_id, array_agg(erp_key) AS former_keys FROM had GROUP BY 1) AS had USING (title_id)
     LEFT JOIN ${titlesOf(Prisma.sql`rated`)} AS title ON title.id = title_id
     LEFT JOIN ${payablesOf(Prisma.sql`rated`)} AS payable ON payable.erp_key = rated.erp_key
   ), broken AS MATERIALIZED (

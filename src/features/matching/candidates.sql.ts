@@ -4,7 +4,7 @@ import { isSameDue, joinClosedDay, joinedBusinessDay } from '../calendar/busines
 import { SETTLING_BOOKING } from './asked-lines.sql.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
-export const RULE_VERSION = 8;
+export const RULE_VERSION = 9;
 
 /** The rules of the program, in their order. */
 export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
@@ -389,7 +389,7 @@ export const VETOED = Prisma.sql`
       -- A line of the order may be that of the same title before a restatement, and explains nothing.
       AND NOT EXISTS (
         SELECT FROM conciliation.booking_line AS line
-        WHERE line.erp_key = settled_pair.erp_key AND line.kind <> 'reverse'
+        WHERE line.erp_key = settled_pair.erp_key AND line.kind <> 'reverse' AND line.state NOT IN ('failed', 'refused')
           AND btrim(line.order_uid) <> settled_pair.order_uid
           AND (SELECT bool_or(later.state = 'posted' AND NOT later.has_content)
                FROM conciliation.booking_version AS later

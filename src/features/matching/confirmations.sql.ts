@@ -148,11 +148,8 @@ export async function setRules(
 }
 
 export interface RuleEffect extends BrokenTitle {
-  /**
-   * closes: the program matches the title. proposed: a person can confirm a proposal. ambiguous: its match ends, or its
-   * first proposal is not clear.
-   */
-  readonly effect: 'closes' | 'proposed' | 'ambiguous';
+  /** opens: the match of the title ends. proposed: the title gets a clear proposal. lost: it loses one. */
+  readonly effect: 'closes' | 'opens' | 'proposed' | 'lost';
 }
 
 const UNDONE = new Error('a dry run changes nothing');
@@ -186,11 +183,11 @@ function effectsOf(before: readonly BrokenTitle[], after: readonly BrokenTitle[]
     ...before
       .filter(({ titleId }) => !broken.has(titleId))
       .map((title) => ({ ...title, effect: 'closes' as const })),
-    ...after.flatMap((title) => {
+    ...after.flatMap((title): RuleEffect[] => {
       const was = known.get(title.titleId);
-      if (was !== undefined && was.isClear === title.isClear) return [];
-      const isProposed = was !== undefined && title.isClear === true;
-      return [{ ...title, effect: isProposed ? ('proposed' as const) : ('ambiguous' as const) }];
+      if (was === undefined) return [{ ...title, effect: 'opens' }];
+      if (title.isClear === true) return was.isClear ? [] : [{ ...title, effect: 'proposed' }];
+      return was.isClear ? [{ ...title, effect: 'lost' }] : [];
     }),
   ];
 }

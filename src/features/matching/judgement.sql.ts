@@ -71,7 +71,7 @@ const grace = Prisma.sql`make_interval(days => ${GRACE_DAYS}::int)`;
 
 /**
  * The verdicts, with their severity: 0 expected, 1 a break, 2 urgent. Of a relation with the columns of the pair
- * (`settled_on`, `changed_at`, `stated_at`, `title_due_date`, `is_matched`), of the line (`begun_at`, `posted_at`) and of
+ * (`settled_on`, `changed_at`, `stated_at`, `title_due_date`, `is_matched`, `is_written_off`), of the line (`begun_at`, `posted_at`) and of
  * the newest run (`states_paid`, `time_zone`).
  */
 const VERDICT_SEVERITY = {
@@ -86,8 +86,8 @@ const VERDICT_SEVERITY = {
   /** Urgent where the ERP settled before the day of the release, or has not answered within the grace. */
   unanswered: Prisma.sql`
     CASE WHEN settled_on < (begun_at AT TIME ZONE time_zone)::date OR changed_at + ${grace} < now() THEN 2 ELSE 0 END`,
-  /** Urgent once the ERP states the payable later than the receipt and the grace. */
-  unchanged: Prisma.sql`CASE WHEN stated_at > posted_at + ${grace} THEN 2 ELSE 0 END`,
+  /** Urgent once the ERP states the payable later than the receipt and the grace, and has not written the part of the title off. */
+  unchanged: Prisma.sql`CASE WHEN stated_at > posted_at + ${grace} AND NOT is_written_off THEN 2 ELSE 0 END`,
   /** Urgent once the ERP states the payable later than the receipt of the reversal, until then expected. */
   undone: Prisma.sql`CASE WHEN stated_at > posted_at THEN 2 ELSE 0 END`,
   /** Like `undone`, until then a break. */
@@ -228,6 +228,11 @@ export const PAYEE: Prisma.Sql = Prisma.sql`
 /** Who was paid. A payee that is the supplier's own says nothing about that. */
 const PAID_TO = Prisma.sql`coalesce(payable.paid_to, CASE WHEN said.payee <> 'supplier' THEN payable.payee END)`;
 
+/** Whether the ERP states that it has paid a payable `payable` to another party than the agent of `title`. */
+export const IS_PAID_TO_OTHER: Prisma.Sql = Prisma.sql`
+  (payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
+   AND NOT ${isAskedAgent(Prisma.sql`payable.paid_to`)})`;
+
 /** True for a row `payable` that is to be paid to the supplier as the ERP entered it. */
 export const IS_PLAIN: Prisma.Sql = Prisma.sql`
   (payable.status = 'open' AND payable.closed_at IS NULL AND payable.payee IS NULL AND payable.open_value <> 0
@@ -246,8 +251,7 @@ export const SITUATION: Prisma.Sql = Prisma.sql`
   CASE WHEN payable.settled_by IS NOT NULL
          THEN CASE WHEN NOT said.is_own AND NOT said.is_reversed THEN 'settled_elsewhere'
                    -- A receiver that the ERP states contradicts the key, which the posting program may keep too long.
-                   WHEN payable.paid_to IS NOT NULL AND NOT ${isAgent(Prisma.sql`payable.paid_to`, TITLE_AGENT)}
-                        AND NOT ${isAskedAgent(Prisma.sql`payable.paid_to`)} THEN 'paid_supplier'
+                   WHEN ${IS_PAID_TO_OTHER} THEN 'paid_supplier'
                    WHEN said.payee = 'other' THEN 'other_payee'
                    WHEN NOT said.is_own AND said.is_gone THEN 'gone'
                    ELSE 'settled_here' END

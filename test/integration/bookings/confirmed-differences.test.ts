@@ -7,7 +7,7 @@ import { readFeed, readPayablesToBlock } from '../../../src/features/bookings/fe
 import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations } from '../../support/days.ts';
-import { judgedWorldOfFile, playerOf } from '../../support/judged-world.ts';
+import { judgedWorldOfFile, playerOf, SUPPLIER } from '../../support/judged-world.ts';
 import { clearMatching, currentTitleId, matchPair } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
@@ -131,6 +131,25 @@ test('so does one of a sum', async () => {
     { state: 'k3 60 doc=8 order=i, k1 40 order=i', matches: 'i=k1 sum, i=k3 sum', breaks: '' },
   );
   expect(await blocked()).toEqual(['i k1', 'i k3']);
+});
+
+test('what an invoice of an ended match was entered as again is blocked, and judged once it is paid', async () => {
+  await play({ pull: 'p 100', state: 'k1 40, k2 60.01 doc=18' });
+  await confirm('p', 'k1', 'k2');
+  await play({ state: 'k2 60.01 doc=18 cancelled, k3 70 doc=18', breaks: 'missing_in_erp p -' });
+  expect(await blocked()).toEqual(['p k1', 'p k3']);
+  await play({
+    state: `k3 70 doc=18 paid to=${SUPPLIER}`,
+    breaks: 'paid_to_supplier! p k3',
+    waits: 'p',
+  });
+});
+
+test('the payable of a title that is restated before its release stays blocked, also with another value', async () => {
+  await play({ pull: 'q 100', state: 'k1 100.01' });
+  await confirm('q', 'k1');
+  await play({ pull: 'q 120', breaks: 'value_differs q k1' });
+  expect(await blocked()).toEqual(['q k1']);
 });
 
 test('a released title whose payable is entered again has the new one', async () => {

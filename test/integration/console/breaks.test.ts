@@ -192,8 +192,8 @@ test('one form confirms the proposals of a kind, and another one by one', async 
 
 test('tolerances are tried before a reviewer sets them', async () => {
   const { text } = await reviewer.get('/matching-rules?dueDays=5&valueTolerance=0');
-  expect(text).toContain('1 title would become ambiguous');
-  expect(text).toContain('becomes ambiguous');
+  expect(text).toContain('1 title would lose one');
+  expect(text).toContain('loses its clear proposal');
   const rules = { dueDays: '5', valueTolerance: '0' };
   expect((await reviewer.post('/matching-rules', rules)).status).toBe(400);
   const set = await reviewer.post('/matching-rules', { ...rules, ...reason });

@@ -262,7 +262,7 @@ describe('the tolerances', () => {
     String(await world.prisma.matchRun.count()),
   ];
 
-  test('a dry run says what would close and what would become ambiguous, and changes nothing', async () => {
+  test('a dry run says what would close and what would get a clear proposal, and changes nothing', async () => {
     await play(world, [STEP]);
     const before = await state();
     const tried = { ...rules, dueDays: 7, valueTolerance: '0.05' };
@@ -275,17 +275,20 @@ describe('the tolerances', () => {
     expect(await readRules(world.database)).toEqual(rules);
   });
 
-  test('a match that wider tolerances make ambiguous is shown before they apply', async () => {
+  test('a match and a clear proposal that other tolerances end are shown before they apply', async () => {
     await play(world, [
       {
-        titles: 'a 30 due=2026-08-18',
-        load: 'k1 30 due=2026-08-20 doc=1, k2 30 due=2026-08-11 doc=2',
+        titles: 'a 30 due=2026-08-18, b 1000.01, c 500.02',
+        load: 'k1 30 due=2026-08-20 doc=1, k2 30 due=2026-08-11 doc=2, k3 1000 doc=3',
         matches: 'a=k1 tolerance',
       },
     ]);
-    const tried = { ...rules, dueDays: 7 };
+    const tried = { dueDays: 7, valueTolerance: '0.00' };
     const effects = await tryRules(world.database, tried, { by: 'rita' });
-    expect(effects).toMatchObject([{ orderUid: 'a', effect: 'ambiguous', breakKind: 'in_doubt' }]);
+    expect(effects.map(({ orderUid, effect }) => `${orderUid} ${effect}`)).toEqual([
+      'a opens',
+      'b lost',
+    ]);
     await play(world, [{ matches: 'a=k1 tolerance' }]);
   });
 

@@ -100,6 +100,47 @@ const stories: Record<string, readonly JudgedStep[]> = {
     { snapshot: 'k1 1000 doc=NF', matches: 'a=k1 exact' },
     { snapshot: 'k2 1000 doc=NF', matches: 'a=k2 exact', waits: '' },
   ],
+  'an invoice of the order that is entered again, and was never matched, is paid': [
+    begin('k1 999 order=# due=2099-07-08 doc=NF'),
+    { state: 'k1 999 order=# due=2099-07-08 doc=NF cancelled', breaks: 'cancelled_in_erp a k1' },
+    { state: `k2 999 order=# due=2099-07-08 doc=NF ${PAID}` },
+    ...kept('paid_to_supplier! a k2'),
+  ],
+  'a payable of nearly the value is paid before it was stated as open': [
+    begin(`k1 1000.01 ${PAID}`),
+    ...kept('paid_to_supplier! a k1'),
+    // It has the value of another title.
+    { pull: '# 1000, b 1000.01', match: true, waits: 'b' },
+  ],
+  'a title without a match is posted on one of two copies of an invoice, and the other one is paid':
+    [
+      begin('k1 1000 order=# doc=NF, k2 1000 order=# due=2099-07-02 doc=NF'),
+      { breaks: 'in_doubt a k1', release: true, answer: 'posted' },
+      { state: 'k1 0 total=1000 order=# doc=NF paid as=assignment by=KEY(#)' },
+      { breaks: 'duplicated_in_erp a k2' },
+      { state: 'k2 0 total=1000 order=# due=2099-07-02 doc=NF paid as=assignment', breaks: '' },
+      { state: `k2 1000 order=# due=2099-07-02 doc=NF ${PAID}`, breaks: 'paid_to_supplier! a k2' },
+    ],
+  'of a payable of two titles, the rest is left to the supplier once the ERP has reversed one of them':
+    [
+      // On a due date without the titles of other tests, which are more than the candidates of a sum.
+      {
+        ...begin(
+          'k1 1000 total=1000 order=# due=2098-05-20',
+          '# 400 due=2098-05-20, # 600 due=2098-05-20',
+        ),
+        book: 'posted',
+      },
+      { pull: '# 400 due=2098-05-20', match: true, release: true, answer: 'posted' },
+      { state: 'k1 700 total=1000 order=# due=2098-05-20' },
+      { passDays: GRACE_DAYS + 1, breaks: 'still_open! a k1' },
+      { state: 'k1 600 total=1000 order=# due=2098-05-20', breaks: '' },
+    ],
+  'the refused line of another title explains no payment': [
+    { ...begin('k1 1000', 'b 1000'), book: 'refused' },
+    { pull: '# 1000', state: `k1 1000 ${PAID}, k2 1000`, matches: '' },
+    { breaks: 'paid_to_supplier! a k1', waits: 'a' },
+  ],
   'a receivable that comes back waits where the ERP has refused the reversal': [
     begin('k1 1000 order=#'),
     { release: true, answer: 'posted' },
@@ -253,6 +294,18 @@ test.each([
       })),
       { state: `k1 1000 order=# ${now}`, breaks },
     ),
+);
+
+test.each([
+  ['the supplier', SUPPLIER, 'paid_to_supplier! a m1', 'a'],
+  ['a third party', THIRD_PARTY, 'paid_to_supplier! a m1', 'a'],
+  ['the agent', AGENT, '', ''],
+])('what a posting has made for the agent is paid to %s', (_, receiver, breaks, waits) =>
+  play(
+    { ...begin('k1 1000 order=#'), book: 'posted' },
+    { state: `k1 0 order=# paid as=assignment, m1 1000 bookingKey=KEY(#) paid to=${receiver}` },
+    { breaks, pull: '# 1000 discount=5', match: true, waits },
+  ),
 );
 
 test('after a restore of the database, the answered receipts explain what the lost lines have settled', async () => {

@@ -244,8 +244,9 @@ export const MATCHING_RULES = declarePage({
             <p>
               {text('matching.dryRunResult', {
                 closes: countOf('closes'),
+                opens: countOf('opens'),
                 proposed: countOf('proposed'),
-                ambiguous: countOf('ambiguous'),
+                lost: countOf('lost'),
               })}
             </p>
             {effects.length > 0 && (
