@@ -150,19 +150,23 @@ export function RevealForm(props: { readonly action: string; readonly isRevealed
 /** The seal of a day that keeps a person from a decision about the day. */
 export interface OwnSealProps {
   readonly date: CivilDate;
-  /** signed: the person signed the day off. administered: the person was an administrator then. */
-  readonly cause: 'signed' | 'administered';
+  /**
+   * signed: the person signed the day off. administered: the person was an administrator then. program: the program did,
+   * so the day is reopened first.
+   */
+  readonly cause: 'signed' | 'administered' | 'program';
   /** The names of the users who may decide. */
   readonly deciders: readonly string[];
 }
 
-/** Says in place of a form that another person has to decide. */
+/** Says in place of a form who may decide. */
 export function OwnSeal({ date, cause, deciders }: OwnSealProps) {
   const { text, formats } = usePage();
   return (
     <p class="error">
       {text('faults.own_seal', { date: formats.date(date), cause })}{' '}
-      {text('frame.deciders', { count: deciders.length, names: deciders.join(', ') })}
+      {cause !== 'program' &&
+        text('frame.deciders', { count: deciders.length, names: deciders.join(', ') })}
     </p>
   );
 }

@@ -28,6 +28,7 @@ import {
   readDayTotals,
   SIGNABLE,
   type Signable,
+  seenOf,
   withObstacles,
 } from './obstacles.sql.ts';
 import { CHANGED_FIELDS } from './pages/changed-fields.tsx';
@@ -76,7 +77,7 @@ const SIGN_OFFS = declareList(JudgedDay, {
               type="checkbox"
               form={FORM}
               name="day"
-              value={`${day.date}:${day.contentDigest}`}
+              value={`${day.date}:${seenOf(day)}`}
               checked={show === 'clean'}
               aria-label={page.text('signOffs.select', { date: page.formats.date(day.date) })}
             />
