@@ -19,6 +19,7 @@ import { Released } from '../bookings/pages/booking-cards.tsx';
 import { type DayBookings, readDayBookings } from '../bookings/pages/booking-list.sql.ts';
 import { DayChanges, readDayChanges } from './changed-titles.sql.ts';
 import { type LedgerDay, readLedgerDays } from './ledger-days.sql.ts';
+import { month } from './months/month-seal.sql.ts';
 import {
   isKept,
   isOneOf,
@@ -34,7 +35,7 @@ import {
 import { CHANGED_FIELDS } from './pages/changed-fields.tsx';
 import { DAY_ACTIONS, obstacleText, Remarks, requestPull } from './pages/day-actions.tsx';
 import { DAY } from './pages/day-page.tsx';
-import { EVIDENCE, MONTH, MONTHS, month, SEAL_MONTH, sendEvidence } from './pages/months-pages.tsx';
+import { EVIDENCE, MONTH, MONTHS, SEAL_MONTH, sendEvidence } from './pages/months-pages.tsx';
 import { RELEASE, RELEASE_PAGE } from './pages/release-page.tsx';
 import { obstacleRules, type SeenDay, type SignOffOutcome, signOffDays } from './sign-off.sql.ts';
 

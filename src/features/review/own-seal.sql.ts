@@ -1,6 +1,6 @@
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/expressions.sql.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { OwnSealProps } from '../../console/shell/parts.tsx';
 import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/holds.sql.ts';
@@ -82,12 +82,7 @@ export async function requireOtherSigner(
   await tx.$executeRaw`
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
   const [own] = await readOwnSeals(tx, dates, by, concern);
-  if (own === undefined) return;
-  const { date, cause } = own;
-  throw new InputError(
-    'you or the program have signed the day off, or it was signed off before your role changed; another person has to decide',
-    { context: { fault: 'own_seal', date, cause } },
-  );
+  if (own !== undefined) throw refusal('own_seal', { date: own.date, cause: own.cause });
 }
 
 /** Returns the seals for which `requireOtherSigner` refuses the person, in the order of their dates. */
