@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
-import type { TextKey } from '../../base/texts/texts.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { declareOperation } from '../../console/api/api-request.ts';
 import { ledgerDate as date } from '../../console/api/schema-parts.ts';
@@ -51,19 +50,13 @@ const TOTALS: readonly Column<LedgerDay>[] = [
   },
 ];
 
-const TABS: Readonly<Record<Signable, TextKey>> = {
-  all: 'signOffs.all',
-  clean: 'signOffs.clean',
-  kept: 'signOffs.kept',
-};
-
 /** The days that wait for their sign-off, with a box for each that the reader may sign, checked where nothing is reserved. */
 const SIGN_OFFS = declareList(JudgedDay, {
   name: 'signOffs',
   path: '/sign-offs',
   active: '/sign-offs',
   filter: {
-    show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (word) => TABS[word])),
+    show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (tab) => `signOffs.tabs.${tab}`)),
   },
   columns: ({ show }) => [
     {

@@ -138,13 +138,6 @@ const FIGURE_COLUMNS: readonly Column<
   { name: 'difference', head: 'restated.difference', kind: 'count' },
 ];
 
-const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
-  changed_share: 'changed',
-  value_jump: 'changed',
-  duplicates: 'added',
-  growth: 'added',
-};
-
 /** Why a response is held, with its numbers and, masked, the buyer that they are about, and what a person does next. */
 export function holdText(
   { text, language, formats }: PageContext,
@@ -152,19 +145,19 @@ export function holdText(
   currentTitles: number,
 ): string {
   const { reason, detail } = hold;
-  const titles = formats.count(currentTitles);
-  if (reason === 'unreadable') return text('release.reasons.unreadable');
+  const values = {
+    reason: String(reason),
+    titles: formats.count(currentTitles),
+    withdrawals: formats.count(hold.withdrawals),
+  };
   const buyer = detail?.buyer ?? '';
+  const why = isImplausible(reason)
+    ? `${capitalised(implausibleText(language, reason, detail))}.`
+    : text('release.reasons', values);
+  if (reason === 'unreadable') return why;
   return [
-    isImplausible(reason)
-      ? `${capitalised(implausibleText(language, reason, detail))}.`
-      : reason === 'emptied'
-        ? text('release.reasons.emptied', { titles })
-        : text('release.reasons.withdrawal_limit', {
-            withdrawals: formats.count(hold.withdrawals),
-            titles,
-          }),
+    why,
     ...(buyer === '' ? [] : [text('release.ofBuyer', { buyer: maskTaxId(buyer) })]),
-    text(`release.next.${NEXT_STEPS[reason ?? ''] ?? 'withdrawn'}`),
+    text('release.next', values),
   ].join(' ');
 }
