@@ -266,7 +266,8 @@ export function headlineOf(items: OpenItems, language: Language) {
         ? text('headline.empty')
         : startDate > date
           ? text('headline.begins', { start: dateText(startDate, language) })
-          : text(`headline.yesterday.${look}`, {
+          : text('headline.yesterday', {
+              look,
               date: dateText(date, language),
               titles,
               value: moneyText(originalValueSum, language),

@@ -76,7 +76,7 @@ export const dayAlerts = {
   },
 } satisfies Record<string, AlertEntry>;
 
-type NameIn<Key> = Key extends `holds.numbers.${infer Name}` ? Name : never;
+type NameIn<Key> = Key extends `holds.rules.${infer Name}` ? Name : never;
 /** A reason that has numbers. */
 type ImplausibleReason = NameIn<TextKey>;
 
@@ -96,11 +96,11 @@ export function implausibleText(
     return text(reason === 'run_withdrawals' ? 'holds.runUnderWay' : `holds.rules.${reason}`);
   }
   const { buyer, found, of, limit } = detail;
-  const numbers = text(`holds.numbers.${reason}`, { found, of: String(of), limit });
+  const numbers = text('holds.numbers', { reason, found, of: String(of), limit });
   const shown = buyer === null ? numbers : text('holds.ofBuyer', { numbers });
   return `${text(`holds.rules.${reason}`)} (${shown})`;
 }
 
 export function isImplausible(reason: string | null): reason is ImplausibleReason {
-  return namesIn('holds.numbers').some((name) => name === reason);
+  return namesIn('holds.rules').some((name) => name === reason);
 }

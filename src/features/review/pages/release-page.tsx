@@ -145,19 +145,18 @@ export function holdText(
   currentTitles: number,
 ): string {
   const { reason, detail } = hold;
-  const values = {
-    reason: String(reason),
-    titles: formats.count(currentTitles),
-    withdrawals: formats.count(hold.withdrawals),
-  };
   const buyer = detail?.buyer ?? '';
   const why = isImplausible(reason)
     ? `${capitalised(implausibleText(language, reason, detail))}.`
-    : text('release.reasons', values);
+    : text('release.reasons', {
+        reason: String(reason),
+        titles: formats.count(currentTitles),
+        withdrawals: formats.count(hold.withdrawals),
+      });
   if (reason === 'unreadable') return why;
   return [
     why,
     ...(buyer === '' ? [] : [text('release.ofBuyer', { buyer: maskTaxId(buyer) })]),
-    text('release.next', values),
+    text('release.next', { reason: String(reason) }),
   ].join(' ');
 }
