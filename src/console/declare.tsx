@@ -20,7 +20,7 @@ import { Field, type FieldLook, FormField, type NavigationPath } from './shell/l
 import { type PageContext, textParameters, usePage } from './shell/page-context.ts';
 import { ActionForm, Disclosure, OwnSeal, type OwnSealProps, Submit } from './shell/parts.tsx';
 import { EVERYBODY, STAFF, withAccess } from './shell/route-access.ts';
-import { faultSentence, type PageAnswer, sendPage, statusOf } from './shell/send-page.tsx';
+import { faultSentence, sendPage, statusOf } from './shell/send-page.tsx';
 
 const MAX_REASON_LENGTH = 500;
 /** Why a person decides. The form has a field for an input of this name. */
@@ -142,7 +142,8 @@ interface PageDeclaration<Input extends TProperties, Data, Result> extends Route
   ) => VNode;
   /** The address to which the page leads in place of being shown; null: it is shown. */
   readonly elsewhere?: (data: Data) => string | null;
-  readonly answer?: (data: Data) => Pick<PageAnswer, 'status' | 'refreshSeconds'>;
+  /** The page is asked for again after so many seconds. Absent or undefined: it stays. */
+  readonly refreshSeconds?: (data: Data) => number | undefined;
   /** The entry in the audit log, before a reader who may see personal data sees what is masked. Absent: nothing is. */
   readonly reveal?: ((data: Data) => Omit<AuditRecord, 'actor'>) | undefined;
 }
@@ -178,11 +179,12 @@ export function declarePage<Input extends TProperties, Data, Result = never>(
       await recordAudit(parts.database.prisma, entry);
     }
     const { fault, result = null, status = 200 } = outcome ?? {};
+    const refreshSeconds = page.refreshSeconds?.(data);
     return sendPage(request, reply, parts, (context) => ({
       title: page.title(context, data, input),
       active: page.active,
       status,
-      ...page.answer?.(data),
+      ...(refreshSeconds !== undefined && { refreshSeconds }),
       ...(fault !== undefined && { fault: faultSentence(context, fault) }),
       body: page.body(data, context, { input, isRevealed, result }),
     }));

@@ -260,7 +260,7 @@ export class Scenario {
 
   async #signOffAsSeen(date: CivilDate): Promise<SignOffRefusal | null> {
     const { served } = this.#parts;
-    const seenDigest = await digestOf(this.#staging, date);
+    const seenDigest = await digestOf(this.#staging, date, {});
     const day = await this.ask((client) => readDay(client, date));
     if (day?.state !== 'reconciled') return null;
     // The platform may have moved on while a process was stopped, and no pull has run since.

@@ -13,6 +13,7 @@ import type { ConciliationResponse } from '../../src/core/platform/conciliation-
 import type { PullWindow } from '../../src/core/title/title-contract.ts';
 import type { PullParts } from '../../src/core/work/run-pull.ts';
 import * as review from '../../src/features/review/sign-off.sql.ts';
+import { digestOf } from '../support/days.ts';
 import type { PullWorld } from '../support/pull-world.ts';
 import { sweep } from '../support/sweeps.ts';
 import { titleText } from '../support/titles.ts';
@@ -268,8 +269,7 @@ const signing = fc.tuple(person, fc.nat(4));
 const signsOff = ofDay('# is signed off, with 0: unseen,', signing, async (of, [by, dice]) => {
   const { date, model, real } = of;
   const day = dayOf(model, date);
-  const seen = await real.world.prisma.day.findUnique({ where: { date } });
-  const seenDigest = dice === 0 ? 'something else' : (seen?.contentDigest ?? '');
+  const seenDigest = dice === 0 ? 'something else' : await digestOf(real.world.database, date, {});
   const signed = review.signOffDay(real.world.database, date, {
     by,
     reason: null,

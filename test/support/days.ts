@@ -1,5 +1,6 @@
 import type { Database } from '../../src/base/database/database.ts';
 import type { CivilDate } from '../../src/base/values/business-day.ts';
+import type { ObstacleRules } from '../../src/console/day-obstacle.ts';
 import type { PullParts } from '../../src/core/work/run-pull.ts';
 import {
   type AccountDecision,
@@ -7,7 +8,7 @@ import {
 } from '../../src/features/accounts/account-changes.sql.ts';
 import { checkDays } from '../../src/features/checks/check-day.sql.ts';
 import { eraseParty } from '../../src/features/privacy/erase-party.sql.ts';
-import { readObstacles } from '../../src/features/review/obstacles.sql.ts';
+import { readObstacles, seenOf } from '../../src/features/review/obstacles.sql.ts';
 import { signOffDay, signOffDays } from '../../src/features/review/sign-off.sql.ts';
 import { verifyDate } from '../../src/features/verify/verify.sql.ts';
 import { ANY_DAY_RULES } from './check-rules.ts';
@@ -32,9 +33,16 @@ export async function pullDay(
 /** Checks the dates that wait for it; no finding keeps one from being reconciled. */
 export const checkAnyDay = (database: Database) => checkDays(database, ANY_DAY_RULES);
 
-/** The digest of the titles of a date, which a person who signs it off has seen. */
-export const digestOf = async ({ prisma }: Database, date: CivilDate): Promise<string> =>
-  (await prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
+/** What a person who signs a date off in the state that it has has seen. */
+export async function digestOf(
+  { prisma }: Database,
+  date: CivilDate,
+  rules: ObstacleRules = { bookingsFrom: DAY },
+): Promise<string> {
+  const { contentDigest = null } = (await prisma.day.findUnique({ where: { date } })) ?? {};
+  const obstacles = [...((await readObstacles(prisma, [date], rules)).get(date) ?? [])];
+  return seenOf({ contentDigest, obstacles });
+}
 
 /** Signs a date off in the state that it has. */
 export async function signDay(
@@ -42,11 +50,9 @@ export async function signDay(
   date: CivilDate,
   signing: Partial<Parameters<typeof signOffDay>[2]> = {},
 ): Promise<void> {
-  const seenDigest = await digestOf(database, date);
-  await signOffDay(database, date, {
-    ...{ by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: DAY },
-    ...signing,
-  });
+  const rules = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY, ...signing };
+  const seenDigest = await digestOf(database, date, rules);
+  await signOffDay(database, date, { seenDigest, ...rules });
 }
 
 /** The same as one of several dates. Returns why it was refused; null: it was signed off. */
@@ -55,11 +61,9 @@ export async function trySigning(
   date: CivilDate,
   signing: Partial<Parameters<typeof signOffDays>[2]> = {},
 ) {
-  const day = { date, seenDigest: await digestOf(database, date) };
-  const [outcome] = await signOffDays(database, [day], {
-    ...{ by: 'rita', reason: null, fourEyes: false, bookingsFrom: DAY },
-    ...signing,
-  });
+  const rules = { by: 'rita', reason: null, fourEyes: false, bookingsFrom: DAY, ...signing };
+  const day = { date, seenDigest: await digestOf(database, date, rules) };
+  const [outcome] = await signOffDays(database, [day], rules);
   return outcome?.refusal ?? null;
 }
 

@@ -18,8 +18,8 @@ export type AuditAction = ActionOf<TextKey>;
 /**
  * What an entry of a date means for its sign-off.
  * - `decision`: the person decided about the date, and a second person has to sign it
- * - `event`, as all actions that are not listed: a person signs the date, not the program. Of matches and confirmations,
- *   the rows say who decided what is in force
+ * - `event`, as all actions that are not listed: a person signs the date, not the program. Of matches, resolutions and
+ *   confirmations, the rows say who decided what is in force
  * - `look`: the entry decides nothing
  */
 const ACTION_KINDS: { readonly [Action in AuditAction]?: 'decision' | 'look' } = {
@@ -29,7 +29,6 @@ const ACTION_KINDS: { readonly [Action in AuditAction]?: 'decision' | 'look' } =
   'bookings.difference': 'decision',
   'bookings.export': 'look',
   'bookings.receipts': 'decision',
-  'break.resolve': 'decision',
   export: 'look',
   'findings.acknowledge': 'decision',
   'findings.resolve': 'decision',

@@ -9,7 +9,6 @@ import { text } from '../api/schema-parts.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, cookiesOf } from '../shell/guard.ts';
-import { Input } from '../shell/layout.tsx';
 import { LANGUAGE_COOKIE, pageContext, textParameter, usePage } from '../shell/page-context.ts';
 import { forVisitors } from '../shell/route-access.ts';
 import { statusOf } from '../shell/send-page.tsx';
@@ -36,41 +35,23 @@ export const LOGIN = declarePage({
   elsewhere: ({ isSignedIn }) => (isSignedIn ? '/' : null),
   title: ({ text }) => text('login.title'),
   body: ({ next, name, hasOidc }, { text }) => (
-    <div class="narrow">
+    <div class="narrow card stack">
+      <h1>{text('login.title')}</h1>
+      {hasOidc && (
+        <>
+          <a class="button primary" href={`/login/oidc?${new URLSearchParams({ next })}`}>
+            {text('login.oidc')}
+          </a>
+          <p class="or">{text('login.orPassword')}</p>
+        </>
+      )}
       <SIGN_IN.Form
-        values={{ next }}
-        class="card stack"
+        values={{ next, name }}
+        class="stack"
         button={text('login.submit')}
         {...(!hasOidc && { look: 'primary' })}
         help={text('login.help')}
-      >
-        <h1>{text('login.title')}</h1>
-        {hasOidc && (
-          <>
-            <a class="button primary" href={`/login/oidc?${new URLSearchParams({ next })}`}>
-              {text('login.oidc')}
-            </a>
-            <p class="or">{text('login.orPassword')}</p>
-          </>
-        )}
-        <Input
-          label={text('login.name')}
-          name="name"
-          required
-          autocomplete="username"
-          autocapitalize="none"
-          spellcheck={false}
-          value={name}
-        />
-        <Input
-          label={text('login.password')}
-          name="password"
-          type="password"
-          required
-          autocomplete="current-password"
-        />
-        <CodeField isRequired={false} />
-      </SIGN_IN.Form>
+      />
     </div>
   ),
 });
@@ -78,11 +59,42 @@ export const LOGIN = declarePage({
 const optional = Type.Optional(text);
 const written = asWritten(Type.Optional(text));
 
+const secret = (autocomplete: 'current-password' | 'new-password') => ({
+  type: 'password',
+  required: true,
+  autocomplete,
+});
+/** A code of the second factor. */
+export const CODE = {
+  label: 'account.code',
+  html: {
+    ...{ class: 'mono', inputMode: 'numeric', maxLength: 10 },
+    ...{ required: true, autocomplete: 'one-time-code' },
+  },
+} as const;
+export const PRESENT = { label: 'account.present', html: secret('current-password') } as const;
+export const CHOSEN = {
+  label: 'link.password',
+  html: { ...secret('new-password'), minLength: MIN_PASSWORD_LENGTH },
+} as const;
+export const AGAIN = { label: 'link.again', html: secret('new-password') } as const;
+
 const SIGN_IN = declareAction({
   path: '/login',
   who: 'visitor',
   page: LOGIN,
   input: { name: optional, password: written, code: optional, next: optional },
+  fields: {
+    name: {
+      label: 'login.name',
+      html: {
+        ...{ required: true, autocomplete: 'username' },
+        ...{ autocapitalize: 'none', spellcheck: false },
+      },
+    },
+    password: { ...PRESENT, label: 'login.password' },
+    code: { label: 'login.codeIfSet', html: { ...CODE.html, required: false } },
+  },
   answer: async (request, reply, parts, { name = '', ...given }) => {
     const known = parseUserName(name) ?? '';
     const user = await checkSignIn(parts, reply, known, given, 'wrong_sign_in');
@@ -118,17 +130,12 @@ export const LINK = declarePage({
   },
   title: ({ text }) => text('link.passwordTitle'),
   body: ({ name }, { text }, { input: { token } }) => (
-    <div class="narrow">
-      <USE_LINK.Form
-        values={{ token }}
-        class="card stack"
-        button={text('link.save')}
-        look="primary"
-      >
-        <h1>{text('link.passwordTitle')}</h1>
-        <p>{text('link.choose', { name })}</p>
-        <input type="hidden" name="username" autocomplete="username" value={name} />
-        <NewPasswordFields name="password" />
+    <div class="narrow card stack">
+      <h1>{text('link.passwordTitle')}</h1>
+      <p>{text('link.choose', { name })}</p>
+      <USE_LINK.Form values={{ token }} class="stack" button={text('link.save')} look="primary">
+        <UserName name={name} />
+        <PasswordRule />
       </USE_LINK.Form>
     </div>
   ),
@@ -139,6 +146,7 @@ const USE_LINK = declareAction({
   who: 'visitor',
   page: LINK,
   input: { token: text, password: written, again: written },
+  fields: { password: CHOSEN, again: AGAIN },
   answer: async (request, reply, parts, { token, ...given }) => {
     const { database, logger } = parts;
     await requireAddressTry(parts, reply);
@@ -209,46 +217,15 @@ function nextOf(request: FastifyRequest): string {
 /** Browsers resolve `//host` and `/\host` to other hosts. */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x7e]*$/;
 
-/** A code of the second factor. */
-export function CodeField(props: { readonly isRequired: boolean }) {
-  const { text } = usePage();
-  return (
-    <Input
-      label={props.isRequired ? text('account.code') : text('login.codeIfSet')}
-      name="code"
-      class="mono"
-      required={props.isRequired}
-      inputMode="numeric"
-      maxLength={10}
-      autocomplete="one-time-code"
-    />
-  );
-}
+/** Whose password a form has, for the programs that keep passwords. */
+export const UserName = ({ name }: { readonly name: string }) => (
+  <input type="hidden" name="username" autocomplete="username" value={name} />
+);
 
-export function NewPasswordFields(props: { readonly name: string }) {
-  const context = usePage();
-  const { text } = context;
+export function PasswordRule() {
+  const { text, formats } = usePage();
   return (
-    <>
-      <Input
-        label={text('link.password')}
-        name={props.name}
-        type="password"
-        required
-        minLength={MIN_PASSWORD_LENGTH}
-        autocomplete="new-password"
-      />
-      <Input
-        label={text('link.again')}
-        name="again"
-        type="password"
-        required
-        autocomplete="new-password"
-      />
-      <p class="quiet small">
-        {text('link.rule', { min: context.formats.count(MIN_PASSWORD_LENGTH) })}
-      </p>
-    </>
+    <p class="quiet small">{text('link.rule', { min: formats.count(MIN_PASSWORD_LENGTH) })}</p>
   );
 }
 

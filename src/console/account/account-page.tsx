@@ -6,14 +6,22 @@ import { hashToken } from '../../base/runtime/secrets.ts';
 import { refusal } from '../../base/texts/texts.ts';
 import { type Credentials, changeProven } from '../access/console-sessions.sql.ts';
 import { findLoginUser, type LoginUser, NO_FACTOR } from '../access/console-users.sql.ts';
-import { CodeField, giveSession, NewPasswordFields } from '../access/login-routes.tsx';
+import {
+  AGAIN,
+  CHOSEN,
+  CODE,
+  giveSession,
+  PasswordRule,
+  PRESENT,
+  UserName,
+} from '../access/login-routes.tsx';
 import { hashPassword, requireNewPassword } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
 import { checkSignIn } from '../access/sign-in-check.sql.ts';
 import { asWritten, declareAction, declarePage } from '../declare.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf } from '../shell/guard.ts';
-import { Input } from '../shell/layout.tsx';
+import { FormField } from '../shell/layout.tsx';
 import { textParameter, usePage } from '../shell/page-context.ts';
 import { Card, Disclosure } from '../shell/parts.tsx';
 import { addressOfSecret, inGroups, newSecret, SECRET, stepOfCode } from './second-factor.ts';
@@ -62,8 +70,9 @@ export const ACCOUNT = declarePage({
                   help={text('account.changeHelp')}
                   isFolded
                 >
-                  <ProofFields needsCode={user.totpSecret !== null} />
-                  <NewPasswordFields name="newPassword" />
+                  {user.totpSecret !== null && <FormField {...CODE} name="code" />}
+                  <UserName name={user.name} />
+                  <PasswordRule />
                 </CHANGE_PASSWORD.Form>
               </Card>
             )}
@@ -117,6 +126,7 @@ const CHANGE_PASSWORD = declareAction({
   path: '/account/password',
   page: ACCOUNT,
   input: { ...proof, newPassword: password, again: password },
+  fields: { password: PRESENT, newPassword: CHOSEN, again: AGAIN },
   deed: (parts, { newPassword, again, ...given }, _, reply) =>
     changeOwn(parts, reply, given, 'password_changed', async (user) => {
       const passwordHash = await hashPassword(
@@ -131,6 +141,7 @@ const REMOVE_FACTOR = declareAction({
   path: '/account/second-factor/remove',
   page: ACCOUNT,
   input: proof,
+  fields: { password: PRESENT, code: CODE },
   deed: (parts, given, _, reply) =>
     changeOwn(parts, reply, given, 'second_factor_removed', () => NO_FACTOR),
   next: (_, hasChanged) => (hasChanged ? '/account?notice=factor_removed' : '/account'),
@@ -141,6 +152,7 @@ const ENROL = declareAction({
   page: ACCOUNT,
   isForEnrolment: true,
   input: { ...proof, secret: Type.String({ pattern: SECRET.source }) },
+  fields: { code: CODE, password: PRESENT },
   deed: async (parts, { secret, ...given }, _, reply) => {
     // Otherwise the code of the form would be taken for one of the present second factor.
     if ((await ownUser(parts, reply.request))?.totpSecret !== null) return false;
@@ -167,30 +179,6 @@ const END_SESSIONS = declareAction({
 
 export const ACCOUNT_ACTIONS = [CHANGE_PASSWORD, REMOVE_FACTOR, ENROL, END_SESSIONS];
 
-/** The present password, and a code if one is needed, as when signing in. */
-function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
-  const context = usePage();
-  const { text } = context;
-  return (
-    <>
-      <input
-        type="hidden"
-        name="username"
-        autocomplete="username"
-        value={context.principal?.name ?? ''}
-      />
-      <Input
-        label={text('account.present')}
-        name="password"
-        type="password"
-        required
-        autocomplete="current-password"
-      />
-      {needsCode && <CodeField isRequired />}
-    </>
-  );
-}
-
 function FactorCard({ data }: { readonly data: AccountPageData }) {
   const { text, principal } = usePage();
   const { requiresSecondFactor, user } = data;
@@ -208,7 +196,7 @@ function FactorCard({ data }: { readonly data: AccountPageData }) {
             help={text(requiresSecondFactor ? 'account.removeRequiredHelp' : 'account.removeHelp')}
             isFolded
           >
-            <ProofFields needsCode />
+            <UserName name={user.name} />
           </REMOVE_FACTOR.Form>
         </>
       ) : principal?.isEnrolmentDue === true ? (
@@ -236,13 +224,7 @@ function Enrolment({ data: { secret, user } }: { readonly data: AccountPageData 
   // Dark on light in every colour scheme, because some readers need that, with the empty border of ISO/IEC 18004.
   const picture = encodeURIComponent(renderSVG(uri, { border: 4 }));
   return (
-    <ENROL.Form
-      values={{ secret }}
-      class="stack"
-      button={text('account.confirm')}
-      look="primary"
-      help={text('account.confirmHelp')}
-    >
+    <div class="stack">
       <p>{text('account.scan')}</p>
       <img
         class="qr"
@@ -259,8 +241,15 @@ function Enrolment({ data: { secret, user } }: { readonly data: AccountPageData 
       <p>
         <a href={uri}>{text('account.open')}</a>
       </p>
-      <CodeField isRequired />
-      <ProofFields needsCode={false} />
-    </ENROL.Form>
+      <ENROL.Form
+        values={{ secret }}
+        class="stack"
+        button={text('account.confirm')}
+        look="primary"
+        help={text('account.confirmHelp')}
+      >
+        <UserName name={user.name} />
+      </ENROL.Form>
+    </div>
   );
 }

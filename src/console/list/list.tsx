@@ -215,7 +215,7 @@ export function declareList<
       return { filter, faults, total, paging, rows, layout };
     },
     title: ({ text }) => text(`lists.${name}.title`),
-    answer: ({ rows }) => (list.isUnderWay?.(rows) ? { refreshSeconds: REFRESH_SECONDS } : {}),
+    refreshSeconds: ({ rows }) => (list.isUnderWay?.(rows) ? REFRESH_SECONDS : undefined),
     reveal: reveal && (({ rows, filter }) => reveal(rows, filter)),
     body: ({ filter, faults, total, paging, rows, layout }, page, { isRevealed }) => {
       const { text } = page;

@@ -1,4 +1,4 @@
-import type { ComponentChildren, ComponentProps, VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { TSchema } from 'typebox';
 import type { TextKey } from '../../base/texts/texts.ts';
@@ -198,15 +198,6 @@ function Account() {
   );
 }
 
-/** A field of a form with its label. */
-export function Input({ label, ...input }: { readonly label: string } & ComponentProps<'input'>) {
-  return (
-    <Field label={label}>
-      <input {...input} />
-    </Field>
-  );
-}
-
 /** What a field says beside the schema of its input. */
 export interface FieldLook {
   readonly label: TextKey;
@@ -219,7 +210,7 @@ export interface FieldLook {
 
 /** A field for the input of a schema. */
 export function FormField(
-  props: FieldLook & { readonly name: string; readonly schema: TSchema; readonly value: unknown },
+  props: FieldLook & { readonly name: string; readonly schema?: TSchema; readonly value?: unknown },
 ) {
   const { name, label, help, choices, html } = props;
   const { text } = usePage();

@@ -1,26 +1,16 @@
 import { maySeePersonalData } from '../../base/values/role.ts';
-import type { TitleColumn } from '../../core/title/title.ts';
+import { TITLE_COLUMNS } from '../../core/title/title.ts';
 import type { BankAccount, ChangedField } from '../api/schema-parts.ts';
 import type { Principal } from './guard.ts';
 
+const columnsWith = (ending: RegExp): ReadonlySet<string> =>
+  new Set(TITLE_COLUMNS.filter((column) => ending.test(column)));
+
 /** Columns that hold a tax identifier. */
-const TAX_IDS: ReadonlySet<string> = new Set<TitleColumn>([
-  'buyer_identification',
-  'provider_identification',
-  'financial_agent_identification',
-]);
+const TAX_IDS = columnsWith(/_identification$/);
 
 /** Columns that hold an account or a part of one. The bank alone identifies no person. */
-const ACCOUNTS: ReadonlySet<string> = new Set<TitleColumn>([
-  'provider_agency',
-  'provider_agency_digit',
-  'provider_account',
-  'provider_account_digit',
-  'payment_agency',
-  'payment_agency_digit',
-  'payment_account',
-  'payment_account_digit',
-]);
+const ACCOUNTS = columnsWith(/_(?:agency|account)(?:_digit)?$/);
 
 /** Undocumented fields of a title, and what the ERP writes about a booking. Their content is unknown. */
 const TEXTS: ReadonlySet<string> = new Set(['extra', 'document', 'failure', 'reason']);

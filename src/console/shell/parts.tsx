@@ -6,16 +6,18 @@ import { maySeePersonalData } from '../../base/values/role.ts';
 import type { DayState } from '../../core/ledger/states.ts';
 import { usePage } from './page-context.ts';
 
-/** The displayed state of a day, which combines the state and the sign-off. */
-export type DayLook =
-  | 'pending'
-  | 'reconciled'
-  | 'attention'
-  | 'held'
-  | 'failed'
-  | 'signed'
-  | 'restated'
-  | 'absent';
+/** The displayed states of a day of the ledger, which combine the state and the sign-off. */
+export const DAY_LOOKS = [
+  'signed',
+  'reconciled',
+  'restated',
+  'attention',
+  'held',
+  'failed',
+  'pending',
+] as const;
+/** `absent`: the ledger does not have the date. */
+export type DayLook = (typeof DAY_LOOKS)[number] | 'absent';
 
 /** Returns the displayed state of a day; `absent` for a date that the ledger does not have. */
 export function lookOf(
@@ -61,10 +63,6 @@ export function authorText(text: Text, name: string): string {
   const [, part = name, account = ''] = /^(command line)(: [\s\S]+)$/.exec(name) ?? [];
   const known = text.find(`actors.${part}`);
   return known === null ? name : `${known}${account}`;
-}
-
-export function Author({ name }: { readonly name: string }) {
-  return <>{authorText(usePage().text, name)}</>;
 }
 
 /** A value of the platform, with a word for it where there is one. */
@@ -150,19 +148,23 @@ export function RevealForm(props: { readonly action: string; readonly isRevealed
 /** The seal of a day that keeps a person from a decision about the day. */
 export interface OwnSealProps {
   readonly date: CivilDate;
-  /** signed: the person signed the day off. administered: the person was an administrator then. */
-  readonly cause: 'signed' | 'administered';
+  /**
+   * signed: the person signed the day off. administered: the person was an administrator then. program: the program did,
+   * so the day is reopened first.
+   */
+  readonly cause: 'signed' | 'administered' | 'program';
   /** The names of the users who may decide. */
   readonly deciders: readonly string[];
 }
 
-/** Says in place of a form that another person has to decide. */
+/** Says in place of a form who may decide. */
 export function OwnSeal({ date, cause, deciders }: OwnSealProps) {
   const { text, formats } = usePage();
   return (
     <p class="error">
       {text('faults.own_seal', { date: formats.date(date), cause })}{' '}
-      {text('frame.deciders', { count: deciders.length, names: deciders.join(', ') })}
+      {cause !== 'program' &&
+        text('frame.deciders', { count: deciders.length, names: deciders.join(', ') })}
     </p>
   );
 }
@@ -252,13 +254,12 @@ export function Fields(props: {
 export function Metric(props: {
   readonly label: string;
   readonly value: ComponentChildren;
-  readonly href?: string;
   readonly class?: string;
 }) {
   return (
     <div class={`metric ${props.class ?? ''}`}>
       <dt>{props.label}</dt>
-      <dd>{props.href === undefined ? props.value : <a href={props.href}>{props.value}</a>}</dd>
+      <dd>{props.value}</dd>
     </div>
   );
 }

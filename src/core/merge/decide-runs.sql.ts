@@ -222,14 +222,20 @@ export async function readHeldRun(database: Database, pullId: bigint): Promise<b
 
 /**
  * Releases the held pulls of the run of a pull that withdraw titles, each in its own transaction.
- * @throws InputError when the pull is not held, or the staged titles of one of the pulls are gone
+ * @param decision.seen `readHeldRun` as the person saw it
+ * @throws InputError when the pull is not held, the run holds other pulls by now, or the staged titles of one are gone
  */
 export async function releaseRun(
   parts: EngineParts,
   pullId: bigint,
-  decision: Decision,
+  decision: Decision & { readonly seen: readonly bigint[] },
 ): Promise<PullReport[]> {
   const run = await readHeldRun(parts.database, pullId);
+  if (run.length > 0 && String(run) !== String(decision.seen)) {
+    throw new InputError(`other dates of the run of pull ${pullId} are held by now`, {
+      context: { fault: 'run_changed' },
+    });
+  }
   const others = run.filter((id) => id !== pullId);
   const reports = [await releasePull(parts, pullId, decision)];
   for (const id of others) reports.push(await releasePull(parts, id, decision));

@@ -6,7 +6,7 @@ import { declareAction, reason } from '../../console/declare.tsx';
 import { declareList } from '../../console/list/list.tsx';
 import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { actorOf } from '../../console/shell/guard.ts';
-import { Author, Instant } from '../../console/shell/parts.tsx';
+import { authorText, Instant } from '../../console/shell/parts.tsx';
 import { OPERATE } from '../../console/shell/route-access.ts';
 import { readCheckpoint } from '../../core/ledger/pull-requests.sql.ts';
 import {
@@ -81,7 +81,7 @@ const BACKFILLS = declareList(Backfill, {
           <section class="card stack">
             <p>{text('backfills.paused')}</p>
             <p>
-              <Author name={pause.by} />, <Instant at={pause.at} />: {pause.reason}
+              {authorText(text, pause.by)}, <Instant at={pause.at} />: {pause.reason}
             </p>
             <RESUME_SCHEDULE.Form button={text('backfills.resumeSchedule')} />
           </section>

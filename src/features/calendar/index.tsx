@@ -4,7 +4,7 @@ import { id, ledgerDate } from '../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../console/declare.tsx';
 import { type Column, ListTable } from '../../console/list/columns.tsx';
 import { type ConsoleParts, type Feature, todayOf } from '../../console/shell/console-parts.ts';
-import { Author, Card } from '../../console/shell/parts.tsx';
+import { authorText, Card } from '../../console/shell/parts.tsx';
 import { DECIDE } from '../../console/shell/route-access.ts';
 import {
   type BusinessDayRule,
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<Holiday>[] = [
         text('calendar.national')
       ) : (
         <>
-          <Author name={own.confirmedBy} />
+          {authorText(text, own.confirmedBy)}
           <END_HOLIDAY.Form
             values={{ id: own.id }}
             button={text('calendar.end')}

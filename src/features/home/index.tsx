@@ -7,7 +7,7 @@ import { count, dateOrNull, orNull } from '../../console/api/schema-parts.ts';
 import { declarePage } from '../../console/declare.tsx';
 import type { ConsoleParts, Feature } from '../../console/shell/console-parts.ts';
 import { usePage } from '../../console/shell/page-context.ts';
-import { Card, DayLink, type DayLook, lookOf, StateIcon } from '../../console/shell/parts.tsx';
+import { Card, DAY_LOOKS, DayLink, lookOf, StateIcon } from '../../console/shell/parts.tsx';
 import { mayUse } from '../../console/shell/route-access.ts';
 import { type LedgerDay, readLedgerDays } from '../review/ledger-days.sql.ts';
 import {
@@ -120,16 +120,6 @@ function DayCell({ date, day }: { readonly date: CivilDate; readonly day: Ledger
   );
 }
 
-const LEGEND: readonly DayLook[] = [
-  'signed',
-  'reconciled',
-  'restated',
-  'attention',
-  'held',
-  'failed',
-  'pending',
-];
-
 function DaysPage({ data }: { data: Awaited<ReturnType<typeof readDaysPage>> }) {
   const { text, language } = usePage();
   const { items } = data;
@@ -160,7 +150,7 @@ function DaysPage({ data }: { data: Awaited<ReturnType<typeof readDaysPage>> }) 
           ))}
         </div>
         <ul class="legend">
-          {LEGEND.map((look) => (
+          {DAY_LOOKS.map((look) => (
             <li key={look} class={`is-${look}`}>
               <StateIcon look={look} />
               {text(`states.${look}`)}

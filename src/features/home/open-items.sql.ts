@@ -31,54 +31,39 @@ interface TaskEntry {
   readonly page?: string;
   /** The route of the decision. A person who may not use the route, or of a task without one, reads. */
   readonly decision?: string;
-  /** Whether the ledger needs a person until it is done, see `needsPerson`. */
-  readonly isOpen?: true;
+  /** Whether the ledger needs no person until it is done, see `needsPerson`. */
+  readonly isCalm?: true;
 }
 
 /** What a person has to do, the greatest risk first. */
 const ENTRIES = {
-  urgent_breaks: {
-    look: 'failed',
-    page: '/breaks?urgency=urgent',
-    decision: '/breaks/resolve',
-    isOpen: true,
-  },
+  urgent_breaks: { look: 'failed', page: '/breaks?urgency=urgent', decision: '/breaks/resolve' },
   account_changes: {
     look: 'failed',
     page: '/account-changes',
     decision: '/account-changes/decide',
-    isOpen: true,
   },
-  refused_accounts: { look: 'failed', page: '/account-changes?state=refused' },
-  held: { look: 'held', decision: '/pulls/:id/release', isOpen: true },
-  failed: { look: 'failed', page: '/alerts', isOpen: true },
-  paused: { look: 'pending', page: '/backfills', decision: '/resume-schedule', isOpen: true },
-  missing: { look: 'pending' },
-  attention: { look: 'attention', decision: '/findings', isOpen: true },
-  receipts: { look: 'attention', page: '/booking-lines', isOpen: true },
-  breaks: {
-    look: 'attention',
-    page: '/breaks?urgency=other',
-    decision: '/breaks/resolve',
-    isOpen: true,
-  },
-  unmapped_companies: {
-    look: 'attention',
-    page: '/companies',
-    decision: '/companies',
-    isOpen: true,
-  },
-  restated: { look: 'restated', decision: '/sign-offs', isOpen: true },
+  refused_accounts: { look: 'failed', page: '/account-changes?state=refused', isCalm: true },
+  held: { look: 'held', decision: '/pulls/:id/release' },
+  failed: { look: 'failed', page: '/alerts' },
+  paused: { look: 'pending', page: '/backfills', decision: '/resume-schedule' },
+  missing: { look: 'pending', isCalm: true },
+  attention: { look: 'attention', decision: '/findings' },
+  receipts: { look: 'attention', page: '/booking-lines' },
+  breaks: { look: 'attention', page: '/breaks?urgency=other', decision: '/breaks/resolve' },
+  unmapped_companies: { look: 'attention', page: '/companies', decision: '/companies' },
+  restated: { look: 'restated', decision: '/sign-offs' },
   equal_titles: {
     look: 'attention',
     page: '/findings?check=equal_in_day',
     decision: '/findings',
+    isCalm: true,
   },
-  findings: { look: 'attention', page: '/findings', decision: '/findings' },
-  sign_off: { look: 'reconciled', page: '/sign-offs', decision: '/sign-offs' },
-  waiting: { look: 'held', page: '/booking-lines' },
-  alert: { look: 'attention', page: '/alerts', isOpen: true },
-  providers_locked: { look: 'pending', page: '/providers', isOpen: true },
+  findings: { look: 'attention', page: '/findings', decision: '/findings', isCalm: true },
+  sign_off: { look: 'reconciled', page: '/sign-offs', decision: '/sign-offs', isCalm: true },
+  waiting: { look: 'held', page: '/booking-lines', isCalm: true },
+  alert: { look: 'attention', page: '/alerts' },
+  providers_locked: { look: 'pending', page: '/providers' },
 } as const satisfies Readonly<Record<string, TaskEntry>>;
 export type TaskKey = keyof typeof ENTRIES;
 export const TASKS: Readonly<Record<TaskKey, TaskEntry>> = ENTRIES;
@@ -257,7 +242,7 @@ async function readYesterday(database: Database, date: CivilDate) {
 
 /** Returns whether an item needs a person. Days that only wait for a sign-off do not count. */
 export function needsPerson({ tasks }: OpenItems): boolean {
-  return tasks.some(({ key }) => TASKS[key].isOpen === true);
+  return tasks.some(({ key }) => TASKS[key].isCalm !== true);
 }
 
 /** The state of the ledger in words, the same in the console, in `conciliation status`, in the API and in the digest. */
@@ -281,22 +266,16 @@ export function headlineOf(items: OpenItems, language: Language) {
         ? text('headline.empty')
         : startDate > date
           ? text('headline.begins', { start: dateText(startDate, language) })
-          : isEmpty(look)
-            ? text(`headline.empty_day.${look}`, { date: dateText(date, language) })
-            : text(`headline.yesterday.${look}`, {
-                date: dateText(date, language),
-                titles,
-                value: moneyText(originalValueSum, language),
-              }) + (blocked === 0 ? '' : ` ${text('headline.blocked', { count: blocked })}`),
+          : text('headline.yesterday', {
+              look,
+              date: dateText(date, language),
+              titles,
+              value: moneyText(originalValueSum, language),
+            }) + (blocked === 0 ? '' : ` ${text('headline.blocked', { count: blocked })}`),
     /** The tasks, the greatest risk first. */
     lines: lines.length === 0 && startDate !== null ? [text('headline.nothing')] : lines,
   };
 }
-
-/** Whether the day has no titles to count. */
-const EMPTY = ['absent', 'pending', 'failed', 'first_held'] as const;
-const isEmpty = (look: string): look is (typeof EMPTY)[number] =>
-  EMPTY.some((known) => known === look);
 
 /** A task without its value and its dates. */
 export function taskText(task: Task, language: Language): string {

@@ -218,5 +218,5 @@ async function requireOthersToWait(tx: Transaction, by: string): Promise<void> {
   const waiting = await tx.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date FROM conciliation.day ${NEWEST_SEAL} WHERE ${WAITS}`;
   const dates = waiting.map(({ date }) => date);
-  await requireOtherSigner(tx, dates, by, hasConfirmed(Prisma.sql`day.date`, by));
+  await requireOtherSigner(tx, dates, by, { days: hasConfirmed(Prisma.sql`day.date`, by) });
 }

@@ -5,7 +5,7 @@ import { refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { OwnSealProps } from '../../console/shell/parts.tsx';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { readOwnSeals, requireOtherSigner } from '../review/own-seal.sql.ts';
+import { type Concern, readOwnSeals, requireOtherSigner } from '../review/own-seal.sql.ts';
 import {
   type BreakCode,
   type BreakFilter,
@@ -27,6 +27,8 @@ export const WAITS = Prisma.sql`
        OR seal.ended_at IS NULL AND NOT EXISTS (
          SELECT FROM conciliation.booking_batch AS released
          WHERE released.date = day.date AND released.sign_off_id = seal.id AND released.waiting_titles = 0))`;
+
+export const WAITING: Concern = { days: WAITS, needsPerson: true };
 
 /** The greatest number of breaks that one decision resolves, and of matches that it makes. */
 export const MAX_BREAKS_TO_RESOLVE = 1_000;
@@ -170,7 +172,7 @@ export async function readOwnSealOfMatch(
     JOIN conciliation.title ON title.id = whole.title_id
     WHERE match.title_id = ${titleId} AND match.ended_at IS NULL`;
   const dates = titles.map(({ date }) => date);
-  return (await readOwnSeals(tx, dates, by, WAITS))[0] ?? null;
+  return (await readOwnSeals(tx, dates, by, WAITING))[0] ?? null;
 }
 
 /**
@@ -225,7 +227,8 @@ type AuditDetails = Readonly<Record<string, unknown>>;
 
 /**
  * Records a decision about matches for each of the dates of its titles.
- * @throws InputError when the person has signed off a date whose bookings wait for their release or an answer
+ * @throws InputError when the person, or the program, has signed off a date whose bookings wait for their release or an
+ *   answer
  */
 export async function recordDecision(
   tx: Transaction,
@@ -235,7 +238,7 @@ export async function recordDecision(
   about: AuditDetails | ((date: CivilDate | null) => AuditDetails),
 ): Promise<void> {
   const dates = [...new Set(of)].toSorted();
-  if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision.by, WAITS);
+  if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision.by, WAITING);
   await forgetBreaks(tx);
   const { by: actor, reason } = decision;
   for (const date of dates.length === 0 ? [null] : dates) {

@@ -1,4 +1,4 @@
-import { type Language, textOf } from '../../base/texts/texts.ts';
+import { type Language, namesIn, type TextKey, textOf } from '../../base/texts/texts.ts';
 import type { CheckCode } from '../../base/values/checks.ts';
 import type { AlertEntry, AlertRow, Words } from '../../console/alert-entry.ts';
 import { IS_OPEN_FINDING } from '../../core/ledger/day-ledger.sql.ts';
@@ -76,17 +76,9 @@ export const dayAlerts = {
   },
 } satisfies Record<string, AlertEntry>;
 
-/** The kind of the numbers of each reason that has some. */
-const NUMBERS_OF = {
-  run_withdrawals: 'share',
-  buyer_withdrawals: 'share',
-  buyer_missing: 'usual',
-  duplicates: 'share',
-  growth: 'usual',
-  changed_share: 'share',
-  value_jump: 'factor',
-} as const satisfies Partial<Record<HoldReason, string>>;
-type ImplausibleReason = keyof typeof NUMBERS_OF;
+type NameIn<Key> = Key extends `holds.rules.${infer Name}` ? Name : never;
+/** A reason that has numbers. */
+type ImplausibleReason = NameIn<TextKey>;
 
 /**
  * Returns a reason with its numbers as a part of a sentence, for the command line, alerts and pages. A buyer is not
@@ -103,16 +95,12 @@ export function implausibleText(
   if (detail === null) {
     return text(reason === 'run_withdrawals' ? 'holds.runUnderWay' : `holds.rules.${reason}`);
   }
-  const { buyer, found, limit } = detail;
-  const kind = NUMBERS_OF[reason];
-  const numbers =
-    kind === 'factor'
-      ? text('holds.factor', { found, limit })
-      : text(`holds.numbers.${kind}`, { found, of: String(detail.of), limit });
+  const { buyer, found, of, limit } = detail;
+  const numbers = text('holds.numbers', { reason, found, of: String(of), limit });
   const shown = buyer === null ? numbers : text('holds.ofBuyer', { numbers });
   return `${text(`holds.rules.${reason}`)} (${shown})`;
 }
 
 export function isImplausible(reason: string | null): reason is ImplausibleReason {
-  return reason !== null && Object.hasOwn(NUMBERS_OF, reason);
+  return namesIn('holds.rules').some((name) => name === reason);
 }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
-import type { TextKey } from '../../base/texts/texts.ts';
 import { type CivilDate, daysBetween } from '../../base/values/business-day.ts';
 import { declareOperation } from '../../console/api/api-request.ts';
 import { ledgerDate as date } from '../../console/api/schema-parts.ts';
@@ -19,6 +18,7 @@ import { Released } from '../bookings/pages/booking-cards.tsx';
 import { type DayBookings, readDayBookings } from '../bookings/pages/booking-list.sql.ts';
 import { DayChanges, readDayChanges } from './changed-titles.sql.ts';
 import { type LedgerDay, readLedgerDays } from './ledger-days.sql.ts';
+import { month } from './months/month-seal.sql.ts';
 import {
   isKept,
   isOneOf,
@@ -28,12 +28,13 @@ import {
   readDayTotals,
   SIGNABLE,
   type Signable,
+  seenOf,
   withObstacles,
 } from './obstacles.sql.ts';
 import { CHANGED_FIELDS } from './pages/changed-fields.tsx';
 import { DAY_ACTIONS, obstacleText, Remarks, requestPull } from './pages/day-actions.tsx';
 import { DAY } from './pages/day-page.tsx';
-import { EVIDENCE, MONTH, MONTHS, month, SEAL_MONTH, sendEvidence } from './pages/months-pages.tsx';
+import { EVIDENCE, MONTH, MONTHS, SEAL_MONTH, sendEvidence } from './pages/months-pages.tsx';
 import { RELEASE, RELEASE_PAGE } from './pages/release-page.tsx';
 import { obstacleRules, type SeenDay, type SignOffOutcome, signOffDays } from './sign-off.sql.ts';
 
@@ -49,19 +50,13 @@ const TOTALS: readonly Column<LedgerDay>[] = [
   },
 ];
 
-const TABS: Readonly<Record<Signable, TextKey>> = {
-  all: 'signOffs.all',
-  clean: 'signOffs.clean',
-  kept: 'signOffs.kept',
-};
-
 /** The days that wait for their sign-off, with a box for each that the reader may sign, checked where nothing is reserved. */
 const SIGN_OFFS = declareList(JudgedDay, {
   name: 'signOffs',
   path: '/sign-offs',
   active: '/sign-offs',
   filter: {
-    show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (word) => TABS[word])),
+    show: asTabs(choice('lists.signOffs.title', SIGNABLE, 'all', (tab) => `signOffs.tabs.${tab}`)),
   },
   columns: ({ show }) => [
     {
@@ -76,7 +71,7 @@ const SIGN_OFFS = declareList(JudgedDay, {
               type="checkbox"
               form={FORM}
               name="day"
-              value={`${day.date}:${day.contentDigest}`}
+              value={`${day.date}:${seenOf(day)}`}
               checked={show === 'clean'}
               aria-label={page.text('signOffs.select', { date: page.formats.date(day.date) })}
             />

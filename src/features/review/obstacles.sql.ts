@@ -1,4 +1,5 @@
 /** The one list of what keeps a day from being signed off or released, and of what a person has to know before. */
+import { hash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { actionsOf } from '../../base/audit/audit.ts';
 import type { QueryClient } from '../../base/database/database.ts';
@@ -13,7 +14,7 @@ import { checkObstacles } from '../checks/findings.sql.ts';
 import { matchingObstacles } from '../matching/break-list.sql.ts';
 import { verifyObstacles } from '../verify/verify.sql.ts';
 import { LedgerDay, selectDays } from './ledger-days.sql.ts';
-import { hasConfirmed, hasMatched } from './own-seal.sql.ts';
+import { hasConfirmed, hasMatched, hasResolved } from './own-seal.sql.ts';
 
 const where = (condition: Prisma.Sql) =>
   Prisma.sql`SELECT NULL, NULL, NULL, NULL WHERE ${condition}`;
@@ -27,7 +28,7 @@ const reviewObstacles = {
       SELECT FROM conciliation.day AS present
       WHERE present.date = ${date} AND (present.state <> 'reconciled' OR present.content_digest IS NULL))`),
   },
-  /** The signer made a decision about the date, a match that counts, or a confirmation that concerns its titles. */
+  /** The signer made a decision about the date, a match or a resolution that counts, or a confirmation that concerns its titles. */
   own_decision: {
     keeps: ['sign'],
     rows: (date, { signer = null }) =>
@@ -38,7 +39,7 @@ const reviewObstacles = {
               SELECT FROM conciliation.audit_entry AS entry
               WHERE entry.date = ${date} AND entry.action = ANY(${actionsOf('decision')})
                 AND entry.actor = ${signer})
-              OR ${hasMatched(date, signer)} OR ${hasConfirmed(date, signer)}`,
+              OR ${hasMatched(date, signer)} OR ${hasResolved(date, signer)} OR ${hasConfirmed(date, signer)}`,
       ),
   },
   /** The date was open, in the ledger without a seal in force, when the signer, an administrator before, got the present role. */
@@ -61,6 +62,16 @@ const reviewObstacles = {
       where(Prisma.sql`EXISTS (
       SELECT FROM conciliation.day AS present WHERE present.date = ${date} AND present.restated_after_sign_off)`),
     href: (date) => `/days/${date}`,
+  },
+  /** Differences in value that a person has confirmed, without their signs. The bookings post them. */
+  difference: {
+    keeps: ['program'],
+    rows: (date) => Prisma.sql`
+      SELECT NULL, count(*), sum(abs(difference)), NULL
+      FROM conciliation.title_match AS match JOIN conciliation.title AS matched ON matched.id = match.title_id
+      WHERE matched.accepted_date = ${date} AND matched.status = 'current' AND match.ended_at IS NULL AND difference <> 0
+      HAVING count(*) > 0`,
+    href: (date) => `/titles?from=${date}&to=${date}`,
   },
   /** Rejected titles, open or accepted. */
   rejects: {
@@ -111,7 +122,7 @@ export const keeps = <Step extends KeptStep>(
   step: Step,
 ): code is Keeping<Step> => listed[code].keeps.includes(step);
 
-export const SIGN_OBSTACLES = CODES.filter((code) => keeps(code, 'sign'));
+const SIGN_OBSTACLES = CODES.filter((code) => keeps(code, 'sign'));
 /** Those that keep a person from a day. The checks run within seconds after a merge, so a person need not wait for them. */
 const PERSON_OBSTACLES = SIGN_OBSTACLES.filter((code) => code !== 'not_checked');
 /** Those without which the program signs a day. */
@@ -144,6 +155,15 @@ export const JudgedDay = Type.Object({
   }),
 });
 export type JudgedDay = Readonly<Static<typeof JudgedDay>>;
+
+/**
+ * Names what a person sees of a day that is signed off: its content, and the reservations that have a number. The other
+ * obstacles refuse the sign-off, or begin and end with the runs of the program.
+ */
+export function seenOf(day: Pick<JudgedDay, 'contentDigest' | 'obstacles'>): string {
+  const counted = day.obstacles.filter(({ code, found }) => found !== null && !keeps(code, 'sign'));
+  return hash('sha256', JSON.stringify([day.contentDigest, counted]));
+}
 
 export const isKept = ({ obstacles }: Pick<JudgedDay, 'obstacles'>): boolean =>
   obstacles.some(({ code }) => PERSON_OBSTACLES.some((kept) => kept === code));

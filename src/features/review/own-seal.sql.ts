@@ -1,8 +1,9 @@
 import type { QueryClient, Transaction } from '../../base/database/database.ts';
 import { taxIdOf } from '../../base/database/expressions.sql.ts';
-import { InputError } from '../../base/runtime/errors.ts';
+import { refusal } from '../../base/texts/texts.ts';
 import type { CivilDate } from '../../base/values/business-day.ts';
 import type { OwnSealProps } from '../../console/shell/parts.tsx';
+import { AUTO_SIGN_OFF_AUTHOR } from '../../core/merge/holds.sql.ts';
 import { companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
@@ -45,6 +46,11 @@ export const hasMatched = (date: Prisma.Sql, person: string): Prisma.Sql => Pris
     SELECT FROM conciliation.title AS heir
     WHERE heir.order_uid = decided.order_uid AND heir.accepted_date = ${date} AND heir.status = 'current'))`;
 
+/** Whether a resolution by the person holds of a break that the newest run has found in a title of the date. */
+export const hasResolved = (date: Prisma.Sql, person: string): Prisma.Sql => Prisma.sql`EXISTS (
+  SELECT FROM conciliation.erp_break AS broken JOIN conciliation.break_resolution USING (ground)
+  WHERE broken.accepted_date = ${date} AND decided_by = ${person})`;
+
 /** The newest seal of a row `day`, in force or ended. */
 export const NEWEST_SEAL = Prisma.sql`
   JOIN conciliation.sign_off AS seal
@@ -52,27 +58,31 @@ export const NEWEST_SEAL = Prisma.sql`
 
 const IN_FORCE = Prisma.sql`seal.ended_at IS NULL`;
 
+/** Which newest seals a decision is about. */
+export interface Concern {
+  /** Of a row `day` with its newest `seal`. */
+  readonly days: Prisma.Sql;
+  /** Whether nobody decides while a seal of the program is in force: no second person has looked at the day. */
+  readonly needsPerson?: boolean;
+}
+
 /**
  * For a decision about days that is not the signer's: otherwise one person would decide alone, after the sign-off.
- * @param concerns of a row `day` with its newest `seal`: whether the decision is about it. Absent: if the seal is in force
- * @throws InputError if the person has signed one of the days off, or was an administrator when it was signed off
+ * @param concern absent: the seals in force
+ * @throws InputError if the person has signed one of the days off, or was an administrator when it was signed off, or,
+ *   with `needsPerson`, the program has
  */
 export async function requireOtherSigner(
   tx: Transaction,
   dates: readonly (CivilDate | null)[],
   by: string,
-  concerns: Prisma.Sql = IN_FORCE,
+  concern?: Concern,
 ): Promise<void> {
   // A sign-off locks the row as well, so it is committed, or sees this decision.
   await tx.$executeRaw`
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
-  const [own] = await readOwnSeals(tx, dates, by, concerns);
-  if (own === undefined) return;
-  const { date, cause } = own;
-  throw new InputError(
-    'you have signed the day off, or it was signed off before your role changed; another person has to decide',
-    { context: { fault: 'own_seal', date, cause } },
-  );
+  const [own] = await readOwnSeals(tx, dates, by, concern);
+  if (own !== undefined) throw refusal('own_seal', { date: own.date, cause: own.cause });
 }
 
 /** Returns the seals for which `requireOtherSigner` refuses the person, in the order of their dates. */
@@ -80,19 +90,22 @@ export function readOwnSeals(
   client: QueryClient,
   dates: readonly (CivilDate | null)[],
   by: string,
-  concerns: Prisma.Sql = IN_FORCE,
+  { days, needsPerson = false }: Concern = { days: IN_FORCE },
 ): Promise<OwnSealProps[]> {
+  const isProgram = Prisma.sql`(${needsPerson} AND seal.signed_off_by = ${AUTO_SIGN_OFF_AUTHOR} AND ${IN_FORCE})`;
   return client.$queryRaw<OwnSealProps[]>`
-    SELECT day.date::text AS date, CASE WHEN seal.signed_off_by = ${by} THEN 'signed' ELSE 'administered' END AS cause,
+    SELECT day.date::text AS date,
+           CASE WHEN ${isProgram} THEN 'program' WHEN seal.signed_off_by = ${by} THEN 'signed'
+                ELSE 'administered' END AS cause,
            ARRAY(SELECT name FROM conciliation.console_user AS other
                  WHERE role = 'reviewer' AND disabled_at IS NULL AND name NOT IN (${by}, seal.signed_off_by)
                    AND NOT ${wasAdministrator(Prisma.sql`other`)} ORDER BY name) AS deciders
     FROM conciliation.day ${NEWEST_SEAL}
     WHERE day.date = ANY(${dates}::text[]::date[])
-      AND (seal.signed_off_by = ${by}
+      AND (${isProgram} OR seal.signed_off_by = ${by}
            OR EXISTS (SELECT FROM conciliation.console_user AS person
                       WHERE person.name = ${by} AND ${wasAdministrator(Prisma.sql`person`)}))
-      AND ${concerns}
+      AND ${days}
     ORDER BY day.date`;
 }
 

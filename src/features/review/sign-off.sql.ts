@@ -23,12 +23,13 @@ import {
   keeps,
   PROGRAM_OBSTACLES,
   readObstacles,
-  SIGN_OBSTACLES,
+  seenOf,
 } from './obstacles.sql.ts';
 
 /** The ledger's data for the sign-off of a day. */
 export interface SignOffCandidate {
-  readonly contentDigest: string | null;
+  /** `seenOf` the day as it is. */
+  readonly digest: string;
   readonly isSignedOff: boolean;
   readonly isRestated: boolean;
   /** What keeps the day from being signed off by this person, the first reason first. */
@@ -38,14 +39,14 @@ export interface SignOffCandidate {
 export type SignOffFault = Keeping<'sign'> | 'already_signed_off' | 'changed_meanwhile';
 
 /**
- * Returns null when the day may be signed off: it is not signed in its present state, has the content that the user has
- * seen, and has no obstacle.
- * @param seenDigest the digest that this person looked at
+ * Returns null when the day may be signed off: it is not signed in its present state, is as the user has seen it, and
+ * has no obstacle.
+ * @param seenDigest `seenOf` the day as this person looked at it
  */
 export function signOffFault(day: SignOffCandidate, seenDigest: string): SignOffFault | null {
   if (day.obstacles.includes('not_reconciled')) return 'not_reconciled';
   if (day.isSignedOff && !day.isRestated) return 'already_signed_off';
-  if (day.contentDigest !== seenDigest) return 'changed_meanwhile';
+  if (day.digest !== seenDigest) return 'changed_meanwhile';
   return day.obstacles[0] ?? null;
 }
 
@@ -78,7 +79,7 @@ export const obstacleRules = (
 /**
  * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
  * that was restated ends the seal before and writes a new one. The same transaction releases the bookings.
- * @param seen the digest of the content that the person saw; another content is not sealed
+ * @param signing.seenDigest `seenOf` the day as the person saw it; another content, or another reservation, is not sealed
  * @throws InputError when the date cannot be signed off, or not by this person
  */
 export async function signOffDay(
@@ -91,13 +92,14 @@ export async function signOffDay(
     const day = await lockCandidate(tx, date);
     const rules = obstacleRules(signing, signing.by);
     await compareDate(tx, date);
-    const found = (await readObstacles(tx, [date], rules, SIGN_OBSTACLES)).get(date) ?? [];
+    const { contentDigest, signedOffAt, restatedAfterSignOff: isRestated } = day;
+    const found = [...((await readObstacles(tx, [date], rules)).get(date) ?? [])];
+    const digest = seenOf({ contentDigest, obstacles: found });
     const obstacles = found.flatMap(({ code }) =>
       keeps(code, 'sign') && (code !== 'not_checked' || requiresChecks) ? code : [],
     );
-    const { contentDigest, signedOffAt, restatedAfterSignOff: isRestated } = day;
     const fault = signOffFault(
-      { contentDigest, isSignedOff: signedOffAt !== null, isRestated, obstacles },
+      { digest, isSignedOff: signedOffAt !== null, isRestated, obstacles },
       signing.seenDigest,
     );
     if (fault === null) await sealDay(tx, date, signing);
@@ -138,7 +140,7 @@ async function sealDay(
 /** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */
 const MAX_DAYS_TO_SIGN = 366;
 
-/** A day of a list, with the digest of the content that the person saw. */
+/** A day of a list, with `seenOf` the day as the person saw it. */
 export interface SeenDay {
   readonly date: CivilDate;
   readonly seenDigest: string;

@@ -14,7 +14,7 @@ import { actorOf } from '../../console/shell/guard.ts';
 import { isSensitive, maskChange, maskColumn, maskPromoted } from '../../console/shell/masking.ts';
 import { usePage } from '../../console/shell/page-context.ts';
 import {
-  Author,
+  authorText,
   Card,
   DayLink,
   Fields,
@@ -318,7 +318,7 @@ function TitlePageBody(
                     origin: text(`day.origins.${revision.origin}`),
                   })}
                   <br />
-                  <Author name={revision.requestedBy} />
+                  {authorText(text, revision.requestedBy)}
                 </p>
               </div>
               <div>

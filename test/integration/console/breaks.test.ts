@@ -1,15 +1,16 @@
 /** The pages of breaks: reservations of a sign-off, and the decisions of a person. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
 import { type ConsoleAnswer, hiddenIn } from '../../support/console-client.ts';
-import { findAlterations } from '../../support/days.ts';
-import { clearMatching, currentTitleId, match } from '../../support/matching-world.ts';
+import { findAlterations, pullDay } from '../../support/days.ts';
+import { clearMatching, currentTitleId, match, matchPair } from '../../support/matching-world.ts';
 import { lastAudit, pagesForFile } from '../../support/pages-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const portuguese = { 'accept-language': 'pt-BR' };
-const reason = { code: 'agreed', reason: 'agreed with the supplier' };
+const reason = { code: 'agreed', reason: 'agreed with the supplier' } as const;
 
 const { world, viewer, reviewer } = pagesForFile();
 beforeAll(async () => {
@@ -37,6 +38,12 @@ const breakPath = async (kind: string, orderUid: string, payable: string | null)
     title: await titleId(orderUid),
     ...(payable !== null && { payable }),
   })}`;
+
+/** What the list of days to sign sends for a date. */
+const boxOf = async (date: string) =>
+  new RegExp(`name="day" value="(${date}:[^"]+)"`).exec(
+    (await reviewer.get('/sign-offs')).text,
+  )?.[1];
 
 /** The first proposal of a page. */
 const seenIn = (text: string) =>
@@ -217,4 +224,31 @@ test('a break of a title whose id is from after a restore is listed alone, and a
   const fields = { kind: 'missing_in_erp', title, digest, ...reason };
   const resolved = await reviewer.post('/breaks/resolve', fields);
   expect(resolved.location).toBe('/breaks?notice=break_resolved');
+});
+
+test('the sign-off shows confirmed differences, and refuses the page from before another match', async () => {
+  const date = daysFrom(2, DAY);
+  await pullDay(world, date, { uid: 'moved', value: '100', dueDate: '2026-09-15' });
+  const erpKeys = ['k4'];
+  const titleId = await currentTitleId(world.database, 'moved');
+  const matchAt = async (openValue: string) => {
+    await importPayables(world.database, [{ erpKey: 'k4', openValue, dueDate: '2026-09-15' }]);
+    return matchPair(world.database, { titleId, erpKeys }, { by: 'helena', ...reason });
+  };
+  const first = await matchAt('100.01');
+  const seen = async () => {
+    const { text } = await reviewer.get(`/days/${date}`);
+    return { text, digest: hiddenIn(text, 'digest') };
+  };
+  const before = await seen();
+  expect(before.text).toContain('Confirmed differences in value: 1 (0.01)');
+  await undoMatch(world.database, first, { by: 'helena', ...reason });
+  await matchAt('150');
+  const sign = ({ digest }: { digest: string }) =>
+    reviewer.post(`/days/${date}/sign-off`, { digest });
+  expect((await sign(before)).text).toContain('Look again');
+  expect(await boxOf(date)).not.toBe(`${date}:${before.digest}`);
+  const after = await seen();
+  expect(after.text).toContain('Confirmed differences in value: 1 (50.00)');
+  expect((await sign(after)).status).toBe(303);
 });

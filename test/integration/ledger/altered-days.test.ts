@@ -8,6 +8,7 @@ import { acknowledgeFindings, verifyDate } from '../../../src/features/verify/ve
 import { hiddenIn } from '../../support/console-client.ts';
 import {
   checkAnyDay,
+  digestOf,
   findAlterations,
   fourEyesFault,
   pullDay,
@@ -140,13 +141,12 @@ test('a value with which the comparison fails keeps no other day from being sign
   // The sum of two such values has more digits than PostgreSQL can store.
   await alter("original_value = ('9' || repeat('0', 131071))::numeric");
   const { database } = world;
-  const days = await database.prisma.day.findMany({
-    where: { date: { in: [date, other] } },
-    orderBy: { date: 'asc' },
-  });
+  const days = [date, other].toSorted();
   const outcomes = await signOffDays(
     database,
-    days.map((day) => ({ date: day.date, seenDigest: day.contentDigest ?? '' })),
+    await Promise.all(
+      days.map(async (of) => ({ date: of, seenDigest: await digestOf(database, of) })),
+    ),
     { by: 'rita', reason: null, fourEyes: false, bookingsFrom: DAY },
   );
   expect(outcomes.map(({ refusal }) => refusal)).toEqual(['altered', null]);

@@ -13,8 +13,8 @@ import {
   undoMatch,
 } from '../../../src/features/matching/match-decisions.sql.ts';
 import { readOwnSeals } from '../../../src/features/review/own-seal.sql.ts';
-import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
-import { pullDay, signDay } from '../../support/days.ts';
+import { reopenDay, signCleanDays } from '../../../src/features/review/sign-off.sql.ts';
+import { fourEyesFault, pullDay, signDay } from '../../support/days.ts';
 import { judgedWorldOfFile } from '../../support/judged-world.ts';
 import {
   clearMatching,
@@ -132,6 +132,58 @@ test('of two persons who each matched a title of a day, one signs it off after t
   await matchPair(world.database, await pair('b'), ana);
   await expect(sign('ana')).rejects.toMatchObject(refused('own_decision'));
   await sign('rita');
+});
+
+test('of two persons who each resolved a break of a day, one signs it off after the other resolved both', async () => {
+  await pullDay(world, date, { uid: 'a', value: '10' }, { uid: 'b', value: '20' });
+  const state = (b: string) =>
+    importPayables(world.database, payablesOf(`ka 11 order=a, kb ${b} order=b`));
+  await state('21');
+  await match(world.database);
+  const decide = async (uid: string, by: typeof rita, state?: 'resolved') => {
+    const one = { kind: 'value_differs', title: Number((await pair(uid)).titleId) } as const;
+    const open = { ...one, payable: `k${uid}` };
+    if (state === 'resolved') {
+      await resolveListed(world.database, { ...open, state }, { ...by, code: 'reopened' });
+    }
+    await resolveListed(world.database, open, by);
+  };
+  await decide('a', ana);
+  await decide('b', rita);
+  for (const name of ['ana', 'rita']) {
+    await expect(sign(name)).rejects.toMatchObject(refused('own_decision'));
+  }
+  await decide('b', ana, 'resolved');
+  await expect(sign('ana')).rejects.toMatchObject(refused('own_decision'));
+  expect(await fourEyesFault(world.database, date, 'rita')).toBeNull();
+  // A resolution of a break that has changed since decides nothing.
+  await decide('b', rita, 'resolved');
+  await state('22');
+  await match(world.database);
+  await sign('rita');
+});
+
+test('nobody decides about the matches of a day that the program signed off, until it is reopened for another person', async () => {
+  const dueDate = '2099-06-30';
+  await pullDay(world, date, { uid: orderOf(), value: '10', dueDate });
+  const load = (openValue: string) =>
+    importPayables(world.database, [{ erpKey: 'k1', openValue, orderUid: orderOf(), dueDate }]);
+  await load('10');
+  await match(world.database);
+  await signCleanDays(world.database, { bookingsFrom: date, to: date });
+  await judged.answer(date, 'failed');
+  const id = await lastMatch();
+  await expect(undoMatch(world.database, id, rita)).rejects.toMatchObject(
+    refused('own_seal', 'program'),
+  );
+  await reopenDay(world.database, date, rita);
+  await undoMatch(world.database, id, rita);
+  await load('500');
+  await matchPair(world.database, { titleId: await titleId(), erpKeys: ['k1'] }, rita);
+  expect(await released()).not.toContain(date);
+  await expect(sign('rita')).rejects.toMatchObject(refused('own_decision'));
+  await sign('ana');
+  expect(await judged.lines(date)).toEqual([`book ${orderOf()} k1 1`, `adjust ${orderOf()} k1 2`]);
 });
 
 test('a person whose match a title of another date takes over does not sign that date off', async () => {

@@ -1,7 +1,7 @@
 /** The limits of withdrawals remember earlier responses, and hold over the dates of a run. */
 import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/base/values/business-day.ts';
-import { decideRuns, releaseRun } from '../../../src/core/merge/decide-runs.sql.ts';
+import { decideRuns, readHeldRun, releaseRun } from '../../../src/core/merge/decide-runs.sql.ts';
 import { releasePull } from '../../../src/core/merge/decisions.sql.ts';
 import type { PullParts } from '../../../src/core/work/run-pull.ts';
 import { createSeededRandom } from '../../../src/demo/synthetic-titles.ts';
@@ -168,6 +168,9 @@ async function load(count: number, dates = WEEK) {
   for (const date of dates) await pull(date, titles(date, count));
 }
 
+const releaseAll = async (one: bigint) =>
+  releaseRun(world.parts, one, { ...DECISION, seen: await readHeldRun(world.database, one) });
+
 describe('the limit of a run', () => {
   test('holds seven dates that each lose 19 %, and one decision releases them', async () => {
     await load(100);
@@ -182,7 +185,12 @@ describe('the limit of a run', () => {
         holdDetail: { buyer: null, found: 133, of: 700, limit: 10 },
       });
     }
-    const reports = await releaseRun(world.parts, [...pulls.values()][3] ?? 0n, DECISION);
+    const one = [...pulls.values()][3] ?? 0n;
+    await expect(releaseRun(world.parts, one, { ...DECISION, seen: [one] })).rejects.toMatchObject({
+      context: { fault: 'run_changed' },
+    });
+    expect(await states(WEEK)).toEqual(WEEK.map(() => 'held 100'));
+    const reports = await releaseAll(one);
     expect(reports).toHaveLength(7);
     expect(await states(WEEK)).toEqual(WEEK.map(() => 'reconciled 81'));
   });
@@ -279,7 +287,7 @@ describe('the limit of a run', () => {
     for (const row of pulls) await attempt(row.id);
     await decideRuns(world.parts, 'backfill');
     expect(await readBackfillProgress(world.database, id)).toMatchObject({ held: 7 });
-    await releaseRun(world.parts, pulls[0]?.id ?? 0n, DECISION);
+    await releaseAll(pulls[0]?.id ?? 0n);
     expect(await states(WEEK)).toEqual(WEEK.map(() => 'reconciled 0'));
   });
 

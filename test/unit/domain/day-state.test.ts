@@ -58,14 +58,14 @@ test.each([
 });
 
 const day: SignOffCandidate = {
-  contentDigest: 'd1',
+  digest: 'd1',
   isSignedOff: false,
   isRestated: false,
   obstacles: [],
 };
 
 test.each<[string, Partial<SignOffCandidate>, SignOffFault]>([
-  ['a state that was not seen', { contentDigest: 'd2' }, 'changed_meanwhile'],
+  ['a state that was not seen', { digest: 'd2' }, 'changed_meanwhile'],
   ['the first obstacle', { obstacles: ['payment_held', 'own_decision'] }, 'payment_held'],
   [
     'that it is not complete',

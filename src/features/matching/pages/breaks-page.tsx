@@ -20,7 +20,7 @@ import {
 } from '../break-list.sql.ts';
 import { REOPENED } from '../breaks.sql.ts';
 import { BREAK_KINDS } from '../judgement.sql.ts';
-import { MAX_BREAKS_TO_RESOLVE, resolveBreaks, WAITS } from '../match-decisions.sql.ts';
+import { MAX_BREAKS_TO_RESOLVE, resolveBreaks, WAITING } from '../match-decisions.sql.ts';
 import {
   arePayablesStale,
   type PayableState,
@@ -187,7 +187,7 @@ export const BREAKS = declareList(ListedBreak, {
     const { breaks, total, dates, ...list } = await listBreaks(tx, { ...filter, ...place });
     const isDecided = parts.fourEyes && filter.kind !== null && filter.state === 'open';
     /** What keeps the person from resolving the open breaks of a kind. */
-    const own = isDecided ? await readOwnSeals(tx, dates, actor, WAITS) : [];
+    const own = isDecided ? await readOwnSeals(tx, dates, actor, WAITING) : [];
     return { total: { rows: total, list, ownSeal: own[0] ?? null }, rows: breaks };
   },
   api: {

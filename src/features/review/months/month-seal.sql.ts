@@ -84,7 +84,11 @@ const BREAK_CAUSES = ['restated', 'reopened', 'sealed_again', 'added'] as const;
 export const BrokenDay = Type.Object({ date, cause: words(BREAK_CAUSES) });
 export type BrokenDay = Readonly<Static<typeof BrokenDay>>;
 
-const month = Type.Unsafe<CivilMonth>({ type: 'string', examples: ['2026-03'] });
+export const month = Type.Unsafe<CivilMonth>({
+  type: 'string',
+  examples: ['2026-03'],
+  pattern: '^(19|[2-8][0-9])[0-9]{2}-(0[1-9]|1[0-2])$',
+});
 
 export const MonthTotals = each(SEALED_MEASURES, amount, {
   description: 'Over the seals of the days.',

@@ -13,7 +13,7 @@ import { authorText, Card } from '../../../console/shell/parts.tsx';
 import { DECIDE, OPERATE, REVIEW } from '../../../console/shell/route-access.ts';
 import { createPull } from '../../../core/ledger/pull-requests.sql.ts';
 import type { ErpStage } from '../months/month-seal.sql.ts';
-import { isKept, type JudgedDay, OBSTACLES, type Obstacle } from '../obstacles.sql.ts';
+import { isKept, type JudgedDay, OBSTACLES, type Obstacle, seenOf } from '../obstacles.sql.ts';
 import { acceptRejects, reopenDay, signOffDay } from '../sign-off.sql.ts';
 
 const date = ledgerDate;
@@ -144,7 +144,7 @@ export function SignOffCard(props: { readonly day: JudgedDay; readonly stage: Er
         {(isOpen || day.obstacles.length > 0) && <Remarks day={day} />}
         {isOpen && !(isKept(day) && mayReview) && (
           <SIGN_DAY.Form
-            values={{ date: day.date, digest: day.contentDigest }}
+            values={{ date: day.date, digest: seenOf(day) }}
             reason={text('day.note')}
             button={text(day.isRestated ? 'day.signAgain' : 'day.sign')}
             look="primary"

@@ -50,10 +50,8 @@ export const DAY = declarePage({
   read: readDayPage,
   title: ({ formats }, { date }) => formats.date(date),
   // The page follows a pull to its end.
-  answer: ({ pulls }) =>
-    pulls.some(({ state }) => state === 'queued' || state === 'running')
-      ? { refreshSeconds: 2 }
-      : {},
+  refreshSeconds: ({ pulls }) =>
+    pulls.some(({ state }) => state === 'queued' || state === 'running') ? 2 : undefined,
   body: (data, { text }) => {
     const { day, date } = data;
     return (

@@ -40,6 +40,7 @@ import {
   type MonthDay,
   type MonthState,
   type MonthTotals,
+  month,
   readErpStages,
   readMonthDays,
   readMonths,
@@ -110,12 +111,6 @@ export const MONTHS = declareList(Month, {
     operationId: 'listMonths',
     summary: 'The months of the ledger with their seals, the newest first',
   },
-});
-
-export const month = Type.Unsafe<CivilMonth>({
-  type: 'string',
-  examples: ['2026-03'],
-  pattern: '^(19|[2-8][0-9])[0-9]{2}-(0[1-9]|1[0-2])$',
 });
 
 export const MONTH = declarePage({

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { capitalised } from '../../../base/texts/texts.ts';
-import { id, words } from '../../../console/api/schema-parts.ts';
+import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable } from '../../../console/list/columns.tsx';
 import { maskTaxId } from '../../../console/shell/masking.ts';
@@ -28,11 +28,11 @@ export const RELEASE_PAGE = declarePage({
     const preview = await previewRelease(parts, BigInt(id), MOVED_SHOWN);
     if (preview === null) return null;
     const heldRun = await readHeldRun(parts.database, BigInt(id));
-    /** others: the held pulls of the run that one decision can release as well. */
-    return { pullId: id, preview, others: Math.max(0, heldRun.length - 1) };
+    /** run: the held pulls of the run, which one decision can release. */
+    return { pullId: id, preview, run: heldRun.map(Number) };
   },
   title: ({ text }, { pullId }) => text('release.title', { pull: String(pullId) }),
-  body: ({ pullId, preview, others }, page) => {
+  body: ({ pullId, preview, run }, page) => {
     const { text, formats } = page;
     return (
       <>
@@ -93,10 +93,10 @@ export const RELEASE_PAGE = declarePage({
               look="danger"
               help={text('release.releaseHelp')}
             >
-              {others > 0 && (
+              {run.length > 1 && (
                 <label>
-                  <input type="checkbox" name="run" value="on" />{' '}
-                  {text('release.wholeRun', { count: others })}
+                  <input type="checkbox" name="run" value={run.join()} />{' '}
+                  {text('release.wholeRun', { count: run.length - 1 })}
                 </label>
               )}
             </RELEASE.Form>
@@ -118,11 +118,11 @@ export const RELEASE_PAGE = declarePage({
 export const RELEASE = declareAction({
   path: PATH,
   who: DECIDE,
-  input: { id, run: Type.Optional(words(['on'])), reason },
+  input: { id, run: Type.Optional(Type.String({ pattern: '^\\d{1,15}(,\\d{1,15})*$' })), reason },
   deed: async (parts, { id, run, reason }, by) => {
     const decision = { by, reason };
     if (run === undefined) return releasePull(parts, BigInt(id), decision);
-    await releaseRun(parts, BigInt(id), decision);
+    await releaseRun(parts, BigInt(id), { ...decision, seen: run.split(',').map(BigInt) });
     return null;
   },
   next: (_, released) => (released === null ? '/' : `/days/${released.date}?notice=released`),
@@ -138,13 +138,6 @@ const FIGURE_COLUMNS: readonly Column<
   { name: 'difference', head: 'restated.difference', kind: 'count' },
 ];
 
-const NEXT_STEPS: Readonly<Record<string, 'changed' | 'added'>> = {
-  changed_share: 'changed',
-  value_jump: 'changed',
-  duplicates: 'added',
-  growth: 'added',
-};
-
 /** Why a response is held, with its numbers and, masked, the buyer that they are about, and what a person does next. */
 export function holdText(
   { text, language, formats }: PageContext,
@@ -152,19 +145,18 @@ export function holdText(
   currentTitles: number,
 ): string {
   const { reason, detail } = hold;
-  const titles = formats.count(currentTitles);
-  if (reason === 'unreadable') return text('release.reasons.unreadable');
   const buyer = detail?.buyer ?? '';
+  const why = isImplausible(reason)
+    ? `${capitalised(implausibleText(language, reason, detail))}.`
+    : text('release.reasons', {
+        reason: String(reason),
+        titles: formats.count(currentTitles),
+        withdrawals: formats.count(hold.withdrawals),
+      });
+  if (reason === 'unreadable') return why;
   return [
-    isImplausible(reason)
-      ? `${capitalised(implausibleText(language, reason, detail))}.`
-      : reason === 'emptied'
-        ? text('release.reasons.emptied', { titles })
-        : text('release.reasons.withdrawal_limit', {
-            withdrawals: formats.count(hold.withdrawals),
-            titles,
-          }),
+    why,
     ...(buyer === '' ? [] : [text('release.ofBuyer', { buyer: maskTaxId(buyer) })]),
-    text(`release.next.${NEXT_STEPS[reason ?? ''] ?? 'withdrawn'}`),
+    text('release.next', { reason: String(reason) }),
   ].join(' ');
 }
