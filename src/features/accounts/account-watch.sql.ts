@@ -55,7 +55,7 @@ export async function stageAccounts(tx: Transaction, source: MergingPull): Promi
 }
 
 /** Whether a row `party` states nothing of an account. */
-export const namesNoAccount = Prisma.sql`
+const namesNoAccount = Prisma.sql`
   (num_nonnulls(party.bank, party.agency, party.agency_digit, party.account, party.account_digit,
                 party.destination) = 0)`;
 
