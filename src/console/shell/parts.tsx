@@ -254,12 +254,13 @@ export function Fields(props: {
 export function Metric(props: {
   readonly label: string;
   readonly value: ComponentChildren;
+  readonly href?: string;
   readonly class?: string;
 }) {
   return (
     <div class={`metric ${props.class ?? ''}`}>
       <dt>{props.label}</dt>
-      <dd>{props.value}</dd>
+      <dd>{props.href === undefined ? props.value : <a href={props.href}>{props.value}</a>}</dd>
     </div>
   );
 }

@@ -19,7 +19,7 @@ import { runMatching } from '../../../src/features/matching/run-matching.sql.ts'
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations, pullDay, signDay } from '../../support/days.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
-import { DAY, daysFrom, worldOfFile } from '../../support/pull-world.ts';
+import { DAY, daysFrom, freshDays, worldOfFile } from '../../support/pull-world.ts';
 import { failureOf, receiptOf } from '../../support/receipts.ts';
 import { NEVER_STALE } from '../alerts/alert-table.ts';
 
@@ -28,9 +28,10 @@ const USED_KEY = 'idempotency_key: expected a key that no other receipt has';
 
 const world = worldOfFile();
 
+const nextDay = freshDays();
 let date = DAY;
 beforeEach(() => {
-  date = daysFrom(1, date);
+  date = nextDay();
 });
 
 const pull = (...titles: Parameters<typeof pullDay>[2][]) => pullDay(world, date, ...titles);
