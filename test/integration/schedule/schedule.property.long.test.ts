@@ -156,7 +156,7 @@ async function plainSums({ from, to }: DueRange) {
     SELECT date::text AS date, kind, party, account, count(*)::int AS titles, sum(original_value)::text AS original_value,
            NOT is_lost AND EXISTS (SELECT FROM conciliation.account_change AS change
                    WHERE state IN ('open', 'refused') AND change.kind = named.kind
-                     AND change.party_key = named.party AND change.after ->> 'account' IS NOT DISTINCT FROM named.account
+                     AND change.party_key = coalesce(named.party, '') AND change.after ->> 'account' IS NOT DISTINCT FROM named.account
                   ) AS changed
     FROM named GROUP BY named.date, kind, party, bank, account, is_lost`;
   const [undated] = await prisma.$queryRaw<[Record<string, unknown>]>`
