@@ -114,9 +114,10 @@ export interface PartyAccounts {
  * `PartyAccounts`, and whether one of these accounts has an open change.
  *
  * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
- * without accepted accounts has those of its tax identifier, so that a supplier that is registered again is not a new
- * one; see `isAccepted`. Accounts that were named without a tax identifier do not count once titles state one that
- * has accounts. All expressions read the accounts as they were before `stored`.
+ * without accepted accounts of its tax identifier has those of the other parties with the identifier, so that a supplier
+ * that is registered again is not a new one, and a supplier that states the identifier of another one makes no account
+ * known to the latter; see `isAccepted`. Its accounts of no, or another, tax identifier do not count then. All expressions
+ * read the accounts as they were before `stored`.
  */
 export const accountComparison = ({ fence, date }: MergingPull): Prisma.Sql => Prisma.sql`
     removed AS (
@@ -160,14 +161,13 @@ export const accountComparison = ({ fence, date }: MergingPull): Prisma.Sql => P
       SELECT kind, party_key, account_hash, normal_form, max(last_accepted_date) AS last_accepted_date,
              max(last_seen_at) AS last_seen_at,
              (kind, party_key, account_hash) NOT IN (SELECT * FROM unaccepted) AS is_accepted,
-             bool_or(tax_id IS NOT NULL) AS has_tax_id
+             array_agg(${taxDigits}) AS tax_ids
       FROM own_writing GROUP BY kind, party_key, account_hash, normal_form
-    ), accepted AS MATERIALIZED (
-      SELECT DISTINCT kind, party_key FROM own WHERE is_accepted AND has_tax_id
     ), newcomer AS MATERIALIZED (
       SELECT DISTINCT kind, party_key, tax_id, ${taxDigits} AS tax_digits, account_hash FROM seen
       WHERE tax_id IS NOT NULL AND NOT EXISTS (
-        SELECT FROM accepted WHERE accepted.kind = seen.kind AND accepted.party_key = seen.party_key)
+        SELECT FROM own WHERE own.kind = seen.kind AND own.party_key = seen.party_key AND is_accepted
+          AND ${taxDigits} = ANY(tax_ids))
     ), related AS MATERIALIZED (
       SELECT kind, ${taxDigits} AS tax_digits, account_hash, normal_form, min(party_key) AS of_key,
              max(last_accepted_date) AS last_accepted_date, max(last_seen_at) AS last_seen_at

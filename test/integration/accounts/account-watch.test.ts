@@ -175,9 +175,9 @@ describe('a party that is registered again', () => {
 
   test('has no account that waits for a person at another party', async () => {
     await follow('0 uid=a, uid=b taxId=other-# code=other-# account=B', '1 account=B');
-    // The platform states the tax identifier of the party once for the other one.
-    await follow('2 code=other-# account=B', 'is provider A -> B', '3 code=again-# account=B');
-    await follow('is provider A -> B, provider A -> B');
+    // The platform states the tax identifier of the party for the other one, which has accounts of another identifier.
+    await follow('2 code=other-# account=B', 'is provider A -> B, provider A -> B');
+    await follow('3 code=again-# account=B');
     expect(await held(day(3))).toBe(1);
   });
 
