@@ -136,6 +136,9 @@ const histories: Record<string, readonly string[]> = {
       ...['0 taxId=PROVIDER.#', '1 code=same-#', 'is '],
       ...['2 code=third-# account=C', 'is provider A -> C'],
     ],
+  'a party with accounts of its own that states the tax identifier of another one is a change': [
+    ...['0', '1 taxId=x-# code=x-# account=B', '2 code=x-# account=B', 'is provider A -> B'],
+  ],
   'an agent whose number has lost its zeros is the agent of before': [
     ...['0 agent=00.000.000/0002-72', '1 agent=00000000000272 agentAccount=Y'],
     ...['2 agent=272 agentAccount=Z', '3 agent=00000000272 agentAccount=W', '4 agent=272'],
@@ -174,10 +177,8 @@ describe('a party that is registered again', () => {
   });
 
   test('has no account that waits for a person at another party', async () => {
-    await follow('0 uid=a, uid=b taxId=other-# code=other-# account=B', '1 account=B');
-    // The platform states the tax identifier of the party for the other one, which has accounts of another identifier.
-    await follow('2 code=other-# account=B', 'is provider A -> B, provider A -> B');
-    await follow('3 code=again-# account=B');
+    await follow('0 code=other-# account=B', '1', 'is provider B -> A', 'parallel', '2 account=B');
+    await follow('is provider A -> B', '3 code=again-# account=B');
     expect(await held(day(3))).toBe(1);
   });
 
