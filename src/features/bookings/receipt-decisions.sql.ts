@@ -10,7 +10,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { requireOtherSigner } from '../review/own-seal.sql.ts';
 import { BOOKINGS_FROM, beginBookings } from './booking-start.sql.ts';
 import { FAILURE_KINDS } from './feed.sql.ts';
-import { settleReceipts, supersede } from './receipts.sql.ts';
+import { HAS_NEWER, settleReceipts, supersede } from './receipts.sql.ts';
 import {
   accounting,
   LINE_COUNTS,
@@ -106,11 +106,7 @@ async function recordPosted(
 ): Promise<void> {
   const posted = Prisma.sql`
     SELECT DISTINCT ON (identity_hash, occurrence, version) * FROM conciliation.booking_receipt AS receipt
-    WHERE ${chosen} AND status = 'posted' AND NOT EXISTS (
-      SELECT FROM conciliation.booking_receipt AS newer
-      WHERE (newer.date, newer.identity_hash, newer.occurrence, newer.version)
-          = (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version)
-        AND newer.id > receipt.id AND newer.outcome IN ('accepted', 'recorded'))
+    WHERE ${chosen} AND status = 'posted' AND NOT ${HAS_NEWER}
     ORDER BY identity_hash, occurrence, version, id DESC`;
   await tx.$executeRaw`
     UPDATE conciliation.booking_line AS line

@@ -5,6 +5,13 @@ import type { CivilDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { DOES_NOT_FIT, HAS_OTHER_PAYABLE, keptTitles } from './release-conditions.sql.ts';
 
+/** Whether a newer receipt of the key of a row `receipt` has had its effect. By index: as a join, all would be hashed. */
+export const HAS_NEWER = Prisma.sql`(
+  (SELECT max(newer.id) FROM conciliation.booking_receipt AS newer
+   WHERE (newer.date, newer.identity_hash, newer.occurrence, newer.version)
+       = (receipt.date, receipt.identity_hash, receipt.occurrence, receipt.version)
+     AND newer.outcome IN ('accepted', 'recorded')) > receipt.id) IS TRUE`;
+
 /**
  * Compares the receipts that are new with the lines, and applies the newest accepted one of each line. A line that
  * failed is offered again, at the end of the feed, unless the receipt is final, the title waits, or the line is to have
@@ -30,7 +37,7 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
     WITH known AS (
       SELECT receipt.id, line.id AS line_id, receipt.document, receipt.reason,
              CASE WHEN receipt.status = 'failed' THEN coalesce(receipt.failure_kind, 'other') END AS failure_kind,
-             receipt.accounting_date,
+             receipt.accounting_date, ${HAS_NEWER} AS has_newer,
              CASE WHEN receipt.is_final THEN 'refused' ELSE receipt.status END AS state,
              CASE WHEN line.id IS NULL THEN 'unknown_key'
                   WHEN line.consumer <> receipt.consumer THEN 'other_consumer'
@@ -44,7 +51,7 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
     ), grouped AS (
       SELECT *, count(reason) OVER (PARTITION BY line_id, outcome ORDER BY id) AS failures FROM known
     ), compared AS MATERIALIZED (
-      SELECT id, line_id, document, reason, failure_kind, accounting_date, state,
+      SELECT id, line_id, document, reason, failure_kind, accounting_date, state, has_newer,
              CASE WHEN outcome = 'accepted' AND state = 'posted' AND 'refused' =
                     CASE WHEN failures = 0 THEN line_state
                          ELSE first_value(state) OVER (PARTITION BY line_id, outcome, failures ORDER BY id) END
@@ -60,7 +67,8 @@ export async function settleReceipts(tx: Transaction, date: CivilDate | null): P
       FROM compared WHERE compared.id = receipt.id
     ), newest AS MATERIALIZED (
       SELECT DISTINCT ON (line_id) *
-      FROM compared WHERE outcome = 'accepted' ORDER BY line_id, id DESC
+      -- An older receipt may be committed later.
+      FROM compared WHERE outcome = 'accepted' AND NOT has_newer ORDER BY line_id, id DESC
     ), answered AS (
       UPDATE conciliation.booking_line AS line
       SET state = newest.state, state_at = now(), document = newest.document, failure = newest.reason,

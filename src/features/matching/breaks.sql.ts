@@ -401,6 +401,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     UNION ALL
     SELECT 'reversal_refused', NULL, coalesce(own.title_id, booking.title_id), split_part(erp_key, ',', 1)
     FROM booking LEFT JOIN own ON line_id = booking.id WHERE kind = 'reverse' AND state = 'refused'
+      -- Without payables, no person could resolve the break of a title that comes back, and the booking stands.
+      AND EXISTS (SELECT FROM conciliation.erp_payable)
       -- A posting that a person recorded after a restore may name neither.
       AND coalesce(own.title_id::text, booking.title_id::text, erp_key) IS NOT NULL
     UNION ALL

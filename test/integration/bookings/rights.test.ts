@@ -1,9 +1,11 @@
 /** The rows that the database user of a consumer can read and write with its own rights. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { takeReceipts } from '../../../src/features/bookings/receipt-decisions.sql.ts';
 import { settleReceipts } from '../../../src/features/bookings/receipts.sql.ts';
 import { pullDay, signDay } from '../../support/days.ts';
 import { DAY, type ErpUser, erpOfFile, worldOfFile } from '../../support/pull-world.ts';
+import { failureOf } from '../../support/receipts.ts';
 
 const BUYER = '90021382000122';
 
@@ -50,19 +52,31 @@ test('a line is read by its consumer only, and not before its day is signed off'
   }
 });
 
+const settle = () => world.prisma.$transaction((tx) => settleReceipts(tx, null));
+
 test('a receipt has the name of its author, and counts for a line of its author only', async () => {
   const [line] = await feed(own);
   await expect(send(other, keyOf(line))).rejects.toThrow('row-level security');
   await send(other, { ...keyOf(line), consumer: 'south' });
-  await world.prisma.$transaction((tx) => settleReceipts(tx, null));
+  await settle();
   expect(await feed(own)).toMatchObject([{ state: 'released' }]);
   expect(await read(other, 'SELECT outcome FROM conciliation.booking_receipt')).toEqual([
     { outcome: 'other_consumer' },
   ]);
   expect(await read(own, 'SELECT FROM conciliation.booking_receipt')).toEqual([]);
   await send(own, keyOf(line));
-  await world.prisma.$transaction((tx) => settleReceipts(tx, null));
+  await settle();
   expect(await feed(own)).toMatchObject([{ state: 'posted' }]);
+});
+
+test('an older receipt that is committed later changes nothing', async () => {
+  const [{ key, content_hash: contentHash, ...line }] = await feed(own);
+  await own.client.query('BEGIN');
+  await send(own, keyOf({ ...line, content_hash: contentHash }));
+  await takeReceipts(world.database, 'north', [failureOf({ key, contentHash }, 'undone')]);
+  await own.client.query('COMMIT');
+  await settle();
+  expect(await feed(own)).toMatchObject([{ state: 'failed' }, { state: 'failed' }]);
 });
 
 test.each([
