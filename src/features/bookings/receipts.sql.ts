@@ -141,13 +141,3 @@ export const RECEIPT_QUESTIONS = Prisma.sql`
 
 export const readReceiptQuestions = (tx: QueryClient): Promise<ReceiptQuestions[]> =>
   tx.$queryRaw(RECEIPT_QUESTIONS);
-
-/** Returns the number and the original values of all receipts that wait for an answer. */
-export async function readOpenReceipts(
-  tx: QueryClient,
-): Promise<Pick<ReceiptQuestions, 'receipts' | 'value'>> {
-  const [open] = await tx.$queryRaw<[Pick<ReceiptQuestions, 'receipts' | 'value'>]>`
-    SELECT coalesce(sum(receipts), 0)::int AS receipts, sum(value::numeric)::text AS value
-    FROM (${RECEIPT_QUESTIONS}) AS question`;
-  return open;
-}

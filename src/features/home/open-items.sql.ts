@@ -18,7 +18,7 @@ import {
   readAlertsNow,
   setLockTimeout,
 } from '../alerts/alerts.sql.ts';
-import { readOpenReceipts } from '../bookings/receipts.sql.ts';
+import { RECEIPT_QUESTIONS } from '../bookings/receipts.sql.ts';
 import { readWaitingDays, type WaitingDays } from '../bookings/release.sql.ts';
 import { OPEN_BREAKS } from '../matching/break-list.sql.ts';
 import { readLedgerDay } from '../review/ledger-days.sql.ts';
@@ -125,6 +125,9 @@ const SUBJECTS: readonly ((
     SELECT 'unmapped_companies' AS key, unmapped_companies AS count
     FROM conciliation.match_run ORDER BY id DESC LIMIT 1`,
   () => Prisma.sql`
+    SELECT 'receipts' AS key, coalesce(sum(receipts), 0)::int AS count, sum(value::numeric)::text AS value
+    FROM (${RECEIPT_QUESTIONS}) AS question`,
+  () => Prisma.sql`
     WITH held AS (
       SELECT min(state) AS state, original_value FROM (${OPEN_HOLDS}) AS hold GROUP BY title_id, original_value
     ), counted AS (
@@ -156,24 +159,22 @@ export async function readOpenItems(
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
   const today = dateIn(policy.timeZone, now);
-  const [checkpoint, yesterday, subjects, waiting, receipts, alerts, providerAlerts] =
-    await Promise.all([
-      readCheckpoint(database),
-      readYesterday(database, closed),
-      Promise.all(SUBJECTS.map((read) => prisma.$queryRaw<Found[]>(read(today, closed, policy)))),
-      readWaitingDays(database, policy),
-      readOpenReceipts(prisma),
-      readAlertsNow(prisma, now, policy, 'ledger'),
-      prisma
-        .$transaction(async (tx) => {
-          await setLockTimeout(tx, PROVIDER_LOCK_TIMEOUT);
-          return readAlertsNow(tx, now, policy, 'providers');
-        })
-        .catch((error: unknown) => {
-          if (error instanceof StagingUnavailableError) return null;
-          throw error;
-        }),
-    ]);
+  const [checkpoint, yesterday, subjects, waiting, alerts, providerAlerts] = await Promise.all([
+    readCheckpoint(database),
+    readYesterday(database, closed),
+    Promise.all(SUBJECTS.map((read) => prisma.$queryRaw<Found[]>(read(today, closed, policy)))),
+    readWaitingDays(database, policy),
+    readAlertsNow(prisma, now, policy, 'ledger'),
+    prisma
+      .$transaction(async (tx) => {
+        await setLockTimeout(tx, PROVIDER_LOCK_TIMEOUT);
+        return readAlertsNow(tx, now, policy, 'providers');
+      })
+      .catch((error: unknown) => {
+        if (error instanceof StagingUnavailableError) return null;
+        throw error;
+      }),
+  ]);
   const counted = subjects.flat();
   const withoutData = counted.filter(({ key }) => key === 'missing' || key === 'failed');
   const found: Found[] = [
@@ -182,7 +183,6 @@ export async function readOpenItems(
     ...waiting.map(
       ({ days: count, dates: _, ...days }) => ({ key: 'waiting', count, ...days }) as const,
     ),
-    { key: 'receipts', count: receipts.receipts, value: receipts.value },
     { key: 'paused', count: checkpoint?.pause ? 1 : 0 },
     { key: 'providers_locked', count: providerAlerts === null ? 1 : 0 },
     ...alertTasks([...alerts, ...(providerAlerts ?? [])]),
