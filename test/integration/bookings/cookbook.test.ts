@@ -26,10 +26,12 @@ async function sign(...titles: Parameters<typeof pullDay>[2][]): Promise<void> {
   await signDay(world.database, DAY);
 }
 
+const settle = () => world.prisma.$transaction((tx) => settleReceipts(tx, null));
+
 /** Runs the statements after the first one, lets the service read the receipts, and returns the last answer. */
 async function post() {
   for (const statement of statements.slice(1, -1)) await erp.client.query(statement);
-  await world.prisma.$transaction((tx) => settleReceipts(tx, null));
+  await settle();
   return (await erp.client.query(statements.at(-1) ?? '')).rows;
 }
 const posted = async () =>
@@ -44,17 +46,23 @@ test('lines are posted once, a restatement replaces, and a withdrawal reverses',
   ]);
   const first = await posted();
   expect(first).toHaveLength(2);
-  await post();
+  // A receipt of an attempt before arrives late.
+  await world.prisma.$executeRaw`
+    INSERT INTO conciliation.booking_receipt (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, reason)
+    SELECT consumer, 'late', date, identity_hash, occurrence, version, content_hash, 'failed', 'late'
+    FROM conciliation.booking_line WHERE order_uid = 'b'`;
+  await settle();
+  expect(await post()).toMatchObject([{ kind: 'book', state: 'posted', lines: '2' }]);
   expect(await posted()).toEqual(first);
   await sign({ uid: 'a', value: '10.10', discount: '3' });
   expect(await post()).toContainEqual(
     expect.objectContaining({ kind: 'adjust', state: 'posted', lines: '1' }),
   );
   expect((await posted()).map(({ kind }) => kind)).toEqual(['adjust', 'reverse']);
-  expect(await world.prisma.bookingReceipt.count()).toBe(4);
+  expect(await world.prisma.bookingReceipt.count()).toBe(6);
   // The position is the end of the feed.
   const { rows } = await erp.client.query('SELECT last_seq FROM conciliation.booking_position');
-  expect(rows).toEqual([{ last_seq: '4' }]);
+  expect(rows).toEqual([{ last_seq: '5' }]);
   expect((await erp.client.query(statements[1] ?? '')).rows).toEqual([]);
 });
 
