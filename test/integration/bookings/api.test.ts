@@ -34,23 +34,16 @@ test('the key of a consumer reads its lines, answers them, and states its positi
   const send = () => call('/api/bookings/receipts', { receipts: [receipt] });
   expect(await send()).toEqual({ status: 200, body: { stored: 1 } });
   expect(await send()).toEqual({ status: 200, body: { stored: 0 } });
-  expect((await call(`/api/bookings?after=${body.next}`)).body).toEqual({
-    lines: [],
-    next: body.next,
-  });
-  const position = await world.prisma.bookingPosition.findUniqueOrThrow({
-    where: { consumer: 'erp' },
-  });
-  expect(String(position.lastSeq)).toBe(body.next);
+  const { next } = body;
+  expect((await call(`/api/bookings?after=${next}`)).body).toEqual({ lines: [], next });
+  const { lastSeq } = await world.prisma.bookingPosition.findFirstOrThrow();
+  expect(String(lastSeq)).toBe(next);
 });
 
 test('a position that the feed has not reached is refused', async () => {
   const { status, body } = await call('/api/bookings?after=99');
-  expect([status, body.position, body.message]).toEqual([
-    400,
-    '0',
-    expect.stringContaining('read again from 0, and after a restore send all receipts again'),
-  ]);
+  expect([status, body.position]).toEqual([400, '0']);
+  expect(body.message).toContain('read again from 0, and after a restore send all receipts again');
 });
 
 test.each([

@@ -82,11 +82,7 @@ test('an older receipt that is committed later changes nothing', async () => {
 test.each([
   ['occurrence', 0, 'occurrence: expected at least 1'],
   ['status', 'done', 'status: expected posted or failed'],
-  [
-    'document',
-    null,
-    'document: expected 1 to 200 characters, not only blanks, with the status posted',
-  ],
+  ['document', null, 'document: expected 1 to 200 characters, not only blanks'],
   ['document', ' \u00a0\u200b\t', 'document: expected 1 to 200 characters, not only blanks'],
   ['idempotency_key', '  ', 'idempotency_key: expected 1 to 200 characters, not only blanks'],
   ['reason', 'x', 'reason: expected null with the status posted'],
