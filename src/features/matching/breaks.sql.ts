@@ -63,8 +63,8 @@ const KNOWN_BREAKS = Prisma.sql`(SELECT title_id, kind, erp_key FROM conciliatio
 export const REOPENED = 'reopened';
 
 /**
- * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), title_id,
- * erp_key. For a statement with WITH.
+ * The breaks of a scope, `broken`: kind, severity (1, or 2: urgent), waits (the title is not released), stays (the
+ * line of the title is not changed), title_id, erp_key. For a statement with WITH.
  */
 const breaksOf = (scope: Scope) => Prisma.sql`
   ${pairsOf(scope)}, paired AS MATERIALIZED (
@@ -439,7 +439,8 @@ const breaksOf = (scope: Scope) => Prisma.sql`
            title.accepted_date,
            -- A withdrawn title waits only for the answer to its reversal.
            keeps AND (title.status = 'current' OR kind = 'reversal_refused') AND ${IS_BOOKED}
-             AND (title_id NOT IN (SELECT title_id FROM live WHERE is_own) OR severity > 1 AND keeps_line) AS waits,
+             AND title_id NOT IN (SELECT title_id FROM live WHERE is_own) AS waits,
+           severity > 1 AND keeps_line AND title.status = 'current' AS stays,
            coalesce(title.original_value, payable.open_value) AS value,
            coalesce(title.accepted_date, (payable.created_at AT TIME ZONE time_zone)::date) AS since,
            md5(ROW(kind, title_id, payable.erp_key, ${TITLE_GROUND}, ${STATED_GROUND}, ${PAYABLE_GROUND})::text)::uuid
@@ -466,7 +467,7 @@ const STATED_GROUND = Prisma.sql`
  */
 export const waitingTitles = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
   (WITH ${breaksOf(scopeOf(Prisma.sql`title.accepted_date = ${date} AND title.status = 'current'`))}
-   SELECT DISTINCT title_id FROM broken WHERE waits AND accepted_date = ${date})`;
+   SELECT DISTINCT title_id FROM broken WHERE (waits OR stays) AND accepted_date = ${date})`;
 
 /** Configures the planner for the statements of a transaction that join whole sets, so that the plan does not depend on statistics. */
 export async function joinWholeSets(tx: Transaction): Promise<void> {

@@ -105,6 +105,8 @@ test('a person who undid a sum of titles of two dates cannot sign off either dat
   await undoMatch(world.database, await lastMatch(), rita);
   for (const on of [other, date]) {
     await expect(sign('rita', on)).rejects.toMatchObject(refused('own_decision'));
+    const where = { action: 'match.undo', date: new Date(on) };
+    expect(await world.prisma.auditEntry.count({ where })).toBe(1);
   }
 });
 

@@ -15,7 +15,7 @@ import {
 } from '../../support/judged-world.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 
-const { judged } = judgedWorldOfFile({ startDate: daysFrom(-3) });
+const { judged, world } = judgedWorldOfFile({ startDate: daysFrom(-3) });
 
 const STATES = ['unbooked', 'before', 'reversed', 'released', 'failed', 'posted'] as const;
 type State = (typeof STATES)[number];
@@ -138,6 +138,8 @@ async function outcomes(): Promise<Record<string, string | undefined>> {
 let atOnce: Awaited<ReturnType<typeof outcomes>>;
 let later: typeof atOnce;
 const waits: Record<string, readonly string[]> = {};
+/** Of the breaks that say so. */
+let told: readonly string[];
 
 beforeAll(async () => {
   // An empty response would be held.
@@ -180,6 +182,9 @@ beforeAll(async () => {
   await judged.match();
   atOnce = await outcomes();
   for (const state of STATES) waits[state] = await judged.waiting(DATES[state]);
+  const waiting = await world.prisma.$queryRaw<{ uid: string }[]>`
+    SELECT order_uid AS uid FROM conciliation.erp_break JOIN conciliation.title ON title.id = title_id WHERE waits`;
+  told = waiting.map(({ uid }) => uid);
   await judged.passDays(GRACE_DAYS + 1);
   await judged.match();
   later = await outcomes();
@@ -213,6 +218,7 @@ describe.each(rows)('$effect: $name', (row) => {
         ? first === 'urgent' && KEEPING_LINES.includes(row.kind)
         : first !== '-';
       if (state !== 'unbooked') expect(waits[state]?.includes(uid)).toBe(hasToWait);
+      expect(told.includes(uid)).toBe(!isLive && hasToWait);
     },
   );
 });
