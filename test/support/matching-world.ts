@@ -120,9 +120,9 @@ export async function addBooking(
     )
     INSERT INTO conciliation.booking_line
       (batch_id, consumer, date, identity_hash, occurrence, version, kind, content_hash, state, erp_key, title_id,
-       order_uid, original_value, accounting_date, accounting_basis)
+       order_uid, original_value, posting_value, accounting_date, accounting_basis)
     SELECT id, (SELECT min(name) FROM conciliation.booking_consumer), ${date}::date, md5(${order})::uuid, 1, 1, 'book',
-           md5('')::uuid, 'posted', ${key}, 0, ${order}, 10, ${date}::date, 'acceptance' FROM batch`;
+           md5('')::uuid, 'posted', ${key}, 0, ${order}, 10, 10, ${date}::date, 'acceptance' FROM batch`;
 }
 
 const FIELDS = {

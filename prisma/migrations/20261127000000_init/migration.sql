@@ -2384,12 +2384,16 @@ BEGIN
   -- A text that is no CNPJ gets a form that the constraints refuse.
   NEW.company := conciliation.tax_id(NEW.company, true);
   NEW.agent := conciliation.tax_id(NEW.agent, true);
+  -- The newest date counts, so a balance of a later day would hide all balances until then. TIMEZONE is not known here.
+  IF NEW.as_of > (CURRENT_TIMESTAMP AT TIME ZONE 'Pacific/Kiritimati')::date THEN
+    RAISE EXCEPTION 'as_of: expected a date that is not after today' USING ERRCODE = 'IN001';
+  END IF;
   RETURN NEW;
 END
 $$;
 
 COMMENT ON FUNCTION conciliation.keep_erp_balance() IS
-  'Gives the identifiers of a row of erp_balance their normal form.';
+  'Gives the identifiers of a row of erp_balance their normal form, and refuses a day that has begun nowhere.';
 
 CREATE TRIGGER erp_balance_inserted BEFORE INSERT ON conciliation.erp_balance
   FOR EACH ROW EXECUTE FUNCTION conciliation.keep_erp_balance();

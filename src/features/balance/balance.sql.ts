@@ -63,7 +63,7 @@ export const BalanceGroup = Type.Object({
   owed: figure('Value of the titles whose payment to the agent the ERP has not stated.'),
   inErp: figure('Open value of the payables that are to be paid to the agent.'),
   difference: figure('owed minus inErp: the sum of the rows.'),
-  booked: figure('Value of the posted lines whose payment to the agent the ERP has not stated.'),
+  booked: figure('What was posted for titles whose payment to the agent the ERP has not stated.'),
   paid: figure('Value of the titles that the ERP has paid to the agent. In no other figure.'),
   balance: orNull('string', { description: 'Of the account in the ERP. Null: not supplied.' }),
   asOf: dateOrNull,
@@ -241,7 +241,7 @@ const BALANCE = Prisma.sql`
     ) AS line ON line.title_id = title.id
   ), posted AS MATERIALIZED (
     SELECT coalesce(${companyIdOf('line.buyer_identification')}, '') AS company,
-           coalesce(${taxIdOf('line.financial_agent_identification')}, '') AS agent, sum(line.original_value) AS booked
+           coalesce(${taxIdOf('line.financial_agent_identification')}, '') AS agent, sum(line.posting_value) AS booked
     FROM booking JOIN conciliation.booking_line AS line
       ON line.date = booking.date AND line.identity_hash = booking.identity_hash
      AND line.occurrence = booking.occurrence AND line.version = booking.posted_version
@@ -300,7 +300,7 @@ const cnpj = (description: string) => Type.String({ minLength: 1, maxLength: 30,
 export const StatedBalance = Type.Object({
   company: cnpj('CNPJ of the company, the buyer of the titles. The mask is accepted.'),
   agent: cnpj('CNPJ of the financial agent. The mask is accepted.'),
-  asOf: date,
+  asOf: Type.Unsafe<CivilDate>({ ...date, description: 'At the latest today in TIMEZONE.' }),
   balance: Type.String({
     pattern: AMOUNT.source,
     description: 'What the company owes to the agent at the end of the day. Exact decimal.',
@@ -310,13 +310,18 @@ type StatedBalance = Static<typeof StatedBalance>;
 
 /**
  * Writes balances of the ERP.
- * @throws InputError when an identifier is no CNPJ
+ * @param today the day in TIMEZONE
+ * @throws InputError when an identifier is no CNPJ, or a day has not begun
  */
 export async function stateBalances(
   { prisma }: Database,
   balances: readonly StatedBalance[],
-  by: string,
+  { by, today }: { readonly by: string; readonly today: CivilDate },
 ): Promise<void> {
+  // It would count instead of all balances until then.
+  if (balances.some(({ asOf }) => asOf > today)) {
+    throw new InputError(`asOf: expected a date that is not after today, ${today}`);
+  }
   const data = balances.map(({ company, agent, asOf, balance }) => ({
     ...{ company: digitsOf('company', company), agent: digitsOf('agent', agent) },
     ...{ asOf, balance, statedBy: by },

@@ -4,7 +4,7 @@ import { count, dateOrNull } from '../../console/api/schema-parts.ts';
 import { type Column, ListTable } from '../../console/list/columns.tsx';
 import { anyOf, textField } from '../../console/list/filter.tsx';
 import { declareList } from '../../console/list/list.tsx';
-import type { Feature } from '../../console/shell/console-parts.ts';
+import { type Feature, todayOf } from '../../console/shell/console-parts.ts';
 import { actorOf } from '../../console/shell/guard.ts';
 import { maskAgent } from '../../console/shell/masking.ts';
 import { Card } from '../../console/shell/parts.tsx';
@@ -147,8 +147,9 @@ const BALANCE_API = [
       'State balances of the accounts in which the ERP keeps what it owes to financial agents',
     input: { balances: Type.Array(StatedBalance, { minItems: 1, maxItems: MAX_BALANCES }) },
     answer: Type.Object({ stored: count }),
-    run: async ({ database }, { balances }, request) => {
-      await stateBalances(database, balances, actorOf(request));
+    run: async (parts, { balances }, request) => {
+      const stating = { by: actorOf(request), today: todayOf(parts) };
+      await stateBalances(parts.database, balances, stating);
       return { stored: balances.length };
     },
   }),

@@ -7,7 +7,8 @@
  *   the days from the issue date of its matched payables to its due date.
  * - `comparable`: payables in BRL that were issued on or before the date and had not ended. Without an issue date, the
  *   day counts on which the ERP stated the payable first. Payables that are cancelled or matched with a title, that a
- *   booking line made or settled, that were ever assigned, that are credit notes, or that name an agent do not count.
+ *   booking line made or settled, that the posted line of a booking that stands names, that were ever assigned, that are
+ *   credit notes, or that name an agent do not count.
  *
  * A title ends on the day on which the ERP paid the agent, a payable on the day on which it was settled. If the ERP
  * states no day, that is the business day of the due date, at the latest the day on which the ERP stated the settlement.
@@ -93,6 +94,9 @@ export function readDisclosure(
       SELECT title_id, min(issue_date) AS first_issue, max(issue_date) AS last_issue
       FROM conciliation.title_payable JOIN conciliation.erp_payable USING (erp_key)
       WHERE booking_key IS NULL GROUP BY title_id
+    ), posted_on AS MATERIALIZED (
+      SELECT unnest(string_to_array(erp_key, ',')) AS erp_key
+      FROM conciliation.booking_version WHERE stands AND version = posted_version
     ), stated AS (
       -- open_at: when the ERP stated last that it is open; null: never.
       SELECT 'anticipated' AS liabilities, buyer_identification, financial_agent_identification, NULL AS company,
@@ -115,6 +119,7 @@ export function readDisclosure(
         AND (payable.supplier_tax_id IN (SELECT tax_id FROM agent_party)) IS NOT TRUE
         AND (payable.payee IN (SELECT tax_id FROM agent_party)) IS NOT TRUE
         AND NOT EXISTS (SELECT FROM conciliation.title_payable AS taken WHERE taken.erp_key = payable.erp_key)
+        AND NOT EXISTS (SELECT FROM posted_on WHERE posted_on.erp_key = payable.erp_key)
     ), liability AS MATERIALIZED (
       SELECT liabilities, buyer_identification, financial_agent_identification, company, original_value,
              coalesce(begin_date, ${dayOf(Prisma.sql`created_at`)}) AS begin_date,

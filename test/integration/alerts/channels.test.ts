@@ -140,7 +140,7 @@ async function resolveFirst(database: Database): Promise<void> {
 const task = <Key extends string>(
   key: Key,
   count: number,
-  value: string,
+  value: string | null,
   href: string,
   dates: CivilDate[] = [],
 ) => ({ key, count, value, dates, href });
@@ -153,8 +153,8 @@ const DIGEST: OpenItems = {
   tasks: [
     { ...task('account_changes', 2, '1234.5', '/account-changes'), titles: 3 },
     task('held', 1, '2194172.98', `/days/${date}`, [date]),
-    task('attention', 2, '20', '/', [addDays(date, 2), addDays(date, 3)]),
-    task('restated', 1, '10', `/days/${date}`, [date]),
+    task('attention', 2, null, '/', [addDays(date, 2), addDays(date, 3)]),
+    task('restated', 1, null, `/days/${date}`, [date]),
     task('sign_off', 4, '99.99', '/sign-offs'),
     ...ALERTS.filter(({ kind }) => kind === 'platform_auth').map(
       ({ kind, message, messagePt }) => ({

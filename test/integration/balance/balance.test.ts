@@ -44,6 +44,7 @@ import {
   type StatedPayable,
   SUPPLIER,
 } from '../../support/judged-world.ts';
+import { titlesOf } from '../../support/matching-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
 
 const { world, judged } = judgedWorldOfFile();
@@ -53,23 +54,12 @@ const EVERYTHING: BalanceFilter = { company: null, agent: null, reason: null };
 const proofOf = (filter: Partial<BalanceFilter> = {}) =>
   readBalance(world.prisma, { ...EVERYTHING, ...filter }, { offset: 0, limit: 1000 });
 
+const BOTH = ['2099-06-30', '2099-07-30'];
 const POSTED: readonly JudgedTitle[] = [
-  { uid: 'agreed', value: '100' },
-  { uid: 'value', value: '200' },
-  { uid: 'none', value: '300' },
-  { uid: 'paid', value: '400' },
+  ...titlesOf('agreed 100, value 200, none 300, paid 400, supplier 600, withdrawn 700'),
   { uid: 'other', value: '500', agent: B },
-  { uid: 'supplier', value: '600' },
-  { uid: 'withdrawn', value: '700' },
-  { uid: 'gone', value: '1100' },
-  ...['pair', 'short'].flatMap((uid) =>
-    ['2099-06-30', '2099-07-30'].map((dueDate) => ({
-      uid,
-      dueDate,
-      value: uid === 'pair' ? '35' : '30',
-    })),
-  ),
-  { uid: 'strange', value: '7' },
+  ...titlesOf('gone 1100, strange 7'),
+  ...BOTH.flatMap((due) => titlesOf(`pair 35 due=${due}, short 30 due=${due}`)),
 ];
 
 const itemOf = async (uid: string, fields: Partial<StatedPayable>): Promise<StatedPayable> => ({
@@ -127,10 +117,10 @@ beforeAll(async () => {
       });
     }
   });
-  const balance = { company: '90.021.382/0001-22', agent: A, balance: '1500' };
-  await stateBalances(world.database, [{ ...balance, asOf: daysFrom(3) }], 'erp');
-  // Older, so it counts no more.
-  await stateBalances(world.database, [{ ...balance, asOf: daysFrom(2), balance: '7' }], 'erp');
+  const today = daysFrom(3);
+  const stated = { company: '90.021.382/0001-22', agent: A, balance: '1500', asOf: today };
+  const older = { ...stated, asOf: daysFrom(2), balance: '7' };
+  await stateBalances(world.database, [stated, older], { by: 'erp', today });
 });
 
 test('the figures are those that were worked out by hand', async () => {
@@ -189,12 +179,14 @@ test('the page names the titles, and says what it has not compared', async () =>
   expect(unknown).not.toContain('No difference.');
 });
 
-test('what is no CNPJ is refused', async () => {
-  const balance = { company: BUYER, agent: '123', asOf: DAY, balance: '1' };
-  await expect(stateBalances(world.database, [balance], 'erp')).rejects.toThrow('agent: expected');
-  await expect(world.prisma.$executeRaw`
-    INSERT INTO conciliation.erp_balance (company, agent, as_of, balance)
-    VALUES ('matriz', ${A}, '2026-03-02', 1)`).rejects.toThrow('erp_balance_company_check');
+test.each([
+  ['what is no CNPJ', { agent: 'matriz' }, 'agent: expected', 'erp_balance_agent_check'],
+  ['a later day', { asOf: daysFrom(36_500) }, 'asOf: expected', 'as_of: expected'],
+])('%s is refused', async (_, fields, problem, byDatabase) => {
+  const data = { company: BUYER, agent: A, asOf: DAY, balance: '1', ...fields };
+  const stated = stateBalances(world.database, [data], { by: 'erp', today: DAY });
+  await expect(stated).rejects.toThrow(problem);
+  await expect(world.prisma.erpBalance.create({ data })).rejects.toThrow(byDatabase);
 });
 
 test('what is gone is paid where the snapshots of the ERP state open payables alone', async () => {

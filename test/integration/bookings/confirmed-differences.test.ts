@@ -3,8 +3,10 @@
  * repeated with another payable, after its title waited, or after a new seal.
  */
 import { beforeEach, expect, test } from 'vitest';
+import { readBalance } from '../../../src/features/balance/balance.sql.ts';
 import { readFeed, readPayablesToBlock } from '../../../src/features/bookings/feed.sql.ts';
 import { undoMatch } from '../../../src/features/matching/match-decisions.sql.ts';
+import { readErpStages } from '../../../src/features/review/months/month-seal.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations } from '../../support/days.ts';
 import { judgedWorldOfFile, playerOf, SUPPLIER } from '../../support/judged-world.ts';
@@ -69,6 +71,12 @@ test('the line of a confirmed difference, of a sum, of a match of the program, a
     'reverse a k1 1000.01 1000.00',
   ]);
   expect(await problems()).toEqual([]);
+  // 1000.00, 99.99, 50, 7 and, of the title that every day has, 9999. The reversal is not posted.
+  const { sum } = await readErpStages(world.database, { from: date, to: date });
+  expect(sum).toMatchObject({ posted: 5, postedValue: '11155.99' });
+  const none = { company: null, agent: null, reason: null };
+  const { groups } = await readBalance(world.prisma, none, { offset: 0, limit: 0 });
+  expect(groups).toMatchObject([{ booked: '11155.99' }]);
 });
 
 test('a failed line is followed by one with the value of the present match', async () => {

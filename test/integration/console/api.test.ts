@@ -121,7 +121,7 @@ test('the answers match the document', async () => {
     [200, '/api/erp-payables/imports/2/end', { count: 1 }],
     [200, '/api/erp-payables'],
     [200, '/api/erp-balances', { balances: [BALANCE] }],
-    [400, '/api/erp-balances', { balances: [{ ...BALANCE, agent: '7' }] }],
+    [400, '/api/erp-balances', { balances: [{ ...BALANCE, asOf: '2999-01-01' }] }],
     [200, '/api/balance?limit=2'],
     [200, '/api/balance-groups'],
     [200, '/api/disclosure?end=2026-03-31&limit=2'],
@@ -290,10 +290,10 @@ describe('an ERP sends', () => {
     // The answer was lost, and the ERP sends the batch again.
     const again = { inserted: 0, changed: 0, rejected: 0 };
     expect((await snapshot.add(...batch)).body).toMatchObject(again);
-    await snapshot.add(payable('c', '0.01'));
+    await snapshot.add(payable('c', '0.01'), { ...payable('dollars'), currency: 'USD' });
     const read = async () => (await call('/erp-payables')).body.payables;
     expect(await read()).toMatchObject({ open: 4, openValue: '30.31' });
-    expect((await snapshot.end(3)).body).toMatchObject({ isComplete: true, closed: 1 });
+    expect((await snapshot.end(4)).body).toMatchObject({ isComplete: true, closed: 1 });
     const payables = await read();
     expect(payables).toMatchObject({ open: 3, openValue: '20.21', incompleteAt: null });
     expect(payables['snapshotAt']).not.toBeNull();

@@ -26,7 +26,7 @@
  * | withdrawn  | 2 March  | 30 Jul | 900    | the title is withdrawn later         |        |      |          |        |
  * | own        | 2 March  | 30 Jul | 5000   | the buyer finances it itself         |        |      |          |        |
  * | posted     | 3 March  | 30 Jun | 50.05  | assigned; the item paid on 20 May    | 1 Feb  | 149  | A        |        |
- * | undone     | 3 March  | 30 Jun | 5      | posted, and withdrawn later          |        |      |          |        |
+ * | undone     | 3 March  | 31 Dec | 5      | posted, and withdrawn later          |        |      |          |        |
  * | late start | 6 April  | 30 Jul | 700.70 |                                      | 1 Apr  | 120  |          | B      |
  *
  * Owed to A on 31 March: 2797.71 for 15 titles, to E 15; 2812.71 in all.
@@ -48,7 +48,7 @@
  * | c12       | 1 April  |         | open                           |      |          | yes    |
  * | c13 to c15 | 1 April | 31 May  | open, of three companies       | 60   |          | yes    |
  * | no agents | 1 April  | 31 May  | of the agent of a withdrawn title, and of the buyer | 60 | | yes |
- * | others    | 1 Jan    | 31 Dec  | cancelled, credit notes, in USD, assigned now or before, that a line made or settled, of an agent, or to be paid to one |
+ * | others    | 1 Jan    | 31 Dec  | cancelled, credit notes, in USD, assigned now or before, that a line made, settled or is posted on, of an agent, or to be paid to one |
  */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -100,7 +100,7 @@ const TITLES: readonly JudgedTitle[] = [
   { uid: 'own', value: '5000', dueDate: '2026-07-30', isEarly: true },
 ];
 const POSTED = { uid: 'posted', value: '50.05', dueDate: '2026-06-30' };
-const UNDONE = { uid: 'undone', value: '5', dueDate: '2026-06-30', agent: POSTED_AGENT };
+const UNDONE = { uid: 'undone', value: '5', dueDate: '2026-12-31', agent: POSTED_AGENT };
 const LATE_START = { uid: 'late start', value: '700.70', dueDate: '2026-07-30', agent: B };
 
 const PAID = { openValue: '0', status: 'paid' } as const;
@@ -155,6 +155,9 @@ const ON_MONDAY = dated('2026-03-31', '2026-06-01');
 const IN_APRIL = dated('2026-04-01', '2026-05-31');
 const ON_FRIDAY = dated('2026-04-01', '2026-05-29');
 const WAS_ASSIGNED = other('was assigned', {});
+const OF_UNDONE = ['2', '3'].map((openValue) =>
+  other(`of undone ${openValue}`, { openValue, orderUid: UNDONE.uid }),
+);
 const comparable = (bookingKey: string) => [
   other('c1', { ...IN_MARCH, ...PAID, settledOn: '2026-04-15' }),
   other('c2', ON_SUNDAY),
@@ -198,6 +201,7 @@ beforeAll(async () => {
   await judged.state([
     ...invoices('').map((invoice) => payableOf(invoice, false)),
     { ...WAS_ASSIGNED, settledAs: 'assignment' },
+    ...OF_UNDONE,
   ]);
   await judged.match();
   await judged.release(POSTED_ON);

@@ -1,15 +1,17 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../../../base/database/database.ts';
-import { amount, instantOrNull } from '../../../console/api/schema-parts.ts';
+import { instantOrNull } from '../../../console/api/schema-parts.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
+import { IS_COMPARED } from '../candidates.sql.ts';
 
 /** The state of the ERP's payables. */
 export const PayableState = Type.Object({
   open: Type.Integer({
     minimum: 0,
-    description: 'Payables with the status `open` that no snapshot has closed.',
+    description:
+      'Payables with the status `open` that no snapshot has closed, as far as they are compared with titles: in BRL, and without a `bookingKey`.',
   }),
-  openValue: amount,
+  openValue: Type.String({ description: 'Of these payables. Exact decimal.' }),
   snapshotAt: Type.Unsafe<Date | null>({
     ...instantOrNull,
     description:
@@ -59,7 +61,8 @@ export async function readPayableState(tx: Transaction): Promise<PayableState | 
               AND started_at > coalesce(complete_at, '-infinity')) AS "incompleteAt", counted.*
     FROM ${COMPLETE_AT} AS snapshot, (
       SELECT count(*)::float8 AS open, coalesce(sum(open_value), 0)::text AS "openValue"
-      FROM conciliation.erp_payable WHERE status = 'open' AND closed_at IS NULL) AS counted
+      FROM conciliation.erp_payable AS payable
+      WHERE status = 'open' AND closed_at IS NULL AND ${IS_COMPARED}) AS counted
     WHERE ${HAS_PAYABLES}`;
   return state ?? null;
 }

@@ -270,7 +270,9 @@ export interface ErpStage {
   /** Open breaks after that run. */
   readonly breaks: number;
   readonly breaksValue: string;
+  /** Bookings that stand. */
   readonly posted: number;
+  /** What the ERP was to post for them, with the differences that a person has confirmed. */
   readonly postedValue: string;
 }
 
@@ -299,7 +301,7 @@ export async function readErpStages(
       ${openBreaksBy(Prisma.sql`accepted_date`, Prisma.sql`accepted_date BETWEEN ${from}::date AND ${to}::date`)}
     ) AS broken (date, breaks, value) ON broken.date = day.date
     LEFT JOIN (
-      SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`original_value`)} AS value
+      SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`posting_value`)} AS value
       FROM conciliation.booking_version
       WHERE date BETWEEN ${from}::date AND ${to}::date AND stands AND version = posted_version GROUP BY 1
     ) AS posted ON posted.date = day.date
