@@ -130,9 +130,9 @@ export function readFilter<Fields extends FilterFields>(
     const [text, ...others] = textsOf(source, name);
     const value: unknown = text === undefined ? absent : parse(text, language);
     if (value !== undefined && others.length === 0) return [name, value];
-    const values = { expected, max: Number(Reflect.get(schema, 'maxLength') ?? 0) };
-    throw new InputError(textOf('en')('faults.filter', { field: name, ...values }), {
-      context: { fault: 'filter', field: textOf(language)(label), ...values },
+    const max = Number(Reflect.get(schema, 'maxLength') ?? 0);
+    throw new InputError(textOf('en')('faults.filter', { field: name, expected, max }), {
+      context: { fault: 'filter', field: textOf(language)(label), expected, max },
     });
   });
   return Object.fromEntries(filter);
