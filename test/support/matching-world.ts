@@ -60,7 +60,7 @@ export async function listMatches({ prisma }: Database): Promise<string[]> {
 }
 
 /** The filter of the open breaks. */
-export const OPEN_BREAKS = { ...readFilter(BREAK_FILTER, {}).filter, offset: 0, limit: 1000 };
+export const OPEN_BREAKS = { ...readFilter(BREAK_FILTER, {}), offset: 0, limit: 1000 };
 
 /** Resolves the breaks of a filter, as the list shows them. */
 export async function resolveListed(

@@ -1,7 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
-import { InputError } from '../../base/runtime/errors.ts';
-import { type TextKey, textOf } from '../../base/texts/texts.ts';
 import type { ConsoleRole, KeyScope } from '../../base/values/role.ts';
 import type { AddRoutes, ConsoleParts } from '../shell/console-parts.ts';
 import { EVERYBODY, withAccess } from '../shell/route-access.ts';
@@ -103,13 +101,6 @@ export const declareOperation =
       },
     });
   };
-
-/** @throws InputError that names the parameters of a list's filter that cannot be read */
-export function requireRead(faults: readonly TextKey[]): void {
-  if (faults.length === 0) return;
-  const names = faults.map((label) => textOf('en')(label)).join(', ');
-  throw new InputError(`these parameters cannot be read: ${names}`);
-}
 
 /** The limit for a body without a list. */
 export const BODY_BYTES = 64 * 1024;

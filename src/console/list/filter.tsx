@@ -1,10 +1,11 @@
 /** The fields of a list's filter. A field is declared once: for the address, the form and the API. */
 
 import { type TSchema, Type } from 'typebox';
-import type { Language, TextKey } from '../../base/texts/texts.ts';
+import { InputError } from '../../base/runtime/errors.ts';
+import { type Language, type TextKey, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { FormField } from '../shell/layout.tsx';
-import { textParameter, usePage } from '../shell/page-context.ts';
+import { textParameter, textParameters, usePage } from '../shell/page-context.ts';
 import { ActionForm, Submit } from '../shell/parts.tsx';
 import { isLikeTaxId } from '../shell/search.sql.ts';
 
@@ -15,6 +16,8 @@ export interface FilterField<Value> {
   readonly schema: TSchema;
   /** The value without the parameter. */
   readonly absent: Value;
+  /** What the message about such a text asks for. */
+  readonly expected: 'amount' | 'date' | 'id' | 'text' | 'word';
   /** Returns the value of a text; undefined: it has none. */
   readonly parse: (text: string, language: Language) => Value | undefined;
   /**
@@ -40,6 +43,7 @@ const wordField = <Word extends string>(
 ) => ({
   label,
   look: 'choice' as const,
+  expected: 'word' as const,
   schema: Type.Unsafe({ type: 'string', enum: words }),
   parse: (text: string) => words.find((word) => word === text),
   choices: words.map((word) => [word, keyOf(word)] as const),
@@ -70,6 +74,7 @@ export const dateField = (label: TextKey): FilterField<CivilDate | null> => ({
   label,
   absent: null,
   look: 'date',
+  expected: 'date',
   schema: Type.Unsafe({ type: 'string', format: 'date' }),
   parse: (text) => parseCivilDate(text) ?? undefined,
 });
@@ -78,6 +83,7 @@ export const textField = (label: TextKey, maxLength = 200): FilterField<string |
   label,
   absent: null,
   look: 'text',
+  expected: 'text',
   schema: Type.String({ maxLength }),
   parse: (text) => (text.length <= maxLength ? text : undefined),
 });
@@ -92,6 +98,7 @@ export const idField = (label: TextKey): FilterField<number> => ({
   label,
   absent: 0,
   look: 'hidden',
+  expected: 'id',
   schema: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
   parse: (text) =>
     /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined,
@@ -108,29 +115,34 @@ export const asHidden = <Value,>(field: FilterField<Value>): FilterField<Value> 
 });
 
 /**
- * Reads a filter from a query or a form. A parameter without a value counts as absent, and `faults` names its field.
+ * Reads a filter from a query or a form.
  * @param language of amounts
+ * @throws InputError that names a parameter whose text is no value, or that is stated more than once: without the
+ * condition, other rows would be selected
  */
 export function readFilter<Fields extends FilterFields>(
   fields: Fields,
   source: unknown,
   language: Language = 'en',
-): { readonly filter: FilterOf<Fields>; readonly faults: readonly TextKey[] } {
-  const faults: TextKey[] = [];
+): FilterOf<Fields> {
   const filter = Object.entries(fields).map(([name, field]) => {
-    const text = parameterOf(source, name);
-    const value: unknown = text === null ? field.absent : field.parse(text, language);
-    if (value === undefined) faults.push(field.label);
-    return [name, value === undefined ? field.absent : value];
+    const { label, schema, expected, absent, parse } = field;
+    const [text, ...others] = textsOf(source, name);
+    const value: unknown = text === undefined ? absent : parse(text, language);
+    if (value !== undefined && others.length === 0) return [name, value];
+    const max = Number(Reflect.get(schema, 'maxLength') ?? 0);
+    throw new InputError(textOf('en')('faults.filter', { field: name, expected, max }), {
+      context: { fault: 'filter', field: textOf(language)(label), expected, max },
+    });
   });
-  return { filter: Object.fromEntries(filter), faults };
+  return Object.fromEntries(filter);
 }
 
 /** A schema of the API has converted numbers. */
-function parameterOf(source: unknown, name: string): string | null {
+function textsOf(source: unknown, name: string): string[] {
   const value: unknown =
     typeof source === 'object' && source !== null ? Reflect.get(source, name) : null;
-  return typeof value === 'number' ? String(value) : textParameter(source, name);
+  return typeof value === 'number' ? [String(value)] : textParameters(source, name);
 }
 
 /**

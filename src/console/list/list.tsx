@@ -9,7 +9,7 @@ import { type AuditRecord, recordAudit } from '../../base/audit/audit.ts';
 import type { Transaction } from '../../base/database/database.ts';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
 import { type ConsoleRole, maySeePersonalData } from '../../base/values/role.ts';
-import { type ApiTag, DEFAULT_LIMIT, declareOperation, requireRead } from '../api/api-request.ts';
+import { type ApiTag, DEFAULT_LIMIT, declareOperation } from '../api/api-request.ts';
 import { count, pageOfList } from '../api/schema-parts.ts';
 import { declarePage } from '../declare.tsx';
 import { type AddRoutes, type ConsoleParts, todayOf } from '../shell/console-parts.ts';
@@ -167,8 +167,8 @@ export function declareList<
   const columnsOf = (filter: FilterOf<Fields>) =>
     typeof list.columns === 'function' ? list.columns(filter) : list.columns;
   const readFilled = async (parts: ConsoleParts, source: unknown, language?: Language) => {
-    const { filter, faults } = readFilter(list.filter, source, language);
-    return { filter: (await list.fill?.(filter, parts)) ?? filter, faults };
+    const filter = readFilter(list.filter, source, language);
+    return (await list.fill?.(filter, parts)) ?? filter;
   };
   const readPlace = (filter: FilterOf<Fields>, place: Place, reader: ListReader) =>
     reader.parts.database.prisma.$transaction((tx) => list.read(tx, filter, place, reader), {
@@ -199,7 +199,7 @@ export function declareList<
       // A search is a form, which has no query.
       const source = Object.assign({}, request.query, request.body);
       const { language } = pageContext(request, parts.timeZone);
-      const { filter, faults } = await readFilled(parts, source, language);
+      const filter = await readFilled(parts, source, language);
       const reader = { parts, actor: actorOf(request) };
       const pageOf = (rows: number) => pagingOf(source, rows, list.rowsPerPage ?? ROWS_PER_PAGE);
       const asked = pageOf(MAX_OFFSET);
@@ -212,12 +212,12 @@ export function declareList<
       const isThere = paging.page === asked.page;
       const read = isThere ? first : await readPlace(filter, paging, reader);
       const rows = isRevealed ? read.rows : masked(read.rows, request);
-      return { filter, faults, total, paging, rows, layout };
+      return { filter, total, paging, rows, layout };
     },
     title: ({ text }) => text(`lists.${name}.title`),
     refreshSeconds: ({ rows }) => (list.isUnderWay?.(rows) ? REFRESH_SECONDS : undefined),
     reveal: reveal && (({ rows, filter }) => reveal(rows, filter)),
-    body: ({ filter, faults, total, paging, rows, layout }, page, { isRevealed }) => {
+    body: ({ filter, total, paging, rows, layout }, page, { isRevealed }) => {
       const { text } = page;
       const title = text(`lists.${name}.title`);
       const intro = text.find(`lists.${name}.intro`);
@@ -237,11 +237,6 @@ export function declareList<
               <Card title={text('filter.title')}>
                 <FilterForm fields={list.filter} filter={filter} path={path} />
               </Card>
-            )}
-            {faults.length > 0 && (
-              <p class="error">
-                {text('filter.bad', { names: faults.map((label) => text(label)).join(', ') })}
-              </p>
             )}
             <FilterTabs
               fields={list.filter}
@@ -302,7 +297,7 @@ export function declareList<
 
     server.post(`${path}/file`, forPeople(who), async (request, reply) => {
       const page = pageContext(request, parts.timeZone);
-      const { filter } = await readFilled(parts, request.body, page.language);
+      const filter = await readFilled(parts, request.body, page.language);
       if (list.file !== undefined) {
         const format = fileFormatOf(request.body, list.file.formats);
         return list.file.send(request, reply, parts, filter, format);
@@ -363,8 +358,7 @@ export function declareList<
             rows: Type.Array(schema),
           }),
           run: async (parts, { offset = 0, limit = DEFAULT_LIMIT }, request) => {
-            const { filter, faults } = await readFilled(parts, request.query);
-            requireRead(faults);
+            const filter = await readFilled(parts, request.query);
             const reader = { parts, actor: actorOf(request) };
             const { total, rows } = await readPlace(filter, { offset, limit }, reader);
             return {

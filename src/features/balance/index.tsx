@@ -82,8 +82,11 @@ const BALANCE = declareList(BalanceRow, {
     const { page, rows, sums, groups, from } = await readBalance(tx, filter, place);
     return { total: { rows, sums, groups, from }, rows: page };
   },
-  none: (_, { from, groups }) =>
-    from === null || groups.length === 0 ? 'balance.nothing' : 'lists.balance.none',
+  none: (filter, { from, groups }) => {
+    if (from === null || groups.length === 0) return 'balance.nothing';
+    const isWhole = Object.values(filter).every((value) => value === null);
+    return isWhole ? 'lists.balance.none' : 'balance.noneSelected';
+  },
   api: {
     tag: 'payables',
     operationId: 'listBalanceDifferences',

@@ -138,7 +138,7 @@ async function readProviderDetail(database: Database, externalId: string) {
  */
 export async function readSupplier({ database }: ConsoleParts, externalId: string) {
   const partyKey = accountPartyKey(externalId);
-  const { filter } = readFilter(TITLE_FILTER, { providerId: externalId });
+  const filter = { ...readFilter(TITLE_FILTER, {}), providerId: externalId };
   const [provider, titleCount, changes] = await Promise.all([
     readProviderDetail(database, externalId),
     readTitleTotals(database.prisma, filter),

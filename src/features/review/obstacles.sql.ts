@@ -138,7 +138,10 @@ export const Obstacle = Type.Object({
       'sign: nobody signs the day. release: the signed day waits. program: a person may sign the day, and the program does not. Empty: for information.',
   }),
   found: orNull('integer'),
-  value: orNull('string', { description: 'Of the titles, exact decimal.' }),
+  value: orNull('string', {
+    description:
+      'Of the titles, exact decimal. Of difference: the sum of the confirmed differences without their signs.',
+  }),
   isUrgent: Type.Boolean(),
   waits: Type.Union([Type.Boolean(), Type.Null()], {
     description:

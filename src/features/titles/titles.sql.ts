@@ -3,6 +3,7 @@ import type { Database, QueryClient } from '../../base/database/database.ts';
 import type { Language, TextKey } from '../../base/texts/texts.ts';
 import { toCivilDate } from '../../base/values/business-day.ts';
 import { parseDecimal } from '../../base/values/decimal.ts';
+import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import { readTaxIds } from '../../base/values/tax-id.ts';
 import {
   amount,
@@ -48,6 +49,7 @@ interface WrittenAmount {
 const amountField = (label: TextKey): FilterField<WrittenAmount | null> => ({
   ...textField(label),
   absent: null,
+  expected: 'amount',
   parse: (written, language) => {
     const decimal = parseAmount(written, language);
     return decimal === null ? undefined : { decimal, toString: () => written };
@@ -67,7 +69,7 @@ export const TITLE_FILTER = {
   from: dateField('titles.from'),
   to: dateField('titles.to'),
   /** The provider's identifier in the ERP, as it is. */
-  providerId: asHidden(textField('titles.provider')),
+  providerId: asHidden(textField('titles.provider', MAX_KEY_CHARACTERS)),
   status: anyOf('titles.status', STATUSES, (status) => `title.status.${status}`),
   dueFrom: dateField('titles.dueFrom'),
   dueTo: dateField('titles.dueTo'),
@@ -76,6 +78,7 @@ export const TITLE_FILTER = {
   /** A title: only titles whose payment goes to the same party and account; see `Payee`. */
   payeeOf: asHidden<string | null>({
     ...textField('titles.payee'),
+    expected: 'id',
     parse: (id) => (/^\d{1,15}$/.test(id) ? id : undefined),
   }),
   minValue: amountField('titles.minValue'),
@@ -160,16 +163,17 @@ const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
 /**
  * Parses an amount as a person writes it: `1.234,50` or `1.234` (one thousand two hundred thirty-four) in
  * Portuguese, `1,234.50` or `1,234` in English. Where the separators of thousands are not in their places,
- * the other language's notation counts: `1234.5` is the same in both.
+ * the other language's notation counts: `1234.5` is the same in both. The minus sign is that of a keyboard or of a page.
  * @returns canonical decimal text; null: not an amount
  */
 function parseAmount(written: string, language: Language): string | null {
-  const plain = written.replace(/^R\$|\s/gi, '');
+  const plain = written
+    .replace(/\s/g, '')
+    .replace('−', '-')
+    .replace(/^(-?)R\$/i, '$1');
   const other = language === 'en' ? 'pt-BR' : 'en';
   for (const [group, point] of [SEPARATORS[language], SEPARATORS[other]]) {
-    const pattern = new RegExp(
-      `^\\d{1,3}(\\${group}\\d{3})*(\\${point}\\d+)?$|^\\d+(\\${point}\\d+)?$`,
-    );
+    const pattern = new RegExp(`^-?(\\d{1,3}(\\${group}\\d{3})*|\\d+)(\\${point}\\d+)?$`);
     if (!pattern.test(plain)) continue;
     return parseDecimal(plain.replaceAll(group, '').replace(point, '.'))?.canonical ?? null;
   }

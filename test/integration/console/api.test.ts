@@ -148,6 +148,7 @@ test.each([
   [`/titles?data=${DAY}`, /^querystring must NOT have additional properties: data$/],
   ['/providers?state=x', /allowed values: .*pending/],
   ['/days', /'from'/],
+  ['/titles?maxValue=x', /^maxValue: expected one amount/],
 ])('a refusal names the parameter: %s', async (path, message) => {
   const answer = await console.call(await newKey('viewer', 'read'), `/api${path}`);
   expect([answer.status, answer.json().message]).toEqual([400, expect.stringMatching(message)]);

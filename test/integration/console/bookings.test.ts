@@ -63,7 +63,9 @@ test('a viewer sees no text of the ERP, on no page, in no file and in no answer'
   }
 });
 
-test('the API has the same figures', async () => {
+test('the API and the file have the same figures', async () => {
+  const { text: file } = await viewer.post('/booking-lines/file', { format: 'csv' });
+  expect(file).toMatch(/,original_value,posting_value,.*,0\.25,0\.25,/s);
   const get = (path: string) => reviewer.get(`/api/${path}`);
   const failed = await get(`booking-lines?from=${DAY}&to=${DAY}&state=failed&kind=book`);
   expect(failed.json()).toMatchObject({

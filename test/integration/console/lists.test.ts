@@ -49,11 +49,19 @@ test('a tab keeps the other conditions, and the default one is not in the addres
   expect(text).toContain('No finding.');
 });
 
-test('a parameter that cannot be read is named, and the list is shown without it', async () => {
-  const { status, text } = await viewer.get('/findings?date=2026-02-30&check=none');
-  expect(status).toBe(200);
-  expect(text).toContain('Not applied, because the value could not be read: Date, Check.');
-  expect(text).toContain('1 to 50 of 61');
+test.each([
+  ['/findings', 'date', ['2026-02-30'], 'Date', 'one date as YYYY-MM-DD'],
+  ['/findings', 'check', ['none'], 'Check', 'one of the offered values'],
+  ['/titles', 'maxValue', ['a'], 'Value to', 'one amount, such as 1,234.50 or -250.75'],
+  ['/titles', 'from', [DAY, DAY], 'Accepted from', 'one date as YYYY-MM-DD'],
+])('%s and its file refuse %s=%j', async (path, name, texts, label, expected) => {
+  const address = `${path}?${new URLSearchParams(texts.map((text) => [name, text]))}`;
+  const file = await viewer.post(`${path}/file`, { [name]: texts, format: 'csv' });
+  const sentence = expect.stringContaining(`${label}: expected ${expected}.`);
+  for (const answer of [await viewer.get(address), file])
+    expect(answer).toMatchObject({ status: 400, text: sentence });
+  const program = await viewer.get(address, { accept: 'application/json' });
+  expect(program.json().message).toBe(`${name}: expected ${expected}.`);
 });
 
 test('a file has all selected rows, in the notation of its language, and leaves an entry in the audit log', async () => {
@@ -76,7 +84,8 @@ test('a file has all selected rows, in the notation of its language, and leaves 
   expect(text.split('\r\n')[0]).toContain(';');
 });
 
-test('a workbook has the same rows on one sheet', async () => {
+test('a workbook has the same rows on one sheet, and an unknown format is refused', async () => {
+  expect((await viewer.post('/findings/file', { format: 'pdf' })).status).toBe(400);
   const { bytes } = await viewer.post('/findings/file', { format: 'xlsx', state: 'all' });
   const sheets = readWorkbook(bytes);
   expect(sheets.map(({ name }) => name)).toEqual(['findings']);
@@ -99,16 +108,13 @@ test('a file of more rows than one statement reads has all of them, which are co
   expect(reads.filter((statement) => statement.includes('OFFSET'))).toHaveLength(3);
 });
 
-test('an unknown format is refused', async () => {
-  const { status, text } = await viewer.post('/findings/file', { format: 'pdf' });
-  expect(status).toBe(400);
-  expect(text).not.toContain('content-disposition');
-});
-
-test('the API has the same filter and rows, and refuses a parameter that cannot be read', async () => {
+test('the API has the same filter and rows, and an amount may be negative', async () => {
   const answer = (await viewer.get('/api/findings?state=all&offset=60&limit=5')).json();
   expect(answer).toMatchObject({ total: TITLES + 1, rows: [{ date: FIRST, state: 'open' }] });
-  expect((await viewer.get('/api/findings?date=2026-02-30')).status).toBe(400);
+  for (const query of ['maxValue=-1,234.50', 'search=−1.234,5', 'search=-R$ 1234.5']) {
+    const found = (await viewer.get(`/api/titles?${encodeURI(query)}`)).json();
+    expect(found, query).toMatchObject({ total: 2, sums: { original_value: '-2469.0' } });
+  }
 });
 
 const take = (format: string, client = reviewer, headers: Record<string, string> = portuguese) =>

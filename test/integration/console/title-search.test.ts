@@ -135,11 +135,8 @@ describe('amounts', () => {
     expect(shown).toHaveLength(count);
   });
 
-  test('that cannot be read are named and not applied', async () => {
-    const english = await search('minValue=a+lot');
-    expect(english.text).toContain('Not applied, because the value could not be read: Value from.');
-    const brazilian = await search('minValue=1.00.0', portuguese);
-    expect(brazilian.text).toContain('o valor não pôde ser lido: Valor de.');
-    expect(brazilian.uids).toHaveLength(50);
+  test('that cannot be read are refused in the language of the reader', async () => {
+    const { status, text } = await viewer.get('/titles?minValue=1.00.0', portuguese);
+    expect([status, text]).toEqual([400, expect.stringContaining('Valor de: informe um único')]);
   });
 });

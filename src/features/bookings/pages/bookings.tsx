@@ -101,6 +101,7 @@ export const LINE_COLUMNS: readonly Column<ListedLine>[] = [
       return value === formats.amount(originalValue) ? null : text('bookings.posts', { value });
     },
   },
+  { name: 'posting_value', head: 'bookings.postingValue', kind: 'amount', only: 'file' },
   {
     name: 'state',
     head: 'bookings.state',

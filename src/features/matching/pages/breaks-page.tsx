@@ -36,7 +36,7 @@ const LISTED = {
   ...{ kind: words(BREAK_KINDS), digest: Type.String() },
 };
 const listedBreaks = (state: BreakFilter['state'], input: { readonly digest: string }) => ({
-  ...readFilter(BREAK_FILTER, input).filter,
+  ...readFilter(BREAK_FILTER, input),
   ...{ state, seenDigest: input.digest },
 });
 

@@ -9,7 +9,7 @@ import { confirmProposals, MAX_BREAKS_TO_RESOLVE } from '../match-decisions.sql.
 import { PROPOSAL_FILTER, Proposal, readProposals, seenOf } from '../proposals.sql.ts';
 import { DECISION, DECISION_FIELDS, DecisionCard, duesOf } from './decision-card.tsx';
 
-const { filter: ALL } = readFilter(PROPOSAL_FILTER, {});
+const ALL = readFilter(PROPOSAL_FILTER, {});
 
 const MATCH = declareAction({
   path: '/break/match',
@@ -33,7 +33,7 @@ const CONFIRM_PROPOSALS = declareAction({
   },
   fields: DECISION_FIELDS,
   deed: ({ database, fourEyes }, { code, reason, digest: seen, ...input }, by) => {
-    const filter = { ...readFilter(PROPOSAL_FILTER, input).filter, title: 0, seen };
+    const filter = { ...readFilter(PROPOSAL_FILTER, input), title: 0, seen };
     return confirmProposals(database, filter, { by, code, reason, fourEyes });
   },
   next: () => '/proposals',
