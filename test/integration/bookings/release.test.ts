@@ -15,7 +15,6 @@ import {
   releaseSealedDay,
   releaseWaitingDays,
 } from '../../../src/features/bookings/release.sql.ts';
-import { runMatching } from '../../../src/features/matching/run-matching.sql.ts';
 import { reopenDay } from '../../../src/features/review/sign-off.sql.ts';
 import { findAlterations, pullDay, signDay } from '../../support/days.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
@@ -396,21 +395,6 @@ test('posted after a final refusal does not fit until a person answers, and afte
   expect(await state()).toEqual(['refused', 2]);
   await answer('recorded');
   expect(await state()).toEqual(['posted', 0]);
-});
-
-test('the matching runs while the ERP refuses to reverse a posting of which only the key is known', async () => {
-  await pull({ uid: 'a' });
-  await take(receiptOf(foreign()));
-  await sign();
-  await answer('recorded');
-  const reversal = (await offered()).find(({ kind }) => kind === 'reverse');
-  if (reversal === undefined) throw new Error('no reversal');
-  await take(failureOf(reversal, 'the agent was paid', { isFinal: true }));
-  expect((await offered()).map(({ kind, state }) => [kind, state])).toContainEqual([
-    'reverse',
-    'refused',
-  ]);
-  await runMatching(world.database, { by: 'test', bookingsFrom: DAY });
 });
 
 test('a day that waited and was restated meanwhile is not released by its old seal', async () => {
