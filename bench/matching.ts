@@ -18,9 +18,7 @@ import { toCount } from './numbers.ts';
 import { measurePages, type Page } from './pages.ts';
 import { logger, type Server, withServer } from './server.ts';
 
-const { values } = parseArgs({
-  options: { sizes: { type: 'string', default: '100000,1000000' } },
-});
+const { values } = parseArgs({ options: { sizes: { type: 'string', default: '100000,1000000' } } });
 const LIMIT_TITLES = 100_000;
 const LIMIT_SECONDS = 60;
 const LIMIT_MB = 300;

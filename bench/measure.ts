@@ -106,10 +106,7 @@ async function describeTables(client: Client, side: Side, dates: readonly CivilD
      FROM conciliation.day WHERE date = ANY($1::date[])`,
     [dates],
   );
-  return {
-    content: content.rows[0],
-    ledger: side === 'ours' ? ledger.rows[0] : null,
-  };
+  return { content: content.rows[0], ledger: side === 'ours' ? ledger.rows[0] : null };
 }
 
 /** The figure of a run that did something else than it should is worth nothing: it ends the benchmark. */

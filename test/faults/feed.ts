@@ -43,10 +43,7 @@ type Fault = keyof typeof INTERVALS;
 export async function runFeed(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
-    options: {
-      minutes: { type: 'string', default: '10' },
-      seed: { type: 'string', default: '1' },
-    },
+    options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },
   });
   const seconds = Number(values.minutes) * 60;
   const template = await createTemplate();

@@ -192,9 +192,7 @@ export async function expectHistory(
         .map((row) =>
           revisions
             .filter(({ titleId, pullId }) => String(titleId) === row.id && isLater(pullId))
-            .reduce<TitleRow>((state, { before }) => Object.assign(state, before), {
-              ...row,
-            }),
+            .reduce<TitleRow>((state, { before }) => Object.assign(state, before), { ...row }),
         );
       expect(current(then)).toEqual(contents);
     }

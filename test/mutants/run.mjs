@@ -54,10 +54,7 @@ function copyTree() {
   const listed = spawnSync(
     'git',
     ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-    {
-      cwd: ROOT,
-      encoding: 'utf8',
-    },
+    { cwd: ROOT, encoding: 'utf8' },
   );
   for (const file of listed.stdout.split('\0').filter((name) => name !== '')) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });

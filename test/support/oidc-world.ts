@@ -97,10 +97,7 @@ async function startCertifiedProvider(options: CertifiedOptions) {
       context.type = 'text/plain';
       context.body = `${error}: ${description}`;
     },
-    features: {
-      devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
-    },
+    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
   };
 
   // It warns of Node 20, on which the tests run without a difference, and of its storage in memory.

@@ -42,9 +42,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'core/merge/end-merge.sql.ts': 1,
     'features/matching/judgement.sql.ts': 1,
   },
-  'COPY takes no parameters; constants of title-row.ts': {
-    'core/merge/stage-response.sql.ts': 1,
-  },
+  'COPY takes no parameters; constants of title-row.ts': { 'core/merge/stage-response.sql.ts': 1 },
 };
 
 /** Tagged templates keep their values apart from the text. */

@@ -110,10 +110,7 @@ test('a date before BOOKINGS_FROM that is signed off again with another content 
   await pull(LAST_EARLY, '1');
   await sign(LAST_EARLY, START);
   const confirmed = await database.prisma.signOff.findUniqueOrThrow({ where: { id: signOffId } });
-  expect((await changes())[0]).toMatchObject({
-    date: LAST_EARLY,
-    fence: String(confirmed.fence),
-  });
+  expect((await changes())[0]).toMatchObject({ date: LAST_EARLY, fence: String(confirmed.fence) });
   await pull(LAST_EARLY, '2');
   await sign(LAST_EARLY, START);
   expect((await changes()).map(({ date }) => date)).toEqual([BEFORE]);

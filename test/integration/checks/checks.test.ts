@@ -197,9 +197,7 @@ describe('a finding', () => {
 
   test('of one title can be resolved alone', async () => {
     await checked(DAY, FAULTY, 'second value=0');
-    const { id } = await world.prisma.title.findFirstOrThrow({
-      where: { orderUid: 'second' },
-    });
+    const { id } = await world.prisma.title.findFirstOrThrow({ where: { orderUid: 'second' } });
     expect(await resolve(await newest(), id)).toBe(1);
     expect(await findings()).toEqual([
       'value_not_positive faulty open',

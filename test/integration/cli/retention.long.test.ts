@@ -98,12 +98,7 @@ const readRest = async () => {
   return rows[0];
 };
 
-const REMOVED = {
-  provider_answers: 1,
-  reject_texts: 1,
-  payable_rejects: 1,
-  pulls: 2,
-};
+const REMOVED = { provider_answers: 1, reject_texts: 1, payable_rejects: 1, pulls: 2 };
 const NONE = Object.fromEntries(Object.keys(REMOVED).map((kind) => [kind, 0]));
 
 test('a dry run counts and changes nothing', async () => {

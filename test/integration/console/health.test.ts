@@ -108,10 +108,7 @@ test.each(['refuse', 'hang'] as const)('a lost database, and its return: %s', as
   proxy.set(fault);
   const down = await console.get('/readyz');
   expect(down.status).toBe(503);
-  expect(down.json()).toMatchObject({
-    status: 'not ready',
-    checks: [{ ok: false }, { ok: true }],
-  });
+  expect(down.json()).toMatchObject({ status: 'not ready', checks: [{ ok: false }, { ok: true }] });
   expect(reasons(down)).toEqual({
     database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',
     queue: null,

@@ -267,9 +267,7 @@ async function alertOf(date: CivilDate) {
     UPDATE conciliation.title_finding
     SET acknowledged_at = now(), acknowledged_by = 'test', reason = 'another test'
     WHERE date <> '${date}' AND acknowledged_at IS NULL`);
-  await deriveAlerts(world.database, new Date(), {
-    timeZone: 'America/Sao_Paulo',
-  });
+  await deriveAlerts(world.database, new Date(), { timeZone: 'America/Sao_Paulo' });
   const [alert] = await query(`
     SELECT message, pull_id FROM conciliation.alert
     WHERE kind = 'titles_altered' AND date = '${date}' AND resolved_at IS NULL`);

@@ -56,9 +56,7 @@ async function pullPaid(): Promise<void> {
 }
 
 const title = () =>
-  world.prisma.title.findFirstOrThrow({
-    where: { acceptedDate: date, status: 'current' },
-  });
+  world.prisma.title.findFirstOrThrow({ where: { acceptedDate: date, status: 'current' } });
 const titleId = async () => (await title()).id;
 
 async function resolve(kind: 'paid_to_supplier' | 'value_differs', decision: typeof rita) {

@@ -53,9 +53,7 @@ test('the command line reports good, bad and held days in numbers', async () => 
   await releasePull(world.parts, held?.id ?? 0n, { by: 'olga', reason: 'asked' });
   await expectCleanLedger(administrator, secrets);
   // Only the name of the deciding person is personal data.
-  const entries = await world.prisma.auditEntry.findMany({
-    where: { date: new Date(date) },
-  });
+  const entries = await world.prisma.auditEntry.findMany({ where: { date: new Date(date) } });
   expect(entries.map(({ actor }) => actor)).toEqual(['olga', 'olga']);
 });
 

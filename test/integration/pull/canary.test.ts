@@ -145,9 +145,7 @@ describe('an answer that is not the documented one', () => {
     ['text after the document', (date) => ({ body: `${document(date)} kanari` })],
     [
       'a broken title',
-      (date) => ({
-        body: document(date).replace('"kanari bank"', '"kanari bank" kanari'),
-      }),
+      (date) => ({ body: document(date).replace('"kanari bank"', '"kanari bank" kanari') }),
     ],
     [
       'a raw control character',

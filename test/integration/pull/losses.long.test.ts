@@ -208,9 +208,7 @@ describe('the limit of a run', () => {
     for (const date of WEEK.slice(1)) await attempt(pulls.get(date));
     await decideRuns(world.parts, 'schedule');
     expect(await stateOf(DAY)).toBe('reconciled 81');
-    const row = await world.prisma.pull.findUniqueOrThrow({
-      where: { id: pulls.get(DAY) ?? 0n },
-    });
+    const row = await world.prisma.pull.findUniqueOrThrow({ where: { id: pulls.get(DAY) ?? 0n } });
     expect(row).toMatchObject({ state: 'merged', decidedBy: null, decidedAt: null });
   });
 

@@ -89,9 +89,7 @@ describe('a hold', () => {
     await expect(releasePull(world.parts, report.pullId, decision)).rejects.toThrow(
       /holds no date/,
     );
-    const audit = await world.prisma.auditEntry.findMany({
-      where: { pullId: report.pullId },
-    });
+    const audit = await world.prisma.auditEntry.findMany({ where: { pullId: report.pullId } });
     expect(audit).toMatchObject([
       { actor: 'tester', action: 'pull.release', reason: decision.reason },
     ]);
@@ -132,11 +130,7 @@ describe('rejected titles', () => {
   test('are kept apart, the rest is merged, and the day needs attention', async () => {
     const report = await world.serve(date, [titleText({ date }), bad()]);
     expect(report).toMatchObject({ titles: 2, rejected: 1, inserted: 1 });
-    expect(await dayRow()).toMatchObject({
-      state: 'attention',
-      titleCount: 1,
-      rejectedCount: 1,
-    });
+    expect(await dayRow()).toMatchObject({ state: 'attention', titleCount: 1, rejectedCount: 1 });
     const rejects = await world.prisma.rejectedTitle.findMany({
       where: { lastPullId: report.pullId },
     });

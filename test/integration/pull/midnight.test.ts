@@ -40,10 +40,7 @@ async function pullOverMidnight(texts: readonly string[]): Promise<PullReport> {
 }
 
 const dayOf = (of: CivilDate) =>
-  world.prisma.day.findUnique({
-    where: { date: of },
-    select: { state: true, titleCount: true },
-  });
+  world.prisma.day.findUnique({ where: { date: of }, select: { state: true, titleCount: true } });
 
 async function expectOpen(count: number): Promise<void> {
   expect(await dayOf(date)).toEqual({ state: 'pending', titleCount: count });

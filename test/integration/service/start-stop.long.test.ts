@@ -67,9 +67,7 @@ test('each role does its own part, and together they are the service', async () 
   // The scheduler has a check of its own.
   expect(await answer.json()).toEqual({
     status: 'ready',
-    checks: ['database', 'queue', 'clock'].map((name) => ({
-      ...{ name, ok: true, reason: null },
-    })),
+    checks: ['database', 'queue', 'clock'].map((name) => ({ ...{ name, ok: true, reason: null } })),
   });
   expect(scheduler.logged('console listening')).toEqual([]);
   expect(world.sandbox.requests).toEqual([]);

@@ -101,11 +101,7 @@ test('titles that belong to no date that was asked for are counted by reason, an
   const [report, written] = await countWritten(world.database, () => sweep(world, DAY));
   expect(report).toMatchObject({ ...ALL_AGREE, titles: 50, undated: 5, future: 3, early: 1 });
   expect(written).toEqual({ sweep: 1 });
-  expect(await readSweep()).toMatchObject({
-    undated_titles: 5,
-    future_titles: 3,
-    early_titles: 1,
-  });
+  expect(await readSweep()).toMatchObject({ undated_titles: 5, future_titles: 3, early_titles: 1 });
 });
 
 test('a date is compared only if it was over when the request was sent', async () => {
