@@ -67,8 +67,9 @@ export const HAS_OTHER_PAYABLE: Prisma.Sql = Prisma.sql`
 
 /**
  * The lines that the release replaces by a next version with the same content, `id` and `date`: a failed line that has
- * another payable or value by now, or that was not offered again because its title waited; and a line that the ERP had
- * refused before a person signed the day off again.
+ * another payable or value by now, or that was not offered again because its title waited; a line that the ERP had
+ * refused before a person signed the day off again; and a line that has another payable or value by a match that a
+ * person made between the release and the sign-off.
  * @param date as of `keptTitles`
  */
 export const linesToRepeat = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
@@ -80,4 +81,8 @@ export const linesToRepeat = (date: Prisma.Sql): Prisma.Sql => Prisma.sql`
           WHEN 'failed' THEN ${HAS_OTHER_PAYABLE} OR NOT EXISTS (
             SELECT FROM conciliation.booking_offer AS offer
             WHERE offer.line_id = line.id AND offer.offered_at >= line.state_at)
-          WHEN 'refused' THEN line.state_at < seal.signed_off_at ELSE false END`;
+          WHEN 'refused' THEN line.state_at < seal.signed_off_at
+          ELSE EXISTS (
+            SELECT FROM conciliation.title_match AS match JOIN conciliation.booking_batch AS batch ON batch.id = line.batch_id
+            WHERE match.title_id = line.title_id AND match.ended_at IS NULL AND rule = 'person'
+              AND made_at BETWEEN released_at AND seal.signed_off_at) AND ${HAS_OTHER_PAYABLE} END`;

@@ -203,7 +203,8 @@ async function writeDifference(
       CROSS JOIN LATERAL (
         -- What the ERP could not post is still the acceptance.
         SELECT line.date, CASE WHEN (line.identity_hash, line.occurrence, line.succeeds) IN (
-          SELECT identity_hash, occurrence, version FROM repeated WHERE accounting_basis = 'acceptance'
+          SELECT identity_hash, occurrence, version FROM repeated
+          WHERE accounting_basis = 'acceptance' AND state IN ('failed', 'refused')
         ) THEN 'book' ELSE line.kind END AS kind
       ) AS dated
       ORDER BY line.title_id

@@ -250,3 +250,15 @@ test('a line that the ERP has refused is repeated when the day is signed off aga
   expect(await allOffers()).toEqual(['1 book k1 100 superseded', '2 adjust k1 100 posted']);
   expect(await problems()).toEqual([]);
 });
+
+test('a difference that is confirmed after the posting is posted once the day is signed off again', async () => {
+  await play({ pull: 'g 100', state: 'k1 101', book: 'posted' });
+  await confirm('g', 'k1');
+  await play({ released: false });
+  await reopenDay(world.database, date, { by: 'rita', reason: 'the difference' });
+  await play({ release: true, lines: 'adjust g k1 2, book g - 1' }, { answer: 'posted' });
+  expect(await offers()).toEqual(['adjust g k1 100 101', 'book g - 100 100']);
+  const where = { date, version: 2, accountingBasis: 'event' };
+  expect(await world.prisma.bookingLine.count({ where })).toBe(1);
+  expect(await problems()).toEqual([]);
+});
