@@ -155,13 +155,8 @@ async function writeDifference(
       UNION ALL
       SELECT top.consumer, top.date, top.identity_hash, top.occurrence, top.version + 1, 'reverse',
              ${NOTHING}, top.version, top.erp_key, top.posting_value, top.title_id, ${columnsOf('top')}
-      FROM top WHERE id IN (
-        SELECT line_id FROM paired WHERE title_id IS NULL
-        UNION ALL
-        -- A reversal that the ERP had refused before the sign-off, unless a title comes back.
-        SELECT id FROM reversed
-        WHERE state = 'refused' AND state_at < (SELECT signed_off_at FROM conciliation.sign_off WHERE id = ${seal.id})
-          AND identity_hash NOT IN (SELECT identity_hash FROM present WHERE title_id IS NOT NULL))
+      FROM paired JOIN top ON top.id = paired.line_id
+      WHERE paired.title_id IS NULL
       UNION ALL
       -- A new booking takes the place of a reversed one, otherwise the next number. What stands in the ERP is replaced.
       SELECT coalesce(reversed.consumer, buyer.consumer, 'erp'), ${date}::date, paired.identity_hash,

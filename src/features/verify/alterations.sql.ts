@@ -71,13 +71,10 @@ const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
            count(*) FILTER (WHERE kind = 'reverse') AS reverse_count, ${BATCH_DIGEST} AS digest,
            ${each((column) => `coalesce(sum(${column}_change) FILTER (WHERE sign_off_id IS NOT NULL), 0) AS ${column}_sum`)}
     FROM (SELECT id AS batch_id, sign_off_id FROM batch) AS batch LEFT JOIN (
-      SELECT line.*, ${each((column) => `gain * coalesce(line.${column}, 0) - loss * coalesce(before.${column}, 0) AS ${column}_change`)}
-      FROM line LEFT JOIN before ON before.line_id = line.id
-      CROSS JOIN LATERAL (
-        -- A line that replaces a reversal adds all of its value, and a repeated reversal takes nothing.
-        SELECT CASE WHEN line.kind <> 'reverse' THEN 1 WHEN before.kind = 'reverse' AND before.posted_hash IS NULL THEN 0 ELSE -1 END AS gain,
-               CASE WHEN line.kind = 'adjust' AND before.kind <> 'reverse' THEN 1 ELSE 0 END AS loss
-      ) AS factors
+      SELECT line.*, ${each((column) => `CASE line.kind WHEN 'reverse' THEN -1 ELSE 1 END * coalesce(line.${column}, 0) - coalesce(before.${column}, 0) AS ${column}_change`)}
+      FROM line LEFT JOIN before
+        -- A line that replaces a reversal adds all of its value.
+        ON before.line_id = line.id AND line.kind = 'adjust' AND before.kind <> 'reverse'
     ) AS line USING (batch_id)
     GROUP BY batch_id
   ), newest AS (
