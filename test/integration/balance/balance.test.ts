@@ -177,10 +177,17 @@ test('the page names the titles, and says what it has not compared', async () =>
   expect(none).not.toContain('No difference.');
   const { text: unknown } = await viewer.get('/balance?agent=00000000000191');
   expect(unknown).toContain('Nothing was compared');
+  expect(unknown).not.toContain('No difference.');
 });
 
 test.each([
-  ['what is no CNPJ', { agent: 'matriz' }, 'agent: expected', 'erp_balance_agent_check'],
+  ['an agent without a CNPJ', { agent: '123' }, 'agent: expected', 'erp_balance_agent_check'],
+  [
+    'a company without one',
+    { company: 'matriz' },
+    'company: expected',
+    'erp_balance_company_check',
+  ],
   ['a later day', { asOf: daysFrom(36_500) }, 'asOf: expected', 'as_of: expected'],
 ])('%s is refused', async (_, fields, problem, byDatabase) => {
   const data = { company: BUYER, agent: A, asOf: DAY, balance: '1', ...fields };

@@ -121,6 +121,7 @@ test('the answers match the document', async () => {
     [200, '/api/erp-payables/imports/2/end', { count: 1 }],
     [200, '/api/erp-payables'],
     [200, '/api/erp-balances', { balances: [BALANCE] }],
+    [400, '/api/erp-balances', { balances: [{ ...BALANCE, agent: '7' }] }],
     [400, '/api/erp-balances', { balances: [{ ...BALANCE, asOf: '2999-01-01' }] }],
     [200, '/api/balance?limit=2'],
     [200, '/api/balance-groups'],

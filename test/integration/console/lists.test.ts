@@ -85,7 +85,9 @@ test('a file has all selected rows, in the notation of its language, and leaves 
 });
 
 test('a workbook has the same rows on one sheet, and an unknown format is refused', async () => {
-  expect((await viewer.post('/findings/file', { format: 'pdf' })).status).toBe(400);
+  const refused = await viewer.post('/findings/file', { format: 'pdf' });
+  expect(refused.status).toBe(400);
+  expect(refused.text).not.toContain('content-disposition');
   const { bytes } = await viewer.post('/findings/file', { format: 'xlsx', state: 'all' });
   const sheets = readWorkbook(bytes);
   expect(sheets.map(({ name }) => name)).toEqual(['findings']);

@@ -223,6 +223,18 @@ const stories: Record<string, readonly JudgedStep[]> = {
         breaks: 'paid_to_supplier! own k1',
       },
     ],
+  'the settled payable of a withdrawn instalment hides no payment to the supplier that was known before it':
+    [
+      { pull: 'known 1538, known 1538 due=2099-07-30' },
+      {
+        snapshot: `k1 0 total=1538 order=known paid as=payment to=${SUPPLIER}, k2 1538 order=known due=2099-07-30`,
+        breaks: 'paid_to_supplier! known k1',
+      },
+      { release: true, answer: 'posted' },
+      { pull: 'known 1538' },
+      { state: 'k2 0 total=1538 order=known due=2099-07-30 paid as=assignment by=LINE(k2)' },
+      { breaks: 'paid_to_supplier! known k1', waits: 'known' },
+    ],
   'the booking of a withdrawn instalment that names no payable explains no payment of another instalment':
     [
       { pull: 'plain 1537 due=2099-08-30', book: 'posted' },
