@@ -27,7 +27,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'features/matching/break-list.sql.ts': 1,
     'features/matching/payables/payable-import.sql.ts': 3,
     'features/privacy/erase-party.sql.ts': 4,
-    'features/privacy/erased-parties.sql.ts': 5,
+    'features/privacy/erased-parties.sql.ts': 4,
     'core/merge/merge-apply.sql.ts': 6,
     'core/merge/merge-plan.sql.ts': 1,
     'features/checks/plausibility.sql.ts': 1,

@@ -270,19 +270,19 @@ async function eraseRows(erasure: Erasure) {
     WHERE ${isParty}`;
   const rejects = await tx.$executeRaw`
     UPDATE conciliation.rejected_title reject SET raw = ''
-    WHERE raw <> '' AND ${isAnyIn('reject.raw', keys)}`;
+    WHERE raw <> '' AND ${isAnyIn(Prisma.sql`reject.raw`, keys)}`;
   const drift = await tx.$executeRaw`
     DELETE FROM conciliation.drift WHERE ${isNamedIn(Prisma.sql`value`, names, Prisma.sql`false`)}`;
   const providerBatches = await tx.$executeRaw`
     UPDATE conciliation.provider_batch batch
     SET answer = NULL, external_ids = ${withoutNumbers(erasure, Prisma.sql`external_ids`)}
     WHERE external_ids && ${names.externalIds}::text[]
-       OR (answer IS NOT NULL AND ${isAnyIn('batch.answer', keys)})`;
+       OR (answer IS NOT NULL AND ${isAnyIn(Prisma.sql`batch.answer`, keys)})`;
   const providers = await eraseProviders(erasure);
   const payables = await erasePayables(erasure);
   const payableRejects = await tx.$executeRaw`
     UPDATE conciliation.erp_payable_reject reject SET raw = ''
-    WHERE raw <> '' AND ${isAnyIn('reject.raw', keys)}`;
+    WHERE raw <> '' AND ${isAnyIn(Prisma.sql`reject.raw`, keys)}`;
   const ofTitles = { titles, revisions, partyAccounts, accountChanges, rejects, drift };
   const ofErp = { providers, providerBatches, payables, payableRejects };
   return { counts: { ...bookings, ...ofTitles, ...ofErp }, digests };
@@ -339,7 +339,7 @@ async function eraseProviders(erasure: Erasure): Promise<number> {
     WHERE contested_by && ${names.externalIds}::text[]`;
   await tx.$executeRaw`
     UPDATE conciliation.provider supplier SET last_error = ''
-    WHERE last_error IS NOT NULL AND ${isAnyIn('supplier.last_error', keys)}`;
+    WHERE last_error IS NOT NULL AND ${isAnyIn(Prisma.sql`supplier.last_error`, keys)}`;
   return deleted;
 }
 

@@ -155,20 +155,6 @@ export const ASSIGNMENTS = Prisma.raw(
     .join(', '),
 );
 
-/** Returns every key that the text of an answer may contain: its JSON strings and numbers. */
-const keysInText = (column: string): Prisma.Sql =>
-  Prisma.raw(`
-    (SELECT DISTINCT named.key
-     FROM regexp_matches(${column}, '"((?:[^"\\\\]|\\\\.)*)"|([0-9]+)', 'g') AS token
-     CROSS JOIN LATERAL (SELECT coalesce(token[1], token[2]) AS value) AS found
-     CROSS JOIN LATERAL (VALUES ('tax_id:' || ${taxIdText('value')}),
-                                ('external_id:' || nullif(btrim(value), ''))) AS named (key)
-     WHERE named.key IS NOT NULL)`);
-
-/** Whether the text of an answer may name a party with one of the keys. */
-export const isAnyIn = (column: string, keys: readonly string[]): Prisma.Sql => Prisma.sql`
-  EXISTS (SELECT FROM ${keysInText(column)} AS named WHERE named.key = ANY(${keys}::text[]))`;
-
 /** A tax identifier with some of the signs of its mask; and with all or none, where such signs may be beside it. */
 const WRITINGS = [
   '[0-9A-Za-z][0-9A-Za-z./-]{8,}',
@@ -185,6 +171,27 @@ const taxIdsInText = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`
   CROSS JOIN LATERAL (SELECT ${taxIdOf('token[1]')} AS tax_id) AS plain
   -- Also a text of up to 14 characters with wrong check digits: no-cpf-or-cnpj: has 15.
   WHERE length(tax_id) <= 29`;
+
+/** JSON text without the escapes beside values. An escaped slash is that of a CNPJ. */
+const withoutEscapes = (json: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  regexp_replace(replace(${json}, '\\/', '/'), '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g')`;
+
+/**
+ * Returns the rows (key) of the parties that the text of an answer may name: its JSON strings and numbers, and what has
+ * the form of a tax identifier in a sentence.
+ */
+const keysInText = (text: Prisma.Sql): Prisma.Sql => Prisma.sql`(
+  SELECT named.key
+  FROM regexp_matches(${text}, '"((?:[^"\\\\]|\\\\.)*)"|([0-9]+)', 'g') AS token
+  CROSS JOIN LATERAL (SELECT coalesce(token[1], token[2]) AS value) AS found
+  CROSS JOIN LATERAL (VALUES ('tax_id:' || ${taxIdOf('value')}),
+                             ('external_id:' || nullif(btrim(value), ''))) AS named (key)
+  WHERE named.key IS NOT NULL
+  UNION ${taxIdsInText(withoutEscapes(text))})`;
+
+/** Whether the text of an answer may name a party with one of the keys. */
+export const isAnyIn = (text: Prisma.Sql, keys: readonly string[]): Prisma.Sql => Prisma.sql`
+  EXISTS (SELECT FROM ${keysInText(text)} AS named WHERE named.key = ANY(${keys}::text[]))`;
 
 /**
  * Whether a text that is not the platform's names the party. Only in a row that is about the party (`isOwn`) is a
@@ -207,7 +214,7 @@ const keysOfExtra = (isStaged: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT fence, ordinal, member, named.key
   FROM conciliation.staged_title AS staged CROSS JOIN LATERAL jsonb_each(staged.extra) AS stated (member, value)
   CROSS JOIN LATERAL (
-    ${taxIdsInText(Prisma.sql`regexp_replace(jsonb_build_object(member, value)::text, '\\\\+(u[0-9A-Fa-f]{4}|.)', ' ', 'g')`)}
+    ${taxIdsInText(withoutEscapes(Prisma.sql`jsonb_build_object(member, value)::text`))}
     UNION ALL
     SELECT 'external_id:' || nullif(btrim(value ->> 'externalId'), '') WHERE member = 'provider'
   ) AS named
@@ -267,7 +274,7 @@ export async function eraseStaged(tx: Transaction, isStaged: Prisma.Sql): Promis
     WHERE staged.fence = kept.fence AND staged.ordinal = kept.ordinal`;
   await tx.$executeRaw`
     UPDATE conciliation.staged_reject AS staged SET raw = ''
-    WHERE ${isStaged} AND EXISTS (${erasedAmong(keysInText('staged.raw'))})`;
+    WHERE ${isStaged} AND EXISTS (${erasedAmong(keysInText(Prisma.sql`staged.raw`))})`;
 }
 
 /**

@@ -109,11 +109,12 @@ test('a title that goes to another party is that party’s again', async () => {
   ]);
 });
 
-test('rejected titles are kept without their text', async () => {
-  await pull(
-    title('a'),
-    `{"acceptedDate":"${date}","provider":{"identification":"529.982.247-25"}}`,
-  );
+test.each([
+  ['529.982.247-25'],
+  ['CPF 529.982.247-25 of another supplier'],
+  [String.raw`\\ 52998224725\n`],
+])('rejected titles are kept without their text: %s', async (text) => {
+  await pull(title('a'), `{"acceptedDate":"${date}","provider":{"identification":"${text}"}}`);
   const rejects = await world.prisma.rejectedTitle.findMany({ where: { date } });
   expect(rejects).toMatchObject([{ raw: '' }]);
 });
