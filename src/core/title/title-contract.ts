@@ -167,23 +167,29 @@ function toDocumentedObject(schema: TSchema & { properties: unknown }, path: str
   return { path, fields };
 }
 
-/** Whether `jsonb` keeps the value exactly. */
-function isStorable(value: JsonValue): boolean {
-  if (typeof value === 'string') return isStorableText(value);
-  if (value === null || typeof value === 'boolean') return true;
-  if (value instanceof JsonNumber) return isStorableNumber(value);
-  if (!isJsonObject(value)) return value.every(isStorable);
-  return Object.keys(value).every(
-    (name) => isStorableText(name) && isStorable(value[name] ?? null),
-  );
-}
-
 type Fields = Record<string, JsonValue>;
 
 /** Without a prototype, a field named `__proto__` is an ordinary field. */
 function emptyObject(): Fields {
   return Object.create(null) as Fields;
 }
+
+/**
+ * Returns a value with the JSON text in place of each part that `jsonb` does not keep exactly. Only that part: a named
+ * field may be beside it.
+ */
+function toStorable(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return isStorableText(value) ? value : toJsonText(value);
+  if (value instanceof JsonNumber) return isStorableNumber(value) ? value : value.text;
+  if (value === null || typeof value === 'boolean') return value;
+  if (!isJsonObject(value)) return value.map(toStorable);
+  const kept = emptyObject();
+  for (const name of Object.keys(value))
+    kept[toStorableName(name)] = toStorable(value[name] ?? null);
+  return kept;
+}
+
+const toStorableName = (name: string) => (isStorableText(name) ? name : JSON.stringify(name));
 
 /**
  * Returns the fields without a column, at their places; null: none.
@@ -227,9 +233,8 @@ function collectUnknown(
       if (inner !== null) keep(name, inner);
       continue;
     }
-    // A name or a value is its JSON text where `jsonb` cannot hold it.
-    const keptName = isStorableText(name) ? name : JSON.stringify(name);
-    const kept = isStorable(value) ? value : toJsonText(value);
+    const keptName = toStorableName(name);
+    const kept = toStorable(value);
     const shown = toDisplayText(path + keptName, MAX_PATH_CHARACTERS - 'titles[].'.length);
     const place = `titles[].${path}`;
     const type = toJsonType(kept);
