@@ -76,7 +76,8 @@ export async function planChanges(
 
 /**
  * Gives the titles of a date the content hashes of their columns. The identity hash of a current title stays, so that
- * it is matched with the title of the response that it was.
+ * it is matched with the title of the response that it was. No response states the columns of a withdrawn title, so it
+ * gets hashes only where its columns are those that the newest change has recorded.
  */
 async function hashAgain(tx: Transaction, date: CivilDate): Promise<void> {
   await tx.$executeRaw`
@@ -84,7 +85,12 @@ async function hashAgain(tx: Transaction, date: CivilDate): Promise<void> {
     SET content_hash = ${COMPUTED_CONTENT_HASH},
         identity_hash = CASE status WHEN 'current' THEN identity_hash ELSE ${COMPUTED_IDENTITY_HASH} END
     WHERE accepted_date = ${date}::date AND erased_at IS NULL
-      AND (content_hash <> ${COMPUTED_CONTENT_HASH} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
+      AND (content_hash <> ${COMPUTED_CONTENT_HASH} OR status = 'withdrawn' AND identity_hash <> ${COMPUTED_IDENTITY_HASH})
+      AND CASE status WHEN 'current' THEN true ELSE ${COMPUTED_CONTENT_HASH} = (
+        SELECT change.content_hash FROM conciliation.title_change AS change
+        WHERE change.title_id = title.id AND kind <> 'payment_decided'
+          AND pull_id = ANY(ARRAY(SELECT pull.id FROM conciliation.pull WHERE date = ${date}::date))
+        ORDER BY change_seq DESC LIMIT 1) END`;
 }
 
 // Column names are constants of core/title: nothing from outside reaches Prisma.raw.

@@ -251,15 +251,33 @@ describe('an altered row', () => {
   });
 });
 
-test('the values of an altered title that was withdrawn are kept until the platform states it again', async () => {
+test('an altered title that was withdrawn is found until the platform states it again', async () => {
   const date = await pullTitles();
+  const [before] = await rowsOf(date, 'gone');
   await alterTitle(date, 'original_value = 5', 'gone');
   expect(await verifyAndRepair(date)).toEqual(['content', 'titles']);
+  expect(await verifyAndRepair(date)).toEqual(['content']);
+  expect(await pullUids([...UIDS, 'gone'], date)).toMatchObject({ inserted: 0, restored: 1 });
   expect(await verifyAndRepair(date)).toEqual([]);
-  // Identified by its value, it is another title now.
-  expect(await pullUids([...UIDS, 'gone'], date)).toMatchObject({ inserted: 1, restored: 0 });
-  expect(await check(date)).toEqual([]);
+  expect(await rowsOf(date, 'gone')).toEqual([{ ...before, status: 'current' }]);
 });
+
+test('the hashes of a withdrawn title are computed again from its columns', async () => {
+  const date = await pullTitles();
+  const before = await rowsOf(date, 'gone');
+  await alterTitle(
+    date,
+    'content_hash = gen_random_uuid(), identity_hash = gen_random_uuid()',
+    'gone',
+  );
+  expect(await verifyAndRepair(date)).toEqual(['content', 'titles']);
+  expect(await check(date)).toEqual([]);
+  expect(await rowsOf(date, 'gone')).toEqual(before);
+});
+
+const rowsOf = (date: CivilDate, uid: string) =>
+  query(`SELECT id, status, original_value::text, content_hash::text, identity_hash::text
+         FROM conciliation.title WHERE accepted_date = '${date}' AND order_uid = '${uid}'`);
 
 /** The alert whose only date is this one: the findings of the tests before are acknowledged. */
 async function alertOf(date: CivilDate) {
