@@ -188,15 +188,17 @@ const restored = stagingCommand({
     line.requiredOption('--reason <text>', 'the reason; kept in the audit log', toWords),
   help: `Run this command after each restore of the database, before the service starts. The positions of the feeds and the
 ids of titles go on above every number that was given before. A reader whose position the restore has lost is told
-from which position to read again.
+from which position to read again. Suppliers are pushed again, because the platform may have a later content.
 
 Example: conciliation restored --reason "disk failure, backup of 3 March 02:00"`,
   run: (database, { reason }, { by }) =>
     database.prisma.$transaction(async (tx) => {
       const next = (await skipLostNumbers(tx)).toString();
-      const details = { next };
+      const suppliers = await pushSuppliersAgain(tx);
+      const details = { next, suppliers };
       await recordAudit(tx, { actor: by, action: 'database.restored', reason, details });
-      return { document: details, text: `the numbers of the feeds and of titles go on at ${next}` };
+      const text = `the numbers of the feeds and of titles go on at ${next}; suppliers to be pushed again: ${suppliers}`;
+      return { document: details, text };
     }),
 });
 
@@ -213,4 +215,15 @@ export async function skipLostNumbers(tx: Transaction): Promise<bigint> {
   const [{ next }] = await tx.$queryRaw<[{ next: bigint }]>`
     SELECT conciliation.skip_numbers() AS next`;
   return next;
+}
+
+/**
+ * After a restore of the database: the platform may have a later content of a supplier than the restored row says.
+ * @returns the number of suppliers
+ */
+export function pushSuppliersAgain(tx: Transaction): Promise<number> {
+  return tx.$executeRaw`
+    UPDATE conciliation.provider
+    SET synced_hash = NULL, sync_state = CASE sync_state WHEN 'synced' THEN 'pending' ELSE sync_state END
+    WHERE synced_hash IS NOT NULL`;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { pushSuppliersAgain } from '../../../src/cli/setup.sql.ts';
 import { readPushDelayMs } from '../../../src/features/providers/provider-batches.sql.ts';
 import { recordingLogger } from '../../support/logger.ts';
 import {
@@ -91,6 +92,13 @@ describe('rows that the platform accepted', () => {
     expect(await world.push()).toMatchObject({ kind: 'done', requests: 0, unchanged: 1 });
     expect(await rowOf(1)).toMatchObject({ state: 'synced' });
     expect(world.requests()).toBe(1);
+  });
+
+  test('is sent again after a restore of the database, whose row may be an earlier one', async () => {
+    await write(...many(2));
+    await world.push();
+    expect(await world.prisma.$transaction((tx) => pushSuppliersAgain(tx))).toBe(2);
+    expect(await world.push()).toMatchObject({ requests: 1, synced: 2, unchanged: 0 });
   });
 
   test('stays pending where the ERP changed it meanwhile, also within the same millisecond', async () => {
