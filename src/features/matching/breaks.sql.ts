@@ -357,7 +357,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     -- The open payable that a restated title has taken over is as the title was before, until a line for it is released.
     SELECT CASE WHEN open_value <> original_value THEN 'value_differs' ELSE 'due_date_differs' END, NULL, id, erp_key
     FROM matched JOIN live ON live.title_id = id
-    WHERE rule = 'inherited' AND is_plain AND NOT is_own AND NOT is_posted
+    WHERE rule = 'inherited' AND is_plain AND NOT is_own
       AND (open_value <> original_value OR own_days > ${DUE_DAYS} AND NOT own_due)
     UNION ALL
     SELECT 'due_before_release', NULL, title.id, title.erp_key

@@ -56,13 +56,14 @@ test('a posted instalment of the order is judged by an equal one of the due date
   ));
 
 test.each([
-  ['due date', 'a 1610 due=2099-07-07', 'due_date_differs a k1'],
-  ['value', 'a 1611', 'value_differs a k1'],
-])(
+  ['due date', 'unanswered', 'a 1610 due=2099-07-07', 'due_date_differs a k1'],
+  ['value', 'unanswered', 'a 1611', 'value_differs a k1'],
+  ['value after the posting', 'posted', 'a 1611', 'value_differs a k1'],
+] as const)(
   'a restated %s differs from the open payable that the title takes over, until its line is released',
-  (_, restated, kind) =>
+  (_, book, restated, kind) =>
     play(
-      { pull: 'a 1610', snapshot: 'k1 1610', book: 'unanswered' },
+      { pull: 'a 1610', snapshot: 'k1 1610', book },
       { pull: restated, breaks: kind, matches: 'a=k1 inherited', waits: '' },
       { release: true, breaks: '' },
     ),
