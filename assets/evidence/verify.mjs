@@ -264,6 +264,10 @@ function isErased(title) {
 
 const FORMULA = /^(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
 
+/** Text that Excel would turn into a number or a date, and with it change an identifier. */
+const VALUE_LIKE =
+  /^(?=.*\d)(?:(?:[\d.,:/%()$€ \u00A0-]|R\$)+(?:e[+-]?\d+[ )]*)?|\d{0,4}[ /-]?(?:jan|fe[bv]|mar|a[bp]r|ma[iy]|ju[nl]|a[gu][og]|se[tp]|o[cu]t|nov|de[cz])\p{L}*[ /-]?\d{0,4})$/iu;
+
 /** The cell of the CSV file. @param {string} column @param {unknown} value */
 function cellOf(column, value) {
   if (value === null) return '';
@@ -272,7 +276,9 @@ function cellOf(column, value) {
   if (AMOUNTS.includes(column) || (column === 'platform_commission' && isPlain)) {
     return cell.replace('.', ',');
   }
-  if (typeof value !== 'string' || column.endsWith('_date')) return cell;
+  if (column.endsWith('_date')) return cell.split('-').reverse().join('/');
+  if (typeof value !== 'string') return cell;
+  if (column !== 'platform_commission' && VALUE_LIKE.test(cell)) return `"=""${cell}"""`;
   const safe = FORMULA.test(cell) ? `'${cell}` : cell;
   return safe === '' || /[";,\t\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

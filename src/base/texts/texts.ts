@@ -3,6 +3,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import type en from '../../../locales/en.json';
 import { InputError } from '../runtime/errors.ts';
 import { type CivilDate, daysBetween } from '../values/business-day.ts';
+import { parseDecimal } from '../values/decimal.ts';
 
 export const LANGUAGES = ['pt-BR', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -157,4 +158,30 @@ export function reasonsText(text: Text, reasons: string): string {
     .split('; ')
     .map((reason) => reasonText(text, reason))
     .join('; ');
+}
+
+/** Separators of thousands and decimals. */
+const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
+  en: [',', '.'],
+  'pt-BR': ['.', ','],
+};
+
+/**
+ * Parses an amount as a person writes it: `1.234,50` or `1.234` (one thousand two hundred thirty-four) in
+ * Portuguese, `1,234.50` or `1,234` in English. Where the separators of thousands are not in their places,
+ * the other language's notation counts: `1234.5` is the same in both. The minus sign is that of a keyboard or of a page.
+ * @returns canonical decimal text; null: not an amount
+ */
+export function parseAmount(written: string, language: Language): string | null {
+  const plain = written
+    .replace(/\s/g, '')
+    .replace('−', '-')
+    .replace(/^(-?)R\$/i, '$1');
+  const other = language === 'en' ? 'pt-BR' : 'en';
+  for (const [group, point] of [SEPARATORS[language], SEPARATORS[other]]) {
+    const pattern = new RegExp(`^-?(\\d{1,3}(\\${group}\\d{3})*|\\d+)(\\${point}\\d+)?$`);
+    if (!pattern.test(plain)) continue;
+    return parseDecimal(plain.replaceAll(group, '').replace(point, '.'))?.canonical ?? null;
+  }
+  return null;
 }

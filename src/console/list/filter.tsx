@@ -2,7 +2,7 @@
 
 import { type TSchema, Type } from 'typebox';
 import { InputError } from '../../base/runtime/errors.ts';
-import { type Language, type TextKey, textOf } from '../../base/texts/texts.ts';
+import { type Language, parseAmount, type TextKey, textOf } from '../../base/texts/texts.ts';
 import { type CivilDate, parseCivilDate } from '../../base/values/business-day.ts';
 import { FormField } from '../shell/layout.tsx';
 import { textParameter, textParameters, usePage } from '../shell/page-context.ts';
@@ -86,6 +86,24 @@ export const textField = (label: TextKey, maxLength = 200): FilterField<string |
   expected: 'text',
   schema: Type.String({ maxLength }),
   parse: (text) => (text.length <= maxLength ? text : undefined),
+});
+
+/** An amount as decimal text, and as a person wrote it. */
+interface WrittenAmount {
+  readonly decimal: string;
+  readonly toString: () => string;
+}
+
+/** @param pattern of the decimal texts that the field takes */
+export const amountField = (label: TextKey, pattern = /./): FilterField<WrittenAmount | null> => ({
+  ...textField(label),
+  absent: null,
+  expected: 'amount',
+  parse: (written, language) => {
+    const decimal = parseAmount(written, language);
+    if (decimal === null || !pattern.test(decimal)) return undefined;
+    return { decimal, toString: () => written };
+  },
 });
 
 export const searchField = (label: TextKey): FilterField<string | null> => ({

@@ -194,7 +194,11 @@ function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorA
     return { status, code, message, position: context['safe'], fault: error };
   }
   if (error instanceof StagingUnavailableError) {
-    return { status: 503, code: error.code, message: 'the database does not answer, or is busy; try again' };
+    return {
+      status: 503,
+      code: error.code,
+      message: 'the database does not answer, or is busy; try again',
+    };
   }
   const status = error.statusCode ?? 500;
   if (status === 413) {

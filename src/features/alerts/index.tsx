@@ -270,12 +270,14 @@ function detailsText({ details }: AuditEntry, { text, formats }: Words): string 
   const show = (name: string, value: unknown): string => {
     if (typeof value === 'boolean') return text(value ? 'title.yes' : 'title.no');
     if (Array.isArray(value)) return value.map((item) => show(name, item)).join(', ');
-    if (typeof value === 'number' && !name.endsWith('Id')) return formats.count(value);
+    if (typeof value === 'number' && !/Ids?$/.test(name)) return formats.count(value);
     if (name === 'month') return formats.month(String(value));
     const date = typeof value === 'string' ? parseCivilDate(value) : null;
     if (date !== null) return formats.date(date);
     const known: Readonly<Record<string, string | null>> = {
       check: text.find(`checks.names.${value}`),
+      kind: text.find(`matching.kinds.${value}`),
+      code: text.find(`matching.codes.${value}`),
       list: text.find(`lists.${value}.title`),
       role: text.find(`roles.${value}`),
       scopes: text.find(`users.scopeNames.${value}`),

@@ -119,7 +119,7 @@ const SUBJECTS: readonly ((
     WHERE coalesce(day.state, 'pending') IN ('pending', 'failed') GROUP BY 1`,
   () => Prisma.sql`
     SELECT CASE WHEN severity > 1 THEN 'urgent_breaks' ELSE 'breaks' END AS key, count(*)::int AS count,
-           (${amountSum(Prisma.sql`value`)})::text AS value
+           (${amountSum(Prisma.sql`abs(value)`)})::text AS value
     FROM ${OPEN_BREAKS} AS broken GROUP BY 1`,
   () => Prisma.sql`
     SELECT 'unmapped_companies' AS key, unmapped_companies AS count

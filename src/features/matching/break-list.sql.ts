@@ -112,7 +112,7 @@ export type BreakFilter = FilterOf<typeof BREAK_FILTER>;
 
 type BreakSum = {
   readonly breaks: number;
-  /** Of the titles, or of the payables where a break has no title. Exact decimal. */
+  /** Of the titles, or of the payables where a break has no title, without their signs. Exact decimal. */
   readonly value: string;
 };
 export type BreakCount = BreakSum & { readonly kind: BreakKind };
@@ -208,9 +208,9 @@ export async function listBreaks(
     )
     SELECT
       (SELECT coalesce(jsonb_agg(counted), '[]') FROM (
-         SELECT kind, count(*) AS breaks, sum(value)::text AS value
+         SELECT kind, count(*) AS breaks, sum(abs(value))::text AS value
          FROM filtered GROUP BY kind, place ORDER BY place) AS counted) AS counts,
-      (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(value), 0)::text) FROM filtered) AS sum,
+      (SELECT jsonb_build_object('breaks', count(*), 'value', coalesce(sum(abs(value)), 0)::text) FROM filtered) AS sum,
       (SELECT count(*)::float8 FROM chosen) AS total,
       (SELECT ${BREAKS_DIGEST} FROM chosen) AS digest,
       ARRAY(SELECT DISTINCT accepted_date::text FROM chosen WHERE accepted_date IS NOT NULL) AS dates,
@@ -269,8 +269,9 @@ export const matchingObstacles = {
   break: {
     keeps: ['program'],
     rows: (date, { bookingsFrom = null }) => Prisma.sql`
-      SELECT kind, count(*), ${amountSum(Prisma.sql`value`)}, severity > 1,
-             CASE WHEN ${date} >= ${bookingsFrom}::date THEN waits END AS waits
+      SELECT kind, count(*), ${amountSum(Prisma.sql`abs(value)`)}, severity > 1,
+             -- Nothing is posted for a withdrawn title.
+             CASE WHEN ${date} >= ${bookingsFrom}::date AND kind <> 'withdrawn_open' THEN waits END AS waits
       FROM ${OPEN_BREAKS} AS broken WHERE accepted_date = ${date}
       GROUP BY kind, severity, place, waits ORDER BY severity DESC, place`,
     href: (date, kind) => `/breaks?date=${date}&kind=${kind}`,

@@ -227,11 +227,13 @@ export interface ProposalList {
   /** Of each kind, and of all. */
   readonly counts: Readonly<Record<string, number>>;
   readonly total: number;
-  /** Of the titles, each once. Exact decimal, as `clearValue`. */
+  readonly titles: number;
+  /** Of the titles, each once. Exact decimal, as the values of the clear ones. */
   readonly value: string;
   /** Those that one decision confirms. */
   readonly clear: number;
   readonly clearValue: string;
+  readonly clearDifference: string;
   /** Titles whose first proposal is not clear. */
   readonly left: number;
   /** Of those that one decision confirms. */
@@ -259,10 +261,12 @@ export async function readProposals(
     SELECT (SELECT jsonb_object_agg(coalesce(kind, 'all'), rows)
             FROM (SELECT kind, count(*) AS rows FROM filtered GROUP BY ROLLUP (kind)) AS counted) AS counts,
            (SELECT count(*)::float8 FROM chosen) AS total,
+           (SELECT count(DISTINCT title_id)::float8 FROM chosen) AS titles,
            (SELECT coalesce(sum(original_value), 0)::text
             FROM (SELECT DISTINCT title_id, original_value FROM chosen) AS titles) AS value,
            (SELECT count(*)::float8 FROM chosen WHERE is_clear) AS clear,
            (SELECT coalesce(sum(original_value), 0)::text FROM chosen WHERE is_clear) AS "clearValue",
+           (SELECT coalesce(sum(difference), 0)::text FROM chosen WHERE is_clear) AS "clearDifference",
            (SELECT count(*)::float8 FROM chosen WHERE place = 1 AND NOT is_clear) AS left,
            (SELECT coalesce(md5(string_agg(concat_ws(' ', title_id, erp_keys, difference, days), ',' ORDER BY title_id)), '')
             FROM chosen WHERE is_clear) AS digest,

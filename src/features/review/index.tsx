@@ -192,8 +192,8 @@ function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
     <>
       <h1>
         {text('signOffs.resultTitle', {
-          signed: formats.count(signed.length),
-          days: formats.count(signed.length + refused.length),
+          signed: signed.length,
+          days: signed.length + refused.length,
         })}
       </h1>
       <TableCard head="signOffs.refused" columns={REFUSED_COLUMNS} rows={refused} />

@@ -64,6 +64,18 @@ const TOTALS_COLUMNS: readonly Column<DueDate>[] = [
   { name: 'original_value', head: 'title.fields.original_value', kind: 'amount' },
   { name: 'waiting_titles', head: 'schedule.waitingTitles', kind: 'count' },
   { name: 'waiting_value', head: 'schedule.waitingValue', kind: 'amount', only: 'file' },
+  {
+    name: 'urgent_titles',
+    head: 'schedule.urgentTitles',
+    kind: 'count',
+    cell: ({ urgentTitles }, { formats }) =>
+      urgentTitles > 0 && (
+        <a class="tag is-withdrawn" href="/breaks?urgency=urgent">
+          {formats.count(urgentTitles)}
+        </a>
+      ),
+  },
+  { name: 'urgent_value', head: 'schedule.urgentValue', kind: 'amount', only: 'file' },
 ];
 
 const DATE_COLUMNS: readonly Column<DueDate>[] = [
@@ -171,11 +183,12 @@ const SCHEDULE = declareList(DueLine, {
   columns: COLUMNS,
   read: async (tx, filter, place) => {
     const { lines: rows, lineCount, ...shown } = await readSchedule(tx, rangeOf(filter), place);
-    const { value, waiting } = shown.figures;
+    const { value, waiting, urgent } = shown.figures;
     const sums = {
       titles: value.titles,
       original_value: value.originalValue,
       waiting_titles: waiting.titles,
+      urgent_titles: urgent.titles,
     };
     const total: ListTotal & typeof shown = { rows: lineCount, sums, ...shown };
     return { total, rows };

@@ -64,7 +64,8 @@ const payeeHash = (watched: Prisma.Sql) => Prisma.sql`
          partyKey,
          Prisma.sql`coalesce(CASE WHEN NOT ${hasLostAccount} THEN ${watched} END, ${writingHash})`,
        )} END`;
-const PAYEE_HASH = payeeHash(accountHash);
+/** Of a row `party` with the columns of `PAYEE`. */
+export const PAYEE_HASH = payeeHash(accountHash);
 
 export const CHANGED_PAYEE_HASH = hashOf(
   Prisma.sql`change.kind`,

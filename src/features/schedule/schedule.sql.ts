@@ -20,6 +20,7 @@ import {
   CHANGED_PAYEE_HASH,
   isPayee,
   PAYEE,
+  PAYEE_HASH,
   type PayeeRow,
   payeeHashOf,
   payeeOf,
@@ -72,6 +73,11 @@ export const DueLine = Type.Object({
       'Titles of days in the state held or attention, whose newest response waits for a person.',
   }),
   waitingValue: amount,
+  urgentTitles: Type.Integer({
+    description:
+      'Titles in an urgent open break with the payables: they may be paid twice or to the wrong party.',
+  }),
+  urgentValue: amount,
   payee: Payee,
   /** The number identifies the payee in an address. */
   titleId: Type.Integer({ description: 'One of the titles of the line.' }),
@@ -90,12 +96,11 @@ interface Figure {
 export interface Schedule {
   readonly figures: {
     readonly value: Figure;
-    /** Of the titles, whenever due, whose business day is in the range. */
+    /** Of the titles, whenever due, whose business day is in the range, without those in an urgent break. */
     readonly paid: Figure;
     /** On accounts that changed, where no person has confirmed the change. */
     readonly onChanged: Figure;
     readonly waiting: Figure;
-    /** In an urgent open break with the payables: they may be paid twice or to the wrong party. */
     readonly urgent: Figure;
     /** Current titles without a due date. They are in no other figure. */
     readonly undated: Figure;
@@ -140,7 +145,8 @@ const figureOf = (rows: Prisma.Sql) => Prisma.sql`
 /** Of a row `total` of a line or a date. */
 const TOTALS_JSON = Prisma.sql`
   'dueDate', total.due_date, 'businessDay', total.business_day, 'titles', total.titles,
-  'originalValue', total.value::text, 'waitingTitles', total.waiting_titles, 'waitingValue', total.waiting_value::text`;
+  'originalValue', total.value::text, 'waitingTitles', total.waiting_titles, 'waitingValue', total.waiting_value::text,
+  'urgentTitles', total.urgent_titles, 'urgentValue', total.urgent_value::text`;
 
 /** Returns the figures of a range, and a part of its lines, as of one instant. */
 export async function readSchedule(
@@ -154,16 +160,27 @@ export async function readSchedule(
   const [schedule] = await tx.$queryRaw<[Schedule]>`
     WITH ${CHANGED}, waiting AS MATERIALIZED (
       SELECT date FROM conciliation.day WHERE state IN ('held', 'attention')
-    ), summed AS MATERIALIZED (
+    ), urgent AS MATERIALIZED (
+      SELECT anticipated_due_date AS due_date, ${PAYEE_HASH} AS payee, count(*) AS urgent_titles,
+             sum(original_value) AS urgent_value
+      FROM conciliation.title CROSS JOIN LATERAL ${PAYEE} AS party
+      WHERE status = 'current'
+        AND id = ANY(ARRAY(SELECT title_id FROM ${OPEN_BREAKS} AS broken WHERE severity > 1))
+      GROUP BY 1, 2
+    ), grouped AS MATERIALIZED (
       SELECT due_date, payee, sum(titles) AS titles, min(title_id) AS title_id, sum(original_value) AS value,
              coalesce(sum(titles) FILTER (WHERE is_waiting), 0) AS waiting_titles,
              coalesce(sum(original_value) FILTER (WHERE is_waiting), 0) AS waiting_value
       FROM (SELECT *, accepted_date = ANY(ARRAY(SELECT date FROM waiting)) AS is_waiting
             FROM conciliation.schedule_total WHERE ${isWithin(Prisma.sql`due_date`)}) AS total
       GROUP BY due_date, payee
+    ), summed AS MATERIALIZED (
+      SELECT grouped.*, coalesce(urgent_titles, 0) AS urgent_titles, coalesce(urgent_value, 0) AS urgent_value
+      FROM grouped LEFT JOIN urgent USING (due_date, payee)
     ), dated AS MATERIALIZED (
       SELECT due_date, ${businessDayOf(Prisma.sql`due_date`)} AS business_day, sum(titles) AS titles, sum(value) AS value,
-             sum(waiting_titles) AS waiting_titles, sum(waiting_value) AS waiting_value
+             sum(waiting_titles) AS waiting_titles, sum(waiting_value) AS waiting_value,
+             sum(urgent_titles) AS urgent_titles, sum(urgent_value) AS urgent_value
       FROM summed GROUP BY due_date
     ), line AS (
       SELECT summed.*, business_day FROM summed JOIN dated USING (due_date)
@@ -176,13 +193,12 @@ export async function readSchedule(
           UNION ALL
           SELECT titles, original_value FROM conciliation.schedule_total WHERE due_date = ANY(ARRAY(
             SELECT date FROM conciliation.closed_day
-            WHERE ${isWithin(Prisma.sql`business_day`)} AND NOT ${isWithin(Prisma.sql`date`)})))`)},
+            WHERE ${isWithin(Prisma.sql`business_day`)} AND NOT ${isWithin(Prisma.sql`date`)}))
+          UNION ALL
+          SELECT -urgent_titles, -urgent_value FROM urgent WHERE ${isWithin(businessDayOf(Prisma.sql`due_date`))})`)},
         'onChanged', ${figureOf(Prisma.sql`(SELECT * FROM summed WHERE payee IN (SELECT payee FROM changed))`)},
         'waiting', ${figureOf(Prisma.sql`(SELECT waiting_titles AS titles, waiting_value AS value FROM dated)`)},
-        'urgent', ${figureOf(Prisma.sql`(
-          SELECT 1 AS titles, original_value AS value FROM conciliation.title
-          WHERE status = 'current' AND ${isWithin(Prisma.sql`anticipated_due_date`)}
-            AND id = ANY(ARRAY(SELECT title_id FROM ${OPEN_BREAKS} AS broken WHERE severity > 1)))`)},
+        'urgent', ${figureOf(Prisma.sql`(SELECT urgent_titles AS titles, urgent_value AS value FROM dated)`)},
         'undated', ${figureOf(Prisma.sql`(
           SELECT titles, original_value AS value FROM conciliation.schedule_total WHERE due_date IS NULL)`)}) AS figures,
       (SELECT coalesce(jsonb_agg(jsonb_build_object(${TOTALS_JSON}) ORDER BY due_date), '[]')

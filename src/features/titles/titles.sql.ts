@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Database, QueryClient } from '../../base/database/database.ts';
-import type { Language, TextKey } from '../../base/texts/texts.ts';
+import { parseAmount } from '../../base/texts/texts.ts';
 import { toCivilDate } from '../../base/values/business-day.ts';
-import { parseDecimal } from '../../base/values/decimal.ts';
 import { MAX_KEY_CHARACTERS } from '../../base/values/field-fault.ts';
 import { readTaxIds } from '../../base/values/tax-id.ts';
 import {
@@ -16,10 +15,10 @@ import {
   words,
 } from '../../console/api/schema-parts.ts';
 import {
+  amountField,
   anyOf,
   asHidden,
   dateField,
-  type FilterField,
   type FilterOf,
   searchField,
   textField,
@@ -39,22 +38,6 @@ import {
   hasPayeeOf,
   readGroupTotals,
 } from '../schedule/schedule.sql.ts';
-
-/** An amount as decimal text, and as a person wrote it. */
-interface WrittenAmount {
-  readonly decimal: string;
-  readonly toString: () => string;
-}
-
-const amountField = (label: TextKey): FilterField<WrittenAmount | null> => ({
-  ...textField(label),
-  absent: null,
-  expected: 'amount',
-  parse: (written, language) => {
-    const decimal = parseAmount(written, language);
-    return decimal === null ? undefined : { decimal, toString: () => written };
-  },
-});
 
 const FIRST_DATE = toCivilDate('0001-01-01');
 const LAST_DATE = toCivilDate('9999-12-31');
@@ -152,32 +135,6 @@ function groupOf(filter: TitleFilter): GroupFilter | null {
   )
     ? dueOf(filter)
     : null;
-}
-
-/** Separators of thousands and decimals. */
-const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
-  en: [',', '.'],
-  'pt-BR': ['.', ','],
-};
-
-/**
- * Parses an amount as a person writes it: `1.234,50` or `1.234` (one thousand two hundred thirty-four) in
- * Portuguese, `1,234.50` or `1,234` in English. Where the separators of thousands are not in their places,
- * the other language's notation counts: `1234.5` is the same in both. The minus sign is that of a keyboard or of a page.
- * @returns canonical decimal text; null: not an amount
- */
-function parseAmount(written: string, language: Language): string | null {
-  const plain = written
-    .replace(/\s/g, '')
-    .replace('−', '-')
-    .replace(/^(-?)R\$/i, '$1');
-  const other = language === 'en' ? 'pt-BR' : 'en';
-  for (const [group, point] of [SEPARATORS[language], SEPARATORS[other]]) {
-    const pattern = new RegExp(`^-?(\\d{1,3}(\\${group}\\d{3})*|\\d+)(\\${point}\\d+)?$`);
-    if (!pattern.test(plain)) continue;
-    return parseDecimal(plain.replaceAll(group, '').replace(point, '.'))?.canonical ?? null;
-  }
-  return null;
 }
 
 /**

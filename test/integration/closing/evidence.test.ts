@@ -296,7 +296,7 @@ describe('the verifier', () => {
         [lastJsonl]: (text) =>
           text.replace('2026-06-30', '2026-06-29').replace('"is_erased":false', '"is_erased":true'),
         [lastCsv]: (text) =>
-          text.replace('2026-06-30', '2026-06-29').replace(/false\r\n/, 'true\r\n'),
+          text.replace('30/06/2026', '29/06/2026').replace(/false\r\n/, 'true\r\n'),
       },
       `✗ ${LAST}: the content of x (id`,
     ],

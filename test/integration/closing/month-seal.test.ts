@@ -274,7 +274,7 @@ describe('the pages', () => {
       expect(row).toContain(cell);
     }
     expect(text).toMatch(/<dt>In agreement with the ERP<\/dt><dd>1 \(1,234\.50\)/);
-    expect(text).toMatch(/<dt>Open breaks<\/dt><dd>9 \(407\.60\)/);
+    expect(text).toMatch(/<dt>With an open break<\/dt><dd>9 \(407\.60\)/);
     expect(text).toMatch(/not every day.*?signed off\.[^.]*?2026-03-28<\/a>/i);
     expect(text).toMatch(/were restated after their sign-off\. <a[^>]*>2026-03-30<\/a>/);
   });

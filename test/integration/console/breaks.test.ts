@@ -165,6 +165,10 @@ test('the task of the start page leads to the breaks that the task counts', asyn
   };
   expect(await kindsOf('urgent')).toEqual(['paid_to_supplier']);
   expect(await kindsOf('other')).toEqual(['value_differs']);
+  // The schedule says which line is not to be paid, and does not count the line among what is paid.
+  const { text: schedule } = await reviewer.get('/schedule?dueFrom=2026-08-01&dueTo=2026-08-31');
+  expect(schedule).toContain('<a class="tag is-withdrawn" href="/breaks?urgency=urgent">1</a>');
+  expect(schedule).toMatch(/<dt>To be paid [^<]*<\/dt><dd>0 titles/);
 });
 
 test('a person matches only what the page offers, as the page showed it', async () => {
@@ -188,12 +192,13 @@ test('one form confirms the proposals of a kind, and another one by one', async 
   expect((await viewer.get(path)).text).not.toContain('action="/proposals/confirm"');
   const { text } = await reviewer.get(path);
   expect(text).toContain('Match the titles of this list: 1, 20.00');
+  expect(text).toContain('The difference in value, 0.01 in all, is confirmed too');
   expect(text).toContain('action="/break/match"');
   const fields = { kind: 'value', digest: hiddenIn(text, 'digest'), ...reason };
   const stale = await reviewer.post('/proposals/confirm', { ...fields, digest: 'x' });
   expect(stale.status).toBe(400);
   const made = await reviewer.post('/proposals/confirm', fields);
-  expect(made.location).toBe('/proposals?notice=matched');
+  expect(made.location).toBe('/proposals?kind=value&notice=matched');
   expect((await reviewer.get(path, portuguese)).text).toContain('Nenhuma sugestão.');
 });
 
@@ -201,6 +206,10 @@ test('tolerances are tried before a reviewer sets them', async () => {
   const { text } = await reviewer.get('/matching-rules?dueDays=5&valueTolerance=0');
   expect(text).toContain('1 title would lose one');
   expect(text).toContain('loses its clear proposal');
+  const written = await reviewer.get('/matching-rules?valueTolerance=1.000,05', portuguese);
+  expect(written.text).toContain('Com 5 dias e R$ 1.000,05: 0 divergências');
+  const unread = await reviewer.get('/matching-rules?valueTolerance=-1', portuguese);
+  expect(unread.status).toBe(400);
   const rules = { dueDays: '5', valueTolerance: '0' };
   expect((await reviewer.post('/matching-rules', rules)).status).toBe(400);
   const set = await reviewer.post('/matching-rules', { ...rules, ...reason });

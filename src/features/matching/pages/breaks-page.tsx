@@ -30,7 +30,7 @@ import { DECISION, DECISION_FIELDS, DecisionCard, duesOf } from './decision-card
 import { PROPOSALS } from './proposals-page.tsx';
 import { SET_RULES } from './settings-pages.tsx';
 
-/** The rows of a kind in a list of breaks, as the person has seen them. The list of the date follows. */
+/** The rows of a kind in a list of breaks, as the person has seen them. The list of all kinds follows. */
 const LISTED = {
   ...{ ...parameterSchemas(BREAK_FILTER), date: Type.Optional(ledgerDate) },
   ...{ kind: words(BREAK_KINDS), digest: Type.String() },
@@ -40,6 +40,11 @@ const listedBreaks = (state: BreakFilter['state'], input: { readonly digest: str
   ...{ state, seenDigest: input.digest },
 });
 
+const nextList = (input: object) => {
+  const { date, supplier, urgency } = readFilter(BREAK_FILTER, input);
+  return BREAKS.href({ date, supplier, urgency });
+};
+
 const RESOLVE_BREAKS = declareAction({
   path: '/breaks/resolve',
   who: REVIEW,
@@ -47,7 +52,7 @@ const RESOLVE_BREAKS = declareAction({
   fields: DECISION_FIELDS,
   deed: ({ database, fourEyes }, { code, reason, ...input }, by) =>
     resolveBreaks(database, listedBreaks('open', input), { by, code, reason, fourEyes }),
-  next: ({ date = null }) => BREAKS.href({ date }),
+  next: nextList,
   notice: 'break_resolved',
 });
 
@@ -58,7 +63,7 @@ const REOPEN_BREAKS = declareAction({
   input: { ...LISTED, reason },
   deed: ({ database }, { reason, ...input }, by) =>
     resolveBreaks(database, listedBreaks('resolved', input), { by, code: REOPENED, reason }),
-  next: ({ date = null }) => BREAKS.href({ date }),
+  next: nextList,
   notice: 'break_resolved',
 });
 
@@ -265,7 +270,7 @@ function ResolveAll(
       button={text('matching.resolve')}
     >
       <label>
-        <input type="checkbox" required /> {text('matching.resolveConfirm', { count, value })}
+        <input type="checkbox" required /> {text('matching.resolveConfirm', { count: rows, value })}
       </label>
     </DecisionCard>
   );

@@ -11,16 +11,23 @@ import { DECISION, DECISION_FIELDS, DecisionCard, duesOf } from './decision-card
 
 const ALL = readFilter(PROPOSAL_FILTER, {});
 
+const FILTER = {
+  ...parameterSchemas(PROPOSAL_FILTER),
+  kind: Type.Optional(PROPOSAL_FILTER.kind.schema),
+};
+const nextList = (input: object) =>
+  PROPOSALS.href({ ...readFilter(PROPOSAL_FILTER, input), title: 0 });
+
 const MATCH = declareAction({
   path: '/break/match',
   who: REVIEW,
-  input: { ...DECISION, seen: Type.String({ pattern: '^\\[\\d{1,15},' }) },
+  input: { ...FILTER, ...DECISION, seen: Type.String({ pattern: '^\\[\\d{1,15},' }) },
   fields: DECISION_FIELDS,
   deed: ({ database, fourEyes }, { seen, code, reason }, by) => {
     const filter = { ...ALL, title: Number.parseInt(seen.slice(1), 10), seen };
     return confirmProposals(database, filter, { by, code, reason, fourEyes });
   },
-  next: () => '/proposals',
+  next: nextList,
   notice: 'matched',
 });
 
@@ -36,7 +43,7 @@ const CONFIRM_PROPOSALS = declareAction({
     const filter = { ...readFilter(PROPOSAL_FILTER, input), title: 0, seen };
     return confirmProposals(database, filter, { by, code, reason, fourEyes });
   },
-  next: () => '/proposals',
+  next: nextList,
   notice: 'matched',
 });
 
@@ -101,8 +108,9 @@ export const PROPOSALS = declareList(Proposal, {
   filter: PROPOSAL_FILTER,
   columns: COLUMNS,
   read: async (tx, filter, place) => {
-    const { total, counts, value, rows, ...list } = await readProposals(tx, filter, place);
-    return { total: { rows: total, counts, sums: { value }, list }, rows };
+    const { total, counts, titles, value, rows, ...list } = await readProposals(tx, filter, place);
+    // A title may have several proposals, and counts once.
+    return { total: { rows: total, counts, sums: { order_uid: titles, value }, list }, rows };
   },
   api: {
     tag: 'payables',
@@ -112,7 +120,7 @@ export const PROPOSALS = declareList(Proposal, {
   layout:
     async (_, filter) =>
     ({ page: { text, formats }, head, filter: form, table, total: { rows, list } }) => {
-      const { clear, clearValue, left, digest } = list;
+      const { clear, clearValue, clearDifference, left, digest } = list;
       return (
         <>
           {head}
@@ -124,7 +132,7 @@ export const PROPOSALS = declareList(Proposal, {
               title={text('matching.matchHere')}
               help={text('matching.matchHelp')}
               action={MATCH}
-              values={{}}
+              values={filter}
               button={text('matching.matchHere')}
             />
           )}
@@ -138,7 +146,10 @@ export const PROPOSALS = declareList(Proposal, {
                   count: formats.count(clear),
                   value: formats.amount(clearValue),
                 })}
-                help={text('matching.confirmAllHelp', { left })}
+                help={text('matching.confirmAllHelp', {
+                  left,
+                  difference: formats.amount(clearDifference),
+                })}
                 action={CONFIRM_PROPOSALS}
                 values={{ ...filter, digest }}
                 button={text('matching.confirm')}

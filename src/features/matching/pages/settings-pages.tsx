@@ -2,9 +2,10 @@ import { Type } from 'typebox';
 import { id } from '../../../console/api/schema-parts.ts';
 import { declareAction, declarePage, reason } from '../../../console/declare.tsx';
 import { type Column, ListTable, TableCard } from '../../../console/list/columns.tsx';
+import { amountField, readFilter } from '../../../console/list/filter.tsx';
 import { actorOf } from '../../../console/shell/guard.ts';
 import { Field } from '../../../console/shell/layout.tsx';
-import type { PageContext } from '../../../console/shell/page-context.ts';
+import { type PageContext, pageContext } from '../../../console/shell/page-context.ts';
 import { Card, Submit } from '../../../console/shell/parts.tsx';
 import { REVIEW } from '../../../console/shell/route-access.ts';
 import { MAX_MOVE_DAYS } from '../../calendar/business-days.sql.ts';
@@ -13,7 +14,6 @@ import {
   confirmAgent,
   confirmCompanies,
   endConfirmation,
-  type MatchingRules,
   type RuleEffect,
   readConfirmations,
   readRules,
@@ -185,11 +185,12 @@ const confirmationColumns = (
 ];
 
 const PATH = '/matching-rules';
+const TOLERANCE = /^\d{1,6}([.]\d{1,2})?$/;
 const RULES = {
   dueDays: Type.Integer({ minimum: 0, maximum: MAX_MOVE_DAYS }),
-  valueTolerance: Type.String({ pattern: '^\\d{1,6}([.]\\d{1,2})?$' }),
+  valueTolerance: Type.String({ pattern: TOLERANCE.source }),
 };
-const TRIED = Type.Partial(Type.Object(RULES)).properties;
+const TRIED = { valueTolerance: amountField('matching.ruleNames.valueTolerance', TOLERANCE) };
 
 export const SET_RULES = declareAction({
   path: PATH,
@@ -206,17 +207,21 @@ export const MATCHING_RULES = declarePage({
   path: PATH,
   active: '/breaks',
   who: REVIEW,
-  input: TRIED,
-  read: async ({ database, timeZone }, input: Partial<MatchingRules>, request) => {
+  input: { dueDays: Type.Optional(RULES.dueDays), valueTolerance: text },
+  read: async ({ database, timeZone }, input, request) => {
+    const { language } = pageContext(request, timeZone);
+    const { valueTolerance } = readFilter(TRIED, input, language);
     const present = await readRules(database);
-    const { dueDays = present.dueDays, valueTolerance = present.valueTolerance } = input;
-    const rules = { dueDays, valueTolerance };
-    const isTried = input.dueDays !== undefined || input.valueTolerance !== undefined;
+    const rules = {
+      dueDays: input.dueDays ?? present.dueDays,
+      valueTolerance: valueTolerance?.decimal ?? present.valueTolerance,
+    };
+    const isTried = input.dueDays !== undefined || valueTolerance !== null;
     const by = actorOf(request);
     return { rules, effects: isTried ? await tryRules(database, rules, { by, timeZone }) : null };
   },
   title: ({ text }) => text('matching.rulesTitle'),
-  body: ({ rules, effects }, { text }) => {
+  body: ({ rules, effects }, { text, formats }) => {
     const countOf = (name: RuleEffect['effect']) =>
       effects?.filter(({ effect }) => effect === name).length ?? 0;
     const label = text('matching.dryRun');
@@ -232,7 +237,11 @@ export const MATCHING_RULES = declarePage({
               <input type="number" name="dueDays" value={rules.dueDays} max={MAX_MOVE_DAYS} />
             </Field>
             <Field label={text('matching.ruleNames.valueTolerance')}>
-              <input type="number" name="valueTolerance" value={rules.valueTolerance} step="0.01" />
+              <input
+                name="valueTolerance"
+                value={formats.amount(rules.valueTolerance)}
+                inputMode="decimal"
+              />
             </Field>
             <div class="buttons">
               <Submit>{label}</Submit>
@@ -243,6 +252,8 @@ export const MATCHING_RULES = declarePage({
           <Card title={label}>
             <p>
               {text('matching.dryRunResult', {
+                dueDays: rules.dueDays,
+                valueTolerance: formats.amount(rules.valueTolerance),
                 closes: countOf('closes'),
                 opens: countOf('opens'),
                 proposed: countOf('proposed'),

@@ -196,7 +196,7 @@ export function writeEvidenceFile(
       },
       {
         path: `titles/${day.date}.csv`,
-        bytes: () => writeCsv(EVIDENCE_COLUMNS, evidence.titlesOf(day), 'pt-BR', 'en'),
+        bytes: () => writeCsv(EVIDENCE_COLUMNS, evidence.titlesOf(day), 'pt-BR'),
       },
     ]),
   ];

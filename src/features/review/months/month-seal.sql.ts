@@ -127,7 +127,7 @@ export const Month = Type.Object({
   titles: count,
   originalValueSum: amount,
   breaks: Type.Integer({ minimum: 0, description: 'Open, after the newest run of the matching.' }),
-  breaksValue: amount,
+  breaksValue: { ...amount, description: 'An exact decimal: the values without their signs.' },
   state: words(MONTH_STATES),
   seal: Type.Union([MonthSeal, Type.Null()], { description: 'The newest seal.' }),
   broken: Type.Array(BrokenDay, { description: 'The days that break the newest seal.' }),
@@ -221,8 +221,11 @@ export async function readMonths(
            (SELECT to_jsonb(stated) FROM (SELECT ${sealColumns} WHERE newest.id IS NOT NULL) AS stated) AS seal,
            CASE WHEN newest.id IS NULL THEN '[]' ELSE ${brokenDays} END AS broken
     FROM bounded LEFT JOIN newest USING (month)
-    LEFT JOIN (${openBreaksBy(Prisma.sql`date_trunc('month', accepted_date)::date`)}) AS broken (month, breaks, value)
-      USING (month)
+    LEFT JOIN (
+      SELECT date_trunc('month', accepted_date)::date AS month, count(*) AS breaks,
+             ${amountSum(Prisma.sql`abs(value)`)} AS value
+      FROM ${OPEN_BREAKS} AS counted GROUP BY 1
+    ) AS broken USING (month)
     CROSS JOIN LATERAL (
       SELECT (count(*) FILTER (WHERE signed_off_at IS NOT NULL AND NOT restated_after_sign_off
                                  AND state = 'reconciled'))::int AS signed,
@@ -256,20 +259,25 @@ export function readMonthDays(
     ORDER BY expected.at`;
 }
 
-/** Rows (group, number, value) of the open breaks of titles. */
-const openBreaksBy = (group: Prisma.Sql, condition = Prisma.sql`true`) => Prisma.sql`
-  SELECT ${group}, count(*), ${amountSum(Prisma.sql`value`)} FROM ${OPEN_BREAKS} AS counted WHERE ${condition} GROUP BY 1`;
-
-/** What the ERP has of the titles of a day, or of several. Values are exact decimal text. */
+/**
+ * What the ERP has of the titles of a day, or of several. A title is agreed, in doubt, or left. Values are sums of
+ * original values, exact decimal text. Null: the matching has not run.
+ */
 export interface ErpStage {
   readonly titles: number;
   readonly value: string;
-  /** Titles with a payable after the newest run of the matching; null: the matching has not run. */
+  /** Titles with a payable and no open break after the newest run of the matching. */
   readonly agreed: number | null;
   readonly agreedValue: string | null;
-  /** Open breaks after that run. */
-  readonly breaks: number;
-  readonly breaksValue: string;
+  /** Titles with an open break after that run. */
+  readonly doubted: number;
+  readonly doubtedValue: string;
+  /** Titles without either: the ERP has no payable for them, and a person or a posting has ended the break. */
+  readonly left: number | null;
+  readonly leftValue: string | null;
+  /** Withdrawn titles with an open break. They are in no other figure. */
+  readonly withdrawn: number;
+  readonly withdrawnValue: string;
   /** Bookings that stand. */
   readonly posted: number;
   /** What the ERP was to post for them, with the differences that a person has confirmed. */
@@ -281,32 +289,46 @@ export interface ErpStages {
   readonly sum: ErpStage;
 }
 
+const IS_CURRENT = Prisma.sql`status = 'current'`;
+
 /** Returns the stages of the days of a range that are in the ledger, and of all of them together. */
 export async function readErpStages(
   { prisma }: Database,
   { from, to }: Pick<Month, 'from' | 'to'>,
 ): Promise<ErpStages> {
   const rows = await prisma.$queryRaw<(ErpStage & { date: CivilDate | null })[]>`
-    WITH run AS (SELECT agreed FROM conciliation.match_run ORDER BY id DESC LIMIT 1)
-    SELECT day.date::text AS date, coalesce(sum(title_count), 0)::float8 AS titles,
-           coalesce(sum(original_value_sum), 0)::text AS value,
-           CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.titles), 0)::float8 END AS agreed,
-           CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.value), 0)::text END AS "agreedValue",
-           coalesce(sum(broken.breaks), 0)::float8 AS breaks, coalesce(sum(broken.value), 0)::text AS "breaksValue",
-           coalesce(sum(posted.titles), 0)::float8 AS posted, coalesce(sum(posted.value), 0)::text AS "postedValue"
+    WITH run AS (SELECT agreed FROM conciliation.match_run ORDER BY id DESC LIMIT 1), stage AS (
+    SELECT day.date, coalesce(sum(title_count), 0) AS titles, coalesce(sum(original_value_sum), 0) AS value,
+           CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.titles), 0) END AS agreed,
+           CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.value), 0) END AS agreed_value,
+           coalesce(sum(broken.titles), 0) AS doubted, coalesce(sum(broken.value), 0) AS doubted_value,
+           coalesce(sum(broken.withdrawn), 0) AS withdrawn, coalesce(sum(broken.withdrawn_value), 0) AS withdrawn_value,
+           coalesce(sum(posted.titles), 0) AS posted, coalesce(sum(posted.value), 0) AS posted_value
     FROM conciliation.day
     LEFT JOIN jsonb_to_recordset((SELECT agreed FROM run)) AS agreed (date date, titles bigint, value numeric)
       ON agreed.date = day.date
     LEFT JOIN (
-      ${openBreaksBy(Prisma.sql`accepted_date`, Prisma.sql`accepted_date BETWEEN ${from}::date AND ${to}::date`)}
-    ) AS broken (date, breaks, value) ON broken.date = day.date
+      SELECT accepted_date AS date, count(*) FILTER (WHERE ${IS_CURRENT}) AS titles,
+             ${amountSum(Prisma.sql`original_value`, IS_CURRENT)} AS value,
+             count(*) FILTER (WHERE NOT ${IS_CURRENT}) AS withdrawn,
+             ${amountSum(Prisma.sql`original_value`, Prisma.sql`NOT ${IS_CURRENT}`)} AS withdrawn_value
+      FROM conciliation.title WHERE id = ANY(ARRAY(
+        SELECT title_id FROM ${OPEN_BREAKS} AS broken WHERE accepted_date BETWEEN ${from}::date AND ${to}::date))
+      GROUP BY 1
+    ) AS broken ON broken.date = day.date
     LEFT JOIN (
       SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`posting_value`)} AS value
       FROM conciliation.booking_version
       WHERE date BETWEEN ${from}::date AND ${to}::date AND stands AND version = posted_version GROUP BY 1
     ) AS posted ON posted.date = day.date
     WHERE day.date BETWEEN ${from}::date AND ${to}::date
-    GROUP BY ROLLUP (day.date) ORDER BY day.date`;
+    GROUP BY ROLLUP (day.date)
+    )
+    SELECT date::text, titles::float8, value::text, agreed::float8, agreed_value::text AS "agreedValue",
+           doubted::float8, doubted_value::text AS "doubtedValue", withdrawn::float8,
+           withdrawn_value::text AS "withdrawnValue", (titles - agreed - doubted)::float8 AS left,
+           (value - agreed_value - doubted_value)::text AS "leftValue", posted::float8, posted_value::text AS "postedValue"
+    FROM stage ORDER BY stage.date`;
   // The sum comes last, and also without a day.
   return {
     days: new Map(rows.map(({ date, ...stage }) => [date, stage])),

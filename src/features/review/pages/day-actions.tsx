@@ -141,7 +141,13 @@ export function SignOffCard(props: { readonly day: JudgedDay; readonly stage: Er
         ) : (
           <p>{text('day.notSigned')}</p>
         )}
-        {(isOpen || day.obstacles.length > 0) && <Remarks day={day} />}
+        {isOpen && <Remarks day={day} />}
+        {!isOpen && day.obstacles.length > 0 && (
+          // What the sign-off was to release is released.
+          <Remarks
+            day={{ ...day, obstacles: day.obstacles.map((found) => ({ ...found, waits: null })) }}
+          />
+        )}
         {isOpen && !(isKept(day) && mayReview) && (
           <SIGN_DAY.Form
             values={{ date: day.date, digest: seenOf(day) }}

@@ -194,7 +194,7 @@ export function sendEvidence(
 
 /** Returns the data of a month; null: the ledger does not have the month. */
 async function readMonthPage(parts: ConsoleParts, name: CivilMonth) {
-  const { database } = parts;
+  const { database, bookingsFrom = null } = parts;
   const today = todayOf(parts);
   const [month] = await readMonths(database.prisma, today, name);
   if (month === undefined) return null;
@@ -202,7 +202,8 @@ async function readMonthPage(parts: ConsoleParts, name: CivilMonth) {
     readMonthDays(database.prisma, month),
     readErpStages(database, month),
   ]);
-  return { month, today, days, stages, presentDigest: digestOfDays(name, days) };
+  const hasBookings = bookingsFrom !== null && bookingsFrom <= month.from;
+  return { month, today, days, stages, hasBookings, presentDigest: digestOfDays(name, days) };
 }
 
 type MonthPageData = NonNullable<Awaited<ReturnType<typeof readMonthPage>>>;
@@ -257,15 +258,23 @@ function SealCard({ data }: { data: MonthPageData }) {
             look="primary"
             help={text('months.sealHelp')}
             otherwise={text('months.reviewersSeal')}
-            isFolded={sum.breaks > 0}
+            isFolded={month.breaks > 0 || (data.hasBookings && sum.posted < sum.titles)}
           >
-            {sum.breaks > 0 && (
+            {month.breaks > 0 && (
               <p class="error">
                 {text('months.sealWithBreaks', {
-                  breaks: sum.breaks,
-                  value: formats.amount(sum.breaksValue),
+                  breaks: month.breaks,
+                  value: formats.amount(month.breaksValue),
                   agreed: formats.count(sum.agreed ?? 0),
                   titles: formats.count(sum.titles),
+                })}
+              </p>
+            )}
+            {data.hasBookings && sum.posted < sum.titles && (
+              <p class="error">
+                {text('months.sealUnposted', {
+                  count: sum.titles - sum.posted,
+                  titles: sum.titles,
                 })}
               </p>
             )}
@@ -286,25 +295,23 @@ function SealCard({ data }: { data: MonthPageData }) {
 
 /** Titles of a day or a month, beside what the ERP has of them. */
 export function ErpMetrics({ sum }: Pick<ErpStages, 'sum'>) {
+  const { agreed, doubted, left, withdrawn, titles } = sum;
   const context = usePage();
   const { text } = context;
+  const stage = (name: 'agreed' | 'doubted' | 'left' | 'withdrawn', isWarning: boolean) => (
+    <Metric
+      label={text(`months.stages.${name}`)}
+      value={counted(context, sum[name] ?? 0, sum[`${name}Value`])}
+      class={isWarning ? 'is-warning' : ''}
+    />
+  );
   return (
     <dl class="metrics">
-      <Metric label={text('days.titles')} value={counted(context, sum.titles, sum.value)} />
-      {sum.agreed !== null && (
-        <Metric
-          label={text('months.agreed')}
-          value={counted(context, sum.agreed, sum.agreedValue)}
-          class={sum.agreed < sum.titles ? 'is-warning' : ''}
-        />
-      )}
-      {sum.agreed !== null && (
-        <Metric
-          label={text('months.breaks')}
-          value={counted(context, sum.breaks, sum.breaksValue)}
-          class={sum.breaks > 0 ? 'is-warning' : ''}
-        />
-      )}
+      <Metric label={text('days.titles')} value={counted(context, titles, sum.value)} />
+      {agreed !== null && stage('agreed', agreed < titles)}
+      {agreed !== null && stage('doubted', doubted > 0)}
+      {(left ?? 0) !== 0 && stage('left', true)}
+      {withdrawn > 0 && stage('withdrawn', true)}
       <Metric
         label={text('bookings.states.posted')}
         value={counted(context, sum.posted, sum.postedValue)}
@@ -353,16 +360,22 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
   },
   {
     name: 'agreed',
-    head: 'months.agreed',
+    head: 'months.stages.agreed',
     kind: 'count',
     value: ({ stage }, page) => stage && agreedOf(stage, page),
   },
   {
-    name: 'breaks',
-    head: 'months.breaks',
+    name: 'doubted',
+    head: 'months.stages.doubted',
     kind: 'count',
-    value: ({ stage }, page) => stage && counted(page, stage.breaks, stage.breaksValue),
-    href: ({ date, stage }) => (isFile || !stage?.breaks ? null : BREAKS.href({ date })),
+    value: ({ stage }, page) => stage && counted(page, stage.doubted, stage.doubtedValue),
+    href: ({ date, stage }) => (isFile || !stage?.doubted ? null : BREAKS.href({ date })),
+  },
+  {
+    name: 'left',
+    head: 'months.stages.left',
+    kind: 'count',
+    value: ({ stage }, page) => stage && leftOf(stage, page),
   },
   {
     name: 'posted',
@@ -382,6 +395,9 @@ const dayColumns = (isFile: boolean): readonly Column<StagedDay>[] => [
 const agreedOf = ({ agreed, agreedValue }: ErpStage, page: Words) =>
   agreed === null ? null : counted(page, agreed, agreedValue);
 
+const leftOf = ({ left, leftValue }: ErpStage, page: Words) =>
+  left === null ? null : counted(page, left, leftValue);
+
 /** @param props.sealed the totals of the seal, for a file; null: the present ones are shown */
 function DaysTable(props: {
   readonly days: readonly MonthDay[];
@@ -400,7 +416,8 @@ function DaysTable(props: {
         titles: sealed === null ? sum.titles : Number(sealed.title_count),
         value: sealed?.original_value_sum ?? sum.value,
         agreed: agreedOf(sum, page) ?? '–',
-        breaks: counted(page, sum.breaks, sum.breaksValue),
+        doubted: counted(page, sum.doubted, sum.doubtedValue),
+        left: leftOf(sum, page) ?? '–',
         posted: counted(page, sum.posted, sum.postedValue),
       }}
     />
