@@ -21,6 +21,7 @@ import {
   startSyntheticErp,
   syntheticPayables,
 } from '../demo/sandbox.ts';
+import { syntheticName } from '../demo/synthetic-titles.ts';
 import { setConsumer } from '../features/bookings/consumers.ts';
 import { checkDays } from '../features/checks/check-day.sql.ts';
 import { promoteField } from '../features/fields/promoted-fields.sql.ts';
@@ -90,6 +91,7 @@ async function show(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const bookingsFrom = (await readCheckpoint(staging.database))?.startDate ?? from;
     const path = join(config.dataDir, 'payables.json');
     await importPayables(staging.database, { path, bookingsFrom }, run.signal);
+    await writeSuppliers(staging.database);
     const days = await readLedgerDays(staging.database, { from, to }, to);
     const reconciled = days.filter((day) => day.state === 'reconciled').length;
     const result: CommandResult = {
@@ -218,6 +220,18 @@ async function importPayables(
     ...{ isDryRun: false, signal },
   });
   await runMatching(database, { by: DEMO_ACTOR, bookingsFrom });
+}
+
+/** Writes the suppliers of the titles as the made-up ERP has them. The service sends them to the sandbox. */
+async function writeSuppliers({ prisma }: Database): Promise<void> {
+  const suppliers = await prisma.$queryRaw<{ externalId: string; taxId: string }[]>`
+    SELECT provider_external_id AS "externalId", min(provider_identification) AS "taxId"
+    FROM conciliation.title WHERE provider_external_id IS NOT NULL AND provider_identification IS NOT NULL GROUP BY 1`;
+  const data = suppliers.map(({ externalId, taxId: identificationNumber }) => ({
+    ...{ externalId, identificationNumber, type: 'INDIVIDUAL', canAnticipate: true },
+    name: syntheticName(externalId),
+  }));
+  await prisma.provider.createMany({ data, skipDuplicates: true });
 }
 
 /** Makes the made-up ERP of the demo the consumer `erp`, and returns its API key. */

@@ -119,6 +119,10 @@ function drawName(random: SeededRandom): string {
     : `${surname} ${TRADES[random(TRADES.length)]} ${COMPANY_FORMS[random(COMPANY_FORMS.length)]}`;
 }
 
+/** The name of a supplier, which the titles do not state. */
+export const syntheticName = (externalId: string): string =>
+  drawName(createSeededRandom(`${externalId}/name`));
+
 /** Some writers escape non-ASCII characters. Both forms are the same JSON. */
 function escapeBeyondAscii(json: string): string {
   return json.replace(

@@ -259,7 +259,8 @@ test('an altered title that was withdrawn is found until the platform states it 
   expect(await verifyAndRepair(date)).toEqual(['content']);
   expect(await pullUids([...UIDS, 'gone'], date)).toMatchObject({ inserted: 0, restored: 1 });
   expect(await verifyAndRepair(date)).toEqual([]);
-  expect(await rowsOf(date, 'gone')).toEqual([{ ...before, status: 'current' }]);
+  const { id, original_value } = before ?? {};
+  expect(await rowsOf(date, 'gone')).toMatchObject([{ id, original_value, status: 'current' }]);
 });
 
 test('the hashes of a withdrawn title are computed again from its columns', async () => {

@@ -142,6 +142,7 @@ export function SignOffCard(props: { readonly day: JudgedDay; readonly stage: Er
           <p>{text('day.notSigned')}</p>
         )}
         {isOpen && <Remarks day={day} />}
+        {isOpen && isKept(day) && mayReview && <p class="quiet">{text('day.kept')}</p>}
         {!isOpen && day.obstacles.length > 0 && (
           // What the sign-off was to release is released.
           <Remarks
