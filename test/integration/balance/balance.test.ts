@@ -182,12 +182,7 @@ test('the page names the titles, and says what it has not compared', async () =>
 
 test.each([
   ['an agent without a CNPJ', { agent: '123' }, 'agent: expected', 'erp_balance_agent_check'],
-  [
-    'a company without one',
-    { company: 'matriz' },
-    'company: expected',
-    'erp_balance_company_check',
-  ],
+  ['a company with none', { company: 'matriz' }, 'company: expected', 'erp_balance_company_check'],
   ['a later day', { asOf: daysFrom(36_500) }, 'asOf: expected', 'as_of: expected'],
 ])('%s is refused', async (_, fields, problem, byDatabase) => {
   const data = { company: BUYER, agent: A, asOf: DAY, balance: '1', ...fields };

@@ -584,21 +584,13 @@ describe('what follows from a seal or a match is found where the owner of the da
     ['a second payable of a line', payable(`erp_key || ',other'`), 'line'],
     ['the payable of a line taken away', payable('NULL'), 'line'],
     ['the value that a line posts', line('posting_value = posting_value + 1', 'book'), 'line'],
-    [
-      'the value that a reversal posts',
-      line('posting_value = posting_value + 1', 'reverse'),
-      'line',
-    ],
+    ['the value of a reversal', line('posting_value = posting_value + 1', 'reverse'), 'line'],
     ['the payable of a reversal', line(`erp_key = 'other'`, 'reverse'), 'line'],
     ['the title of a reversal', line('title_id = title_id + 1', 'reverse'), 'line'],
     ['the supplier of a reversal', line(`provider_external_id = 'thief'`, 'reverse'), 'line'],
     ['the consumer of a reversal', line(`consumer = 'thief'`, 'reverse'), 'line'],
     ['an accounting date', line('accounting_date = accounting_date + 9', 'reverse'), 'line'],
-    [
-      'an accounting date that no receipt names',
-      line(`accounting_basis = 'erp'`, 'reverse'),
-      'line',
-    ],
+    ['an accounting date without receipt', line(`accounting_basis = 'erp'`, 'reverse'), 'line'],
     ['who released a batch', set('booking_batch', `released_by = 'thief'`), 'batch'],
     [
       'why a day was signed off',

@@ -97,11 +97,7 @@ describe('CSV', () => {
   const { externalId } = providerOf(1);
   const twice = (line: number) => ({ field: 'externalId', expected: `is also in line ${line}` });
   test.each<[string, Record<string, string>[], object[]]>([
-    [
-      'lines that contradict each other are all left out',
-      [{}, { externalId }, {}],
-      [twice(3), twice(2)],
-    ],
+    ['contradicting lines are all left out', [{}, { externalId }, {}], [twice(3), twice(2)]],
     [
       'of two lines of one externalId, one of them invalid, neither is imported',
       [{}, { externalId, name: '' }, {}],

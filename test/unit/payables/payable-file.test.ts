@@ -52,11 +52,7 @@ it.each([
 });
 
 it.each([
-  [
-    'one row that is longer than the others',
-    'erpKey;supplierExternalId;openValue;document',
-    '2;F;1;x;',
-  ],
+  ['a row longer than the others', 'erpKey;supplierExternalId;openValue;document', '2;F;1;x;'],
   // The comma of 1234,50 makes a cell, and the document would be 50.
   ['a comma that may be decimal', 'erpKey,supplierExternalId,openValue,document', '2,F1,1234,50,'],
 ])('refuses %s, although only its last cell is empty', async (_, head, row) => {
