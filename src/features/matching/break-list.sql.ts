@@ -270,7 +270,7 @@ export const matchingObstacles = {
     keeps: ['program'],
     rows: (date, { bookingsFrom = null }) => Prisma.sql`
       SELECT kind, count(*), ${amountSum(Prisma.sql`abs(value)`)}, severity > 1,
-             -- Nothing is posted for a withdrawn title.
+             -- A withdrawn title is not booked.
              CASE WHEN ${date} >= ${bookingsFrom}::date AND kind <> 'withdrawn_open' THEN waits END AS waits
       FROM ${OPEN_BREAKS} AS broken WHERE accepted_date = ${date}
       GROUP BY kind, severity, place, waits ORDER BY severity DESC, place`,

@@ -233,6 +233,7 @@ export interface ProposalList {
   /** Those that one decision confirms. */
   readonly clear: number;
   readonly clearValue: string;
+  /** Without the signs. */
   readonly clearDifference: string;
   /** Titles whose first proposal is not clear. */
   readonly left: number;
@@ -266,7 +267,7 @@ export async function readProposals(
             FROM (SELECT DISTINCT title_id, original_value FROM chosen) AS titles) AS value,
            (SELECT count(*)::float8 FROM chosen WHERE is_clear) AS clear,
            (SELECT coalesce(sum(original_value), 0)::text FROM chosen WHERE is_clear) AS "clearValue",
-           (SELECT coalesce(sum(difference), 0)::text FROM chosen WHERE is_clear) AS "clearDifference",
+           (SELECT coalesce(sum(abs(difference)), 0)::text FROM chosen WHERE is_clear) AS "clearDifference",
            (SELECT count(*)::float8 FROM chosen WHERE place = 1 AND NOT is_clear) AS left,
            (SELECT coalesce(md5(string_agg(concat_ws(' ', title_id, erp_keys, difference, days), ',' ORDER BY title_id)), '')
             FROM chosen WHERE is_clear) AS digest,

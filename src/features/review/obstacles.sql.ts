@@ -140,7 +140,7 @@ export const Obstacle = Type.Object({
   found: orNull('integer'),
   value: orNull('string', {
     description:
-      'Of the titles, exact decimal. Of difference: the sum of the confirmed differences without their signs.',
+      'Of the titles, exact decimal. Of break: without their signs. Of difference: the sum of the confirmed differences without their signs.',
   }),
   isUrgent: Type.Boolean(),
   waits: Type.Union([Type.Boolean(), Type.Null()], {

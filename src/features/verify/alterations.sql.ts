@@ -163,7 +163,8 @@ const bookingAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
 
 /** The titles whose columns do not have their hashes. An erased title has lost what its hashes cover. */
 export const contentAlterations = (date: CivilDate): Prisma.Sql => Prisma.sql`
-  SELECT 'content' AS problem, id::text AS row_key FROM conciliation.title
+  SELECT CASE status WHEN 'current' THEN 'content' ELSE 'withdrawn' END AS problem, id::text AS row_key
+  FROM conciliation.title
   WHERE accepted_date = ${date}::date AND erased_at IS NULL
     AND (content_hash <> ${COMPUTED_CONTENT_HASH} OR identity_hash <> ${COMPUTED_IDENTITY_HASH})`;
 

@@ -22,7 +22,7 @@ const REPAIRABLE = ['content', 'titles', 'day', 'totals', 'hold'];
  * setting, or of the value that makes a part of the check fail.
  */
 const DECIDABLE = [
-  ...['seal', 'reject', 'account', 'finding', 'pull', 'receipt', 'break'],
+  ...['withdrawn', 'seal', 'reject', 'account', 'finding', 'pull', 'receipt', 'break'],
   ...['line', 'lines', 'batch'],
 ];
 
