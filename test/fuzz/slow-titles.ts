@@ -90,12 +90,12 @@ function depthOf(value: ts.Expression): number {
 
 function keep(value: ts.Expression): Kept {
   if (ts.isStringLiteral(value)) return keepText(innerOf(value));
-  if (isArray(value)) return value.elements.map(keep);
+  if (isArray(value)) return value.elements.map(keepPart);
   if (isObject(value)) {
     return new Map(
-      lastOfEach(value).map(({ name, initializer }) => [
-        keepText(innerOf(name)),
-        keep(initializer),
+      lastOfEach(value).map((field) => [
+        keepName(field) ?? JSON.stringify(nameOf(field)),
+        keepPart(field.initializer),
       ]),
     );
   }
@@ -114,16 +114,15 @@ function lastOfEach(object: ts.ObjectLiteralExpression): ts.PropertyAssignment[]
   return Object.values(last);
 }
 
-/** JSON text without white space. */
-function render(value: ts.Expression): string {
-  if (ts.isStringLiteral(value)) return JSON.stringify(decodeSlowly(innerOf(value)));
-  if (isArray(value)) return `[${value.elements.map(render).join(',')}]`;
-  if (isObject(value)) return `{${lastOfEach(value).map(renderField).join(',')}}`;
-  return value.getText();
+/** A part of an undocumented value: the JSON text of what cannot be kept. */
+function keepPart(value: ts.Expression): Kept {
+  const exact = orNull(() => ({ kept: keep(value) }));
+  if (exact !== null) return exact.kept;
+  return ts.isStringLiteral(value) ? JSON.stringify(decodeSlowly(innerOf(value))) : value.getText();
 }
 
-const renderField = (field: ts.PropertyAssignment): string =>
-  `${JSON.stringify(nameOf(field))}:${render(field.initializer)}`;
+/** Null: the name cannot be kept. */
+const keepName = ({ name }: ts.PropertyAssignment) => orNull(() => keepText(innerOf(name)));
 
 /** An object of the interface. What cannot be kept of its undocumented fields is kept as text. */
 function keepDocumented(object: ts.ObjectLiteralExpression, shape: Shape): Fields {
@@ -134,12 +133,10 @@ function keepDocumented(object: ts.ObjectLiteralExpression, shape: Shape): Field
   }
   for (const field of lastOfEach(object)) {
     const value = field.initializer;
-    const name = orNull(() => ({ kept: keepText(innerOf(field.name)) }))?.kept ?? null;
+    const name = keepName(field);
     const type = name !== null && Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (name === null || type === undefined) {
-      const exact = orNull(() => ({ kept: keep(value) }));
-      const keptName = name ?? JSON.stringify(nameOf(field));
-      kept.set(keptName, exact === null ? render(value) : exact.kept);
+      kept.set(name ?? JSON.stringify(nameOf(field)), keepPart(value));
     } else {
       const isDocumented = typeof type === 'object' && isObject(value);
       kept.set(name, isDocumented ? keepDocumented(value, type) : keep(value));
