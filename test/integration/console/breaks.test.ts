@@ -139,6 +139,9 @@ test('one form resolves the breaks of a kind, as the person has seen them, and a
   const unnamed = await reviewer.post('/breaks/resolve', { digest: 'x', ...reason }, asJson);
   expect(unnamed.json().message).toBe("body must have required property 'kind'");
   await expectDone('resolve', await resolve());
+  expect((await viewer.get(`/days/${DAY}`)).text).toMatch(
+    /<dt>With an open break<\/dt><dd>0<.*<dt>Neither agreed nor in an open break<\/dt><dd>2 \(60\.00\)/,
+  );
   expect((await resolve()).status).toBe(400);
   expect((await reviewer.get(path)).text).toContain('No break is open with this filter.');
   const reopen = await formOf('reopen', 'Open the breaks of this list again: 2, 60.00');

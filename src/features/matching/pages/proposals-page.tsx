@@ -34,10 +34,7 @@ const MATCH = declareAction({
 const CONFIRM_PROPOSALS = declareAction({
   path: '/proposals/confirm',
   who: REVIEW,
-  input: {
-    ...{ ...parameterSchemas(PROPOSAL_FILTER), kind: PROPOSAL_FILTER.kind.schema },
-    ...{ ...DECISION, digest: Type.String() },
-  },
+  input: { ...FILTER, kind: PROPOSAL_FILTER.kind.schema, ...DECISION, digest: Type.String() },
   fields: DECISION_FIELDS,
   deed: ({ database, fourEyes }, { code, reason, digest: seen, ...input }, by) => {
     const filter = { ...readFilter(PROPOSAL_FILTER, input), title: 0, seen };

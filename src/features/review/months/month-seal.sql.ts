@@ -298,31 +298,31 @@ export async function readErpStages(
 ): Promise<ErpStages> {
   const rows = await prisma.$queryRaw<(ErpStage & { date: CivilDate | null })[]>`
     WITH run AS (SELECT agreed FROM conciliation.match_run ORDER BY id DESC LIMIT 1), stage AS (
-    SELECT day.date, coalesce(sum(title_count), 0) AS titles, coalesce(sum(original_value_sum), 0) AS value,
-           CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.titles), 0) END AS agreed,
-           CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.value), 0) END AS agreed_value,
-           coalesce(sum(broken.titles), 0) AS doubted, coalesce(sum(broken.value), 0) AS doubted_value,
-           coalesce(sum(broken.withdrawn), 0) AS withdrawn, coalesce(sum(broken.withdrawn_value), 0) AS withdrawn_value,
-           coalesce(sum(posted.titles), 0) AS posted, coalesce(sum(posted.value), 0) AS posted_value
-    FROM conciliation.day
-    LEFT JOIN jsonb_to_recordset((SELECT agreed FROM run)) AS agreed (date date, titles bigint, value numeric)
-      ON agreed.date = day.date
-    LEFT JOIN (
-      SELECT accepted_date AS date, count(*) FILTER (WHERE ${IS_CURRENT}) AS titles,
-             ${amountSum(Prisma.sql`original_value`, IS_CURRENT)} AS value,
-             count(*) FILTER (WHERE NOT ${IS_CURRENT}) AS withdrawn,
-             ${amountSum(Prisma.sql`original_value`, Prisma.sql`NOT ${IS_CURRENT}`)} AS withdrawn_value
-      FROM conciliation.title WHERE id = ANY(ARRAY(
-        SELECT title_id FROM ${OPEN_BREAKS} AS broken WHERE accepted_date BETWEEN ${from}::date AND ${to}::date))
-      GROUP BY 1
-    ) AS broken ON broken.date = day.date
-    LEFT JOIN (
-      SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`posting_value`)} AS value
-      FROM conciliation.booking_version
-      WHERE date BETWEEN ${from}::date AND ${to}::date AND stands AND version = posted_version GROUP BY 1
-    ) AS posted ON posted.date = day.date
-    WHERE day.date BETWEEN ${from}::date AND ${to}::date
-    GROUP BY ROLLUP (day.date)
+      SELECT day.date, coalesce(sum(title_count), 0) AS titles, coalesce(sum(original_value_sum), 0) AS value,
+             CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.titles), 0) END AS agreed,
+             CASE WHEN EXISTS (SELECT FROM run) THEN coalesce(sum(agreed.value), 0) END AS agreed_value,
+             coalesce(sum(broken.titles), 0) AS doubted, coalesce(sum(broken.value), 0) AS doubted_value,
+             coalesce(sum(broken.withdrawn), 0) AS withdrawn, coalesce(sum(broken.withdrawn_value), 0) AS withdrawn_value,
+             coalesce(sum(posted.titles), 0) AS posted, coalesce(sum(posted.value), 0) AS posted_value
+      FROM conciliation.day
+      LEFT JOIN jsonb_to_recordset((SELECT agreed FROM run)) AS agreed (date date, titles bigint, value numeric)
+        ON agreed.date = day.date
+      LEFT JOIN (
+        SELECT accepted_date AS date, count(*) FILTER (WHERE ${IS_CURRENT}) AS titles,
+               ${amountSum(Prisma.sql`original_value`, IS_CURRENT)} AS value,
+               count(*) FILTER (WHERE NOT ${IS_CURRENT}) AS withdrawn,
+               ${amountSum(Prisma.sql`original_value`, Prisma.sql`NOT ${IS_CURRENT}`)} AS withdrawn_value
+        FROM conciliation.title WHERE id = ANY(ARRAY(
+          SELECT title_id FROM ${OPEN_BREAKS} AS broken WHERE accepted_date BETWEEN ${from}::date AND ${to}::date))
+        GROUP BY 1
+      ) AS broken ON broken.date = day.date
+      LEFT JOIN (
+        SELECT date, count(*) AS titles, ${amountSum(Prisma.sql`posting_value`)} AS value
+        FROM conciliation.booking_version
+        WHERE date BETWEEN ${from}::date AND ${to}::date AND stands AND version = posted_version GROUP BY 1
+      ) AS posted ON posted.date = day.date
+      WHERE day.date BETWEEN ${from}::date AND ${to}::date
+      GROUP BY ROLLUP (day.date)
     )
     SELECT date::text, titles::float8, value::text, agreed::float8, agreed_value::text AS "agreedValue",
            doubted::float8, doubted_value::text AS "doubtedValue", withdrawn::float8,

@@ -125,6 +125,9 @@ export function SignOffCard(props: { readonly day: JudgedDay; readonly stage: Er
   const { text, formats } = context;
   const mayReview = SIGN_DAY.isOffered(context);
   const isOpen = day.signedOffAt === null || day.isRestated;
+  const isRefused = isKept(day) && mayReview;
+  // The titles of a signed day that do not wait are released.
+  const waiting = day.obstacles.map((found) => ({ ...found, waits: found.waits || null }));
   return (
     <Card
       title={text('day.signOff')}
@@ -141,15 +144,11 @@ export function SignOffCard(props: { readonly day: JudgedDay; readonly stage: Er
         ) : (
           <p>{text('day.notSigned')}</p>
         )}
-        {isOpen && <Remarks day={day} />}
-        {isOpen && isKept(day) && mayReview && <p class="quiet">{text('day.kept')}</p>}
-        {!isOpen && day.obstacles.length > 0 && (
-          // What the sign-off was to release is released.
-          <Remarks
-            day={{ ...day, obstacles: day.obstacles.map((found) => ({ ...found, waits: null })) }}
-          />
+        {(isOpen || day.obstacles.length > 0) && (
+          <Remarks day={{ date: day.date, obstacles: isOpen ? day.obstacles : waiting }} />
         )}
-        {isOpen && !(isKept(day) && mayReview) && (
+        {isOpen && isRefused && <p class="quiet">{text('day.kept')}</p>}
+        {isOpen && !isRefused && (
           <SIGN_DAY.Form
             values={{ date: day.date, digest: seenOf(day) }}
             reason={text('day.note')}

@@ -221,6 +221,7 @@ function SealCard({ data }: { data: MonthPageData }) {
   const { seal } = month;
   const { sum } = data.stages;
   const isSealed = month.state === 'sealed';
+  const isUnposted = data.hasBookings && sum.posted < sum.titles;
   return (
     <Card title={text('months.seal')}>
       <div class="stack">
@@ -258,7 +259,7 @@ function SealCard({ data }: { data: MonthPageData }) {
             look="primary"
             help={text('months.sealHelp')}
             otherwise={text('months.reviewersSeal')}
-            isFolded={month.breaks > 0 || (data.hasBookings && sum.posted < sum.titles)}
+            isFolded={month.breaks > 0 || isUnposted}
           >
             {month.breaks > 0 && (
               <p class="error">
@@ -270,7 +271,7 @@ function SealCard({ data }: { data: MonthPageData }) {
                 })}
               </p>
             )}
-            {data.hasBookings && sum.posted < sum.titles && (
+            {isUnposted && (
               <p class="error">
                 {text('months.sealUnposted', {
                   count: sum.titles - sum.posted,
