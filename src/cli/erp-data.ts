@@ -78,7 +78,7 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
           `${countsText({ inserted, changed, 'left as they are': unchanged, outdated, rejected, closed })}.`,
         kind === 'snapshot' &&
           !isComplete &&
-          'The snapshot is not complete. No payable is closed because of it.',
+          `The snapshot is not complete${announced === null && rejected === 0 ? ', because the file has no payable. If the ERP has no open payable, add --count 0' : ''}. No payable is closed because of it.`,
         downgraded > 0 &&
           `${formatCount(downgraded)} of the changed payables went back to an older version: ${downgradedKeys.join(', ')}${more}.`,
         incomparable > 0 &&

@@ -135,7 +135,7 @@ export interface FileRecord {
   /** Of JSON: the item. Of CSV: the texts of its columns without surrounding blanks; blank ones are absent. */
   readonly value: unknown;
   readonly isCsv: boolean;
-  /** What makes a row of CSV unreadable. */
+  /** What makes a row of CSV, or a cell of the row, unreadable. */
   readonly fault: FieldFault | null;
   /** The row or the item as it was written. Personal data. */
   readonly raw: string;
@@ -220,6 +220,11 @@ export async function* inBatches<Item>(
   if (batch.length > 0) yield batch;
 }
 
+/** A spreadsheet has made a number of a key or an account, and its last digits are lost. */
+const ROUNDED_NUMBER = /^-?\d(?:[.,]\d+)?E\+\d+$/i;
+const ROUNDED_EXPECTATION =
+  'expected the text as the ERP writes it, got a number that a spreadsheet has rounded; give the column the format text';
+
 /**
  * Returns what reads the rows under a header.
  * @throws InputError when the first row is not a header of known columns without repetitions
@@ -258,11 +263,14 @@ function readerOf(header: CsvRecord, shape: FileShape): (row: CsvRecord) => File
       (isEnded && cells.length === expected
         ? null
         : `expected ${expected} cells, got ${cells.length}`);
-    const texts = columns.map((column, index) => [column, cells[index]?.trim() ?? '']);
+    const texts = columns.map((column, index) => [column, cells[index]?.trim() ?? ''] as const);
+    const [rounded] = texts.find(([, text]) => ROUNDED_NUMBER.test(text)) ?? [];
+    const cellFault =
+      rounded === undefined ? null : { field: rounded, expected: ROUNDED_EXPECTATION };
     return {
       ...{ at, isCsv: true, raw: JSON.stringify(cells) },
       value: Object.fromEntries(texts.filter(([, text]) => text !== '')),
-      fault: problem === null ? null : { field: '(row)', expected: problem },
+      fault: problem === null ? cellFault : { field: '(row)', expected: problem },
     };
   };
 }
@@ -318,8 +326,9 @@ function parseJson(bytes: Buffer): unknown {
     return JSON.parse(bytes.toString());
   } catch (error) {
     // The parser's message quotes the text.
-    const place = /at position \d+/.exec(String(error))?.[0];
-    throw new InputError(`the file is not JSON${place === undefined ? '' : ` (${place})`}`);
+    const place = /at position \d+|end of JSON/.exec(String(error))?.[0];
+    const where = place === 'end of JSON' ? 'the file ends too early' : place;
+    throw new InputError(`the file is not JSON${where === undefined ? '' : ` (${where})`}`);
   }
 }
 

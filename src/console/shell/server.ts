@@ -142,6 +142,8 @@ async function addPages(
   }
   await server.register(fastifyCookie);
   await server.register(fastifyFormbody);
+  // Fastify takes it by default, and the schemas would then name a fault of the body instead of its type.
+  server.removeContentTypeParser('text/plain');
   const routes = addGuard(server, {
     ...parts,
     refuse: (request, reply, message) =>

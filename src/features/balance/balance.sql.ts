@@ -16,6 +16,7 @@ import {
   textOrNull,
   words,
 } from '../../console/api/schema-parts.ts';
+import type { Sums } from '../../console/list/columns.tsx';
 import type { Place } from '../../console/list/list.tsx';
 import { BUYER, companyIdOf } from '../../core/title/title-hashes.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -82,9 +83,10 @@ export interface Balance {
   /** The first accepted date. Null: the ERP has given no payables. */
   readonly from: CivilDate | null;
   readonly groups: readonly BalanceGroup[];
+  readonly groupSums: Sums;
   /** The number of rows that the filter selects. */
   readonly rows: number;
-  readonly sums: { readonly owed: string; readonly in_erp: string; readonly difference: string };
+  readonly sums: Sums;
   readonly page: BalanceRow[];
 }
 
@@ -282,6 +284,10 @@ export async function readBalance(
               'balance', balance::text, 'asOf', as_of, 'statedAt', stated_at,
               'accountDifference', (in_erp - balance)::text) ORDER BY company, agent), '[]')
             FROM groups WHERE ${isOfGroup}) AS groups,
+           (SELECT jsonb_build_object('owed', coalesce(sum(owed), 0)::text, 'in_erp', coalesce(sum(in_erp), 0)::text,
+                                      'difference', coalesce(sum(owed - in_erp), 0)::text,
+                                      'booked', coalesce(sum(booked), 0)::text, 'paid', coalesce(sum(paid), 0)::text)
+            FROM groups WHERE ${isOfGroup}) AS "groupSums",
            (SELECT count(*)::float8 FROM chosen) AS rows,
            (SELECT jsonb_build_object('owed', coalesce(sum(owed), 0)::text, 'in_erp', coalesce(sum(in_erp), 0)::text,
                                       'difference', coalesce(sum(difference), 0)::text) FROM chosen) AS sums,

@@ -79,8 +79,8 @@ const BALANCE = declareList(BalanceRow, {
   columns: COLUMNS,
   mask: maskAgent,
   read: async (tx, filter, place) => {
-    const { page, rows, sums, groups, from } = await readBalance(tx, filter, place);
-    return { total: { rows, sums, groups, from }, rows: page };
+    const { page, rows, ...total } = await readBalance(tx, filter, place);
+    return { total: { rows, ...total }, rows: page };
   },
   none: (filter, { from, groups }) => {
     if (from === null || groups.length === 0) return 'balance.nothing';
@@ -94,7 +94,8 @@ const BALANCE = declareList(BalanceRow, {
   },
   layout:
     async () =>
-    ({ page: { text, formats, principal }, head, filter, table, total: { groups, from } }) => {
+    ({ page: { text, formats, principal }, head, filter, table, total }) => {
+      const { groups, groupSums: sums, from } = total;
       const shown = groups.map((group) => maskAgent(group, principal));
       const unstated = shown.filter(({ balance }) => balance === null);
       const agents = new Set(unstated.map(({ agent }) => agent || text('balance.unnamed')));
@@ -105,7 +106,11 @@ const BALANCE = declareList(BalanceRow, {
           {from !== null && groups.length > 0 && (
             <Card title={text('balance.groups')} class="stack">
               <p class="quiet">{text('balance.from', { date: formats.date(from) })}</p>
-              <ListTable label={text('balance.groups')} columns={GROUP_COLUMNS} rows={shown} />
+              <ListTable
+                label={text('balance.groups')}
+                columns={GROUP_COLUMNS}
+                {...{ rows: shown, sums }}
+              />
               {agents.size > 0 && (
                 <p>{text('balance.noAccount', { agents: [...agents].join(', ') })}</p>
               )}

@@ -124,8 +124,10 @@ beforeAll(async () => {
 });
 
 test('the figures are those that were worked out by hand', async () => {
-  const { from, groups } = await proofOf();
+  const { from, groups, groupSums } = await proofOf();
   expect(from).toBe(DAY);
+  const whole = { owed: '5637', in_erp: '1695', difference: '3942', booked: '3637' };
+  expect(groupSums).toMatchObject(whole);
   expect(groups).toMatchObject([
     {
       ...{ company: BUYER, agent: A, owed: '5137', inErp: '1690', difference: '3447' },

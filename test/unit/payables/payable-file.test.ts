@@ -142,6 +142,8 @@ it.each([
   ['a date that is none', '1;F1;30/02/2026;1;open', 'dueDate', /31-03-2026.*form 99.99.9999/],
   ['another status', '1;F1;2026-03-31;1;late', 'status', /open, paid, cancelled, aberto/],
   ['a rounded key', '1,2345E+12;F1;2026-03-31;1;open', 'erpKey', /spreadsheet.*format text/],
+  ['a rounded supplier', '1;1.2E+10;;1;open', 'supplierExternalId', /spreadsheet/],
+  ['a sign at the end', '1;F1;;1.234,50-;open', 'openValue', /sign in front.*form 9.999,99-$/],
   ['no key', ';F1;2026-03-31;1;open', 'erpKey', /missing/],
   ['no supplier', '1;;2026-03-31;1;open', 'supplierExternalId', /supplierTaxId/],
   ['too few cells', '1;F1;2026-03-31;1', '(row)', /expected 5 cells, got 4/],

@@ -189,6 +189,11 @@ describe('readProviderFile', () => {
     );
   });
 
+  it('refuses an account that a spreadsheet has rounded', async () => {
+    const [row] = await read(`${LEAST};account1.accountNumber`, `F1;${CPF};N;1,23E+05`);
+    expect(row).toMatchObject({ provider: null, faults: [{ field: 'account1.accountNumber' }] });
+  });
+
   it('names the column that a fault is about', async () => {
     const [row] = await read(
       `${LEAST};account3.bankNumber;account5.bankNumber;account5.agencyNumber;phones`,

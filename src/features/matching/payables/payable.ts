@@ -31,7 +31,7 @@ const AMOUNT_CELL =
 /** The sign of the currency before an amount, with the sign of the amount before or after it. */
 const REAIS = /^(-?)\s*R\$\s*/i;
 const AMOUNT_CELL_EXPECTATION =
-  'expected an amount such as 1234.50, 1.234,50 or R$ 1.234,50, with at most two decimals and without leading zeros';
+  'expected an amount such as 1234.50, -1.234,50 or R$ 1.234,50, with at most two decimals, without leading zeros, and with the sign in front';
 /** Refused, because the last separator may stand before thousands or before decimals. */
 const AMBIGUOUS_AMOUNT = /^-?\d{1,3}(?:[.,]\d{3})+$/;
 
@@ -55,12 +55,6 @@ const CURRENCY = /^[A-Z]{3}$/;
 const SUPPLIER_EXPECTATION = 'missing; expected supplierExternalId, supplierTaxId or both';
 
 const anyText: Read = (text) => text.trim();
-/** A spreadsheet has made a number of a long key, and its last digits are lost. */
-const ROUNDED_NUMBER = /^\d(?:[.,]\d+)?E\+\d+$/i;
-const KEY_EXPECTATION =
-  'expected the key as the ERP writes it, got a number that a spreadsheet has rounded; give the column the format text';
-const key: Read = (text, refuse) =>
-  ROUNDED_NUMBER.test(text.trim()) ? refuse(KEY_EXPECTATION) : text.trim();
 const date: Read = (text, refuse, isCell) => {
   if (!isCell) return parseCivilDate(text) ?? refuse('expected a calendar date as YYYY-MM-DD');
   if (NO_DATE.test(text)) return null;
@@ -103,7 +97,7 @@ const status: Read = (text, refuse, isCell) =>
 
 /** The fields of a payable in the order of the documents: how a text is read, and what the field says. */
 const FIELDS = {
-  erpKey: [key, "The ERP's key, unique over all companies. Required."],
+  erpKey: [anyText, "The ERP's key, unique over all companies. Required."],
   company: [anyText, 'The company or branch that owes.'],
   supplierExternalId: [anyText, "The supplier's code in the ERP. Required without supplierTaxId."],
   supplierTaxId: [taxId, 'CPF or CNPJ of the supplier. Required without supplierExternalId.'],
