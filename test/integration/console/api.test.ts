@@ -383,4 +383,11 @@ describe('an ERP sends', () => {
     const answer = await call('/erp-payables/imports', ' '.repeat(65_537));
     expect(answer).toEqual({ status: 413, body });
   });
+
+  test('no body of another type, and the answer names JSON', async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    const url = `${console.url}/api/erp-payables`;
+    const answer = await fetch(url, { method: 'POST', headers, body: 'erpKey;openValue' });
+    expect(await answer.json()).toMatchObject({ message: 'expected JSON as application/json' });
+  });
 });
