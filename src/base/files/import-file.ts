@@ -220,10 +220,13 @@ export async function* inBatches<Item>(
   if (batch.length > 0) yield batch;
 }
 
-/** A spreadsheet has made a number of a key or an account, and its last digits are lost. */
-const ROUNDED_NUMBER = /^-?\d(?:[.,]\d+)?E\+\d+$/i;
-const ROUNDED_EXPECTATION =
-  'expected the text as the ERP writes it, got a number that a spreadsheet has rounded; give the column the format text';
+/**
+ * What a spreadsheet has lost: the last digits of a key or an account that it took for a number, as in `1,23E+05`, or
+ * all of a cell, as in `#REF!` and `#N/D`.
+ */
+const DAMAGED_CELL = /^(?:-?\d(?:[.,]\d+)?E\+\d+|#(?:N\/[AD]|[\p{L}/0]+[!?]))$/iu;
+const DAMAGED_EXPECTATION =
+  'expected the text as the ERP writes it, got a number that a spreadsheet has rounded, or its error; give the column the format text';
 
 /**
  * Returns what reads the rows under a header.
@@ -264,9 +267,9 @@ function readerOf(header: CsvRecord, shape: FileShape): (row: CsvRecord) => File
         ? null
         : `expected ${expected} cells, got ${cells.length}`);
     const texts = columns.map((column, index) => [column, cells[index]?.trim() ?? ''] as const);
-    const [rounded] = texts.find(([, text]) => ROUNDED_NUMBER.test(text)) ?? [];
+    const [damaged] = texts.find(([, text]) => DAMAGED_CELL.test(text)) ?? [];
     const cellFault =
-      rounded === undefined ? null : { field: rounded, expected: ROUNDED_EXPECTATION };
+      damaged === undefined ? null : { field: damaged, expected: DAMAGED_EXPECTATION };
     return {
       ...{ at, isCsv: true, raw: JSON.stringify(cells) },
       value: Object.fromEntries(texts.filter(([, text]) => text !== '')),

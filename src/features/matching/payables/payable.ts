@@ -23,7 +23,7 @@ export const AMOUNT = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,2})?$/;
 /** A zero with a sign was another value before. */
 const SIGNED_ZERO = /^-0(?:\.0+)?$/;
 const AMOUNT_EXPECTATION =
-  'expected an exact decimal as text, with at most two decimals and no separator of thousands, such as "1234.50"';
+  'expected an exact decimal as text, with at most 18 digits and two decimals and no separator of thousands, such as "1234.50"';
 
 /** `1234.50`, `1234,50`, `1.234,50` or `1,234.50`. */
 const AMOUNT_CELL =
@@ -31,9 +31,9 @@ const AMOUNT_CELL =
 /** The sign of the currency before an amount, with the sign of the amount before or after it. */
 const REAIS = /^(-?)\s*R\$\s*/i;
 const AMOUNT_CELL_EXPECTATION =
-  'expected an amount such as 1234.50, -1.234,50 or R$ 1.234,50, with at most two decimals, without leading zeros, and with the sign in front';
+  'expected an amount such as 1234.50, -1.234,50 or R$ 1.234,50, with at most 18 digits and two decimals, without leading zeros, and with the sign in front';
 /** Refused, because the last separator may stand before thousands or before decimals. */
-const AMBIGUOUS_AMOUNT = /^-?\d{1,3}(?:[.,]\d{3})+$/;
+const AMBIGUOUS_AMOUNT = /^-?\d{1,3}(?:(?:\.\d{3})+|(?:,\d{3})+)$/;
 
 /** Day, month and year in the order of Brazil, or the year first; then at most a time of midnight. */
 const DATE_CELL =
@@ -65,10 +65,10 @@ const date: Read = (text, refuse, isCell) => {
 /** An exact decimal in plain notation. The last separator of a cell is the decimal one. */
 const amount: Read = (written, refuse, isCell) => {
   const cell = written.replace(REAIS, '$1');
-  if (isCell && !AMOUNT_CELL.test(cell)) {
+  const text = isCell ? cell.replace(/[.,](?=\d{3})/g, '').replace(',', '.') : written;
+  if (isCell && !(AMOUNT_CELL.test(cell) && AMOUNT.test(text))) {
     return refuse(`${AMOUNT_CELL_EXPECTATION}; ${formOf(written)}`);
   }
-  const text = isCell ? cell.replace(/[.,](?=\d{3})/g, '').replace(',', '.') : written;
   if (!AMOUNT.test(text)) return refuse(AMOUNT_EXPECTATION);
   return SIGNED_ZERO.test(text) ? refuse('expected zero without a sign') : text;
 };
@@ -190,7 +190,7 @@ function checkPayable(value: unknown, isCell: boolean): Pick<StatedPayable, 'pay
     if (isBlank(stated)) {
       if (field === 'status') return 'open';
       if (!REQUIRED_PAYABLE_FIELDS.includes(field)) return null;
-      return refuse(field, read === amount ? `missing; ${AMOUNT_EXPECTATION}` : 'missing');
+      return refuse(field, 'missing');
     }
     const fault = textFault(stated, read === amount ? MAX_VALUE_CHARACTERS : MAX_KEY_CHARACTERS);
     if (fault !== null) return refuse(field, read === amount ? AMOUNT_EXPECTATION : fault);
