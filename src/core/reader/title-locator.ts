@@ -40,49 +40,13 @@ function parentOf({ path }: TitleField): number {
   return fieldAt(path.slice(0, Math.max(path.lastIndexOf('.'), 0)));
 }
 
-/** No documented name is at this place. */
-const NO_NAME = -1;
-
-/**
- * Every name as it is written, `"name":`, in words of four bytes. The last word ends with the name, so it
- * may overlap the word before it.
- */
-const nameTexts = TITLE_FIELDS.map((field) => Buffer.from(`"${nameOf(field)}":`));
-const nameWords = nameTexts.map(toWords);
-const NAME_LENGTHS = Int32Array.from(nameTexts, ({ length }) => length);
-const NAME_WORDS = Int32Array.from(nameWords.flat());
-const NAME_STARTS = Int32Array.from([0, ...nameWords], (_, field) =>
-  nameWords.slice(0, field).reduce((total, { length }) => total + length, 0),
-);
+/** Every name as it is written, `"name":`. */
+const NAMES = TITLE_FIELDS.map((field) => Buffer.from(`"${nameOf(field)}":`));
 
 /** The fields of each object; the index is that of the object plus 1, and 0 for the title itself. */
 const MEMBERS = Array.from({ length: 1 + TITLE_FIELDS.length }, (_, index) =>
   TITLE_FIELDS.flatMap((field, member) => (parentOf(field) === index - 1 ? member : [])),
 );
-
-function toWords(name: Buffer): number[] {
-  const words: number[] = [];
-  for (let at = 0; at + 4 < name.length; at += 4) words.push(name.readInt32LE(at));
-  return [...words, name.readInt32LE(name.length - 4)];
-}
-
-/** The index after the field's name and its colon; `NO_NAME` where another name is there. */
-function endOfName(view: DataView, from: number, field: number): number {
-  const last = (NAME_STARTS[field + 1] as number) - 1;
-  const end = from + (NAME_LENGTHS[field] as number);
-  let at = from;
-  for (let index = NAME_STARTS[field] as number; index < last; index++) {
-    if (view.getInt32(at, true) !== NAME_WORDS[index]) return NO_NAME;
-    at += 4;
-  }
-  return view.getInt32(end - 4, true) === NAME_WORDS[last] ? end : NO_NAME;
-}
-
-/** The field of the object whose name is there, or `NO_NAME`. */
-function findMember(view: DataView, at: number, object: number): number {
-  const members = MEMBERS[1 + object] ?? [];
-  return members.find((field) => endOfName(view, at, field) !== NO_NAME) ?? NO_NAME;
-}
 
 /** Returned for a title that is not of the usual kind. */
 export const DEPARTS = -1;
@@ -137,8 +101,8 @@ export class TitleLocator {
   bytes: Buffer = Buffer.alloc(PADDING_BYTES);
   view: DataView = toView(this.bytes);
 
-  /** By field: the field that followed it last time, which is tried first. */
-  readonly #successors = new Uint8Array(FIELDS + 1 + FIELDS);
+  /** By field, or by FIELDS + 1 + the object before its first field: the field that came next before; -1: none. */
+  readonly #next = new Int8Array(2 * FIELDS + 1).fill(-1);
   readonly #window: PullWindow;
   /** By the eight digits of the day. Parsing a date takes longer than reading its digits. Null: no such day. */
   readonly #dates = new Map<number, KnownDate | null>();
@@ -146,13 +110,6 @@ export class TitleLocator {
 
   constructor(window: PullWindow) {
     this.#window = window;
-    for (const [index, members] of MEMBERS.entries()) {
-      // The documented order at first. A wrong guess costs a search and is not an error.
-      members.forEach((field, place) => {
-        this.#successors[members[place - 1] ?? FIELDS + index] = field;
-        this.#successors[field] = field;
-      });
-    }
   }
 
   /** The accepted date of the last located title. */
@@ -168,28 +125,25 @@ export class TitleLocator {
 
   /** The end of the title that begins at `from`, or `DEPARTS`. */
   locate(from: number): number {
-    const { bytes, view, starts } = this;
-    const successors = this.#successors;
+    const { bytes, starts } = this;
+    const next = this.#next;
+    let last = FIELDS;
     if (bytes[from] !== OPEN_BRACE) return DEPARTS;
     starts.fill(ABSENT);
     this.decoded = null;
     let object = TITLE;
-    /** The last field; before the first field of an object, `FIELDS + 1` + the object. */
-    let last = FIELDS;
     let at = from + 1;
     for (;;) {
       if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
-      let field = successors[last] as number;
-      let valueAt = endOfName(view, at, field);
-      if (valueAt === NO_NAME) {
-        field = findMember(view, at, object);
-        if (field === NO_NAME) return DEPARTS;
-        successors[last] = field;
-        valueAt = endOfName(view, at, field);
+      let field = next[last] as number;
+      if (field === -1 || !isAt(bytes, at, NAMES[field] as Buffer)) {
+        field = this.#memberAt(at, object);
+        if (field === -1) return DEPARTS;
+        next[last] = field;
       }
       if (starts[field] !== ABSENT) return DEPARTS;
       last = field;
-      at = valueAt;
+      at += (NAMES[field] as Buffer).length;
       if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
 
       const kind = KINDS[field];
@@ -225,6 +179,13 @@ export class TitleLocator {
         object = PARENTS[object] as number;
       }
     }
+  }
+
+  /** The field of the object whose name is there; -1: none. */
+  #memberAt(at: number, object: number): number {
+    const members = MEMBERS[1 + object] as readonly number[];
+    for (const field of members) if (isAt(this.bytes, at, NAMES[field] as Buffer)) return field;
+    return -1;
   }
 
   #endOfText(quote: number, field: number): number {

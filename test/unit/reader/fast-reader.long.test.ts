@@ -3,6 +3,7 @@ import { toCivilDate } from '../../../src/base/values/business-day.ts';
 import { FastReader } from '../../../src/core/reader/fast-reader.ts';
 import { PADDING_BYTES } from '../../../src/core/reader/json-bytes.ts';
 import { TitleFolds } from '../../../src/core/title/title.ts';
+import { TITLE_FIELDS } from '../../../src/core/title/title-schema.ts';
 import { SyntheticTitles } from '../../../src/demo/synthetic-titles.ts';
 import { ordinalsOf } from '../../support/copy-rows.ts';
 import { FENCE, knowing, WINDOW } from './readers.ts';
@@ -36,6 +37,16 @@ test('a title takes the short path with white space, in another order, with fiel
   expect(ordinalsOf(reader.takeRows())).toEqual(
     TITLES_OF_EVERY_KIND.flatMap(({ isUsual }, ordinal) => (isUsual ? ordinal : [])),
   );
+});
+
+test('the name of a field of another object is unknown', () => {
+  const rest = '"acceptedDate":"2026-01-02","originalValue":1}';
+  const isRead = (fields: string) => readWhole(fastReader(), `{${fields},${rest}`, 0);
+  expect(isRead('"order":{"uid":"o"}')).toBe(true);
+  for (const { path } of TITLE_FIELDS.filter((field) => field.path.includes('.'))) {
+    const name = path.slice(path.lastIndexOf('.') + 1);
+    expect([name, isRead(`"${name}":"o","order":{"uid":"o"}`)]).toEqual([name, false]);
+  }
 });
 
 test('a usual title takes it with any values, and rows that were taken stay as they are meanwhile', () => {
