@@ -68,6 +68,12 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
     const { inserted, changed, unchanged, outdated, rejected, closed } = report;
     const { downgraded, downgradedKeys, incomparable, isComplete } = report;
     const more = downgraded > downgradedKeys.length ? ', …' : '';
+    const why =
+      rejected > 0
+        ? 'payables were rejected'
+        : announced === null
+          ? 'the file has no payable; if the ERP has no open one, add --count 0'
+          : `${formatCount(report.arrived)} of ${formatCount(announced)} payables arrived`;
     return {
       document: {
         ...{ dryRun: isDryRun, ...report, importId: isDryRun ? null : report.importId },
@@ -78,7 +84,7 @@ Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
           `${countsText({ inserted, changed, 'left as they are': unchanged, outdated, rejected, closed })}.`,
         kind === 'snapshot' &&
           !isComplete &&
-          `The snapshot is not complete${announced === null && rejected === 0 ? ', because the file has no payable. If the ERP has no open payable, add --count 0' : ''}. No payable is closed because of it.`,
+          `The snapshot is not complete: ${why}. No payable is closed because of it.`,
         downgraded > 0 &&
           `${formatCount(downgraded)} of the changed payables went back to an older version: ${downgradedKeys.join(', ')}${more}.`,
         incomparable > 0 &&

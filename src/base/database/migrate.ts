@@ -293,7 +293,7 @@ function refusalOf(error: unknown): string | null {
     case '3D000':
       return 'DATABASE_URL: the server has no such database';
     case '42501':
-      return `DATABASE_URL: its user may not create the schema ${SCHEMA_NAME}, tables in it, or roles; run "conciliation migrate" as the user that owns them`;
+      return `DATABASE_URL: its user may not create the schema ${SCHEMA_NAME}, tables in it, or, without CREATEROLE, roles; run "conciliation migrate" as a user that may`;
     case '08P01':
       return 'DATABASE_URL: a connection pooler in between refuses the settings of the session; connect to PostgreSQL itself';
     default:

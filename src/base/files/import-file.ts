@@ -135,7 +135,7 @@ export interface FileRecord {
   /** Of JSON: the item. Of CSV: the texts of its columns without surrounding blanks; blank ones are absent. */
   readonly value: unknown;
   readonly isCsv: boolean;
-  /** What makes a row of CSV, or a cell of the row, unreadable. */
+  /** What makes a row of CSV unreadable. */
   readonly fault: FieldFault | null;
   /** The row or the item as it was written. Personal data. */
   readonly raw: string;
@@ -221,14 +221,6 @@ export async function* inBatches<Item>(
 }
 
 /**
- * What a spreadsheet has lost: the last digits of a key or an account that it took for a number, as in `1,23E+05`, or
- * all of a cell, as in `#REF!` and `#N/D`.
- */
-const DAMAGED_CELL = /^(?:-?\d(?:[.,]\d+)?E\+\d+|#(?:N\/[AD]|[\p{L}/0]+[!?]))$/iu;
-const DAMAGED_EXPECTATION =
-  'expected the text as the ERP writes it, got a number that a spreadsheet has rounded, or its error; give the column the format text';
-
-/**
  * Returns what reads the rows under a header.
  * @throws InputError when the first row is not a header of known columns without repetitions
  */
@@ -266,14 +258,11 @@ function readerOf(header: CsvRecord, shape: FileShape): (row: CsvRecord) => File
       (isEnded && cells.length === expected
         ? null
         : `expected ${expected} cells, got ${cells.length}`);
-    const texts = columns.map((column, index) => [column, cells[index]?.trim() ?? ''] as const);
-    const [damaged] = texts.find(([, text]) => DAMAGED_CELL.test(text)) ?? [];
-    const cellFault =
-      damaged === undefined ? null : { field: damaged, expected: DAMAGED_EXPECTATION };
+    const texts = columns.map((column, index) => [column, cells[index]?.trim() ?? '']);
     return {
       ...{ at, isCsv: true, raw: JSON.stringify(cells) },
       value: Object.fromEntries(texts.filter(([, text]) => text !== '')),
-      fault: problem === null ? cellFault : { field: '(row)', expected: problem },
+      fault: problem === null ? null : { field: '(row)', expected: problem },
     };
   };
 }
@@ -335,12 +324,21 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
+/**
+ * A spreadsheet has rounded a key or an account, as in `1,23E+05`, or writes an error, as `#REF!` and `#N/D`, or a
+ * formula.
+ */
+const DAMAGED = /^\s*(?:-?\d(?:[.,]\d+)?E\+\d+|#(?:N\/[AD]|[\p{L}/0]+[!?])|=.*)\s*$/iu;
+const DAMAGED_EXPECTATION =
+  'expected the text as the ERP writes it, got a number that a spreadsheet has rounded, or an error or a formula; give the column the format text';
+
 /** Returns what was expected in place of a value that is no text, or none that can be stored; null: it is one. */
 export function textFault(value: unknown, maxLength = MAX_TEXT_CHARACTERS): string | null {
   if (typeof value !== 'string') return 'expected text';
   if ([...value.slice(0, 2 * maxLength + 1)].length > maxLength) {
     return `expected at most ${maxLength} characters`;
   }
+  if (DAMAGED.test(value)) return DAMAGED_EXPECTATION;
   return isStorableText(value) ? null : TEXT_EXPECTATION;
 }
 

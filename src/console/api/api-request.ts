@@ -14,7 +14,10 @@ const FAILURES = {
   404: 'There is no such record.',
 };
 
-const TOO_LARGE = { 413: 'The body has more bytes than the limit, which the message names.' };
+const OF_BODIES = {
+  413: 'The body has more bytes than the limit, which the message names.',
+  415: 'The body is not application/json.',
+};
 
 /** The groups of the API's document. */
 export const API_TAGS = {
@@ -69,7 +72,7 @@ export const declareOperation =
     const body = Type.Object(others, { additionalProperties: false });
     const hasBody = method === 'POST' && Object.keys(others).length > 0;
     const failures = Object.fromEntries(
-      Object.entries({ ...FAILURES, ...(hasBody && TOO_LARGE) }).map(([code, description]) => [
+      Object.entries({ ...FAILURES, ...(hasBody && OF_BODIES) }).map(([code, description]) => [
         code,
         { description, ...ErrorAnswer },
       ]),

@@ -147,7 +147,7 @@ async function identify(
 ): Promise<void> {
   const { authorization } = request.headers;
   if (takesKeys && authorization !== undefined) {
-    const key = /^Bearer (\S+)$/.exec(authorization)?.[1];
+    const key = /^Bearer (\S+)$/i.exec(authorization)?.[1];
     const found = key === undefined ? null : await findApiKey(database, key);
     request.principal = found === null ? null : { ...found, isEnrolmentDue: false };
     if (request.principal === null) logSecurityEvent(logger, request, 'key_refused');

@@ -4,6 +4,7 @@
  * under `/api`.
  */
 
+import { isUtf8 } from 'node:buffer';
 import type { AddressInfo } from 'node:net';
 import AjvCompiler from '@fastify/ajv-compiler';
 import fastifyCookie from '@fastify/cookie';
@@ -141,9 +142,18 @@ async function addPages(
     );
   }
   await server.register(fastifyCookie);
+  server.removeAllContentTypeParsers();
   await server.register(fastifyFormbody);
-  // Fastify takes it by default, and the schemas would then name a fault of the body instead of its type.
-  server.removeContentTypeParser('text/plain');
+  const parseJson = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    (request, bytes, done) => {
+      // Otherwise the bytes of another encoding become U+FFFD, and different keys one.
+      if (isUtf8(bytes)) return parseJson(request, bytes.toString(), done);
+      return done(Object.assign(new Error(), { statusCode: 400, code: 'BODY_NOT_UTF8' }));
+    },
+  );
   const routes = addGuard(server, {
     ...parts,
     refuse: (request, reply, message) =>
@@ -189,6 +199,13 @@ function addErrors(server: FastifyInstance, parts: ConsoleParts): void {
   });
 }
 
+const BODY_FAULTS: Readonly<Record<string, string>> = {
+  BODY_NOT_UTF8: 'the body is not UTF-8',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'expected JSON as application/json',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not JSON',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected JSON as application/json',
+};
+
 function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorAnswer {
   if (error instanceof InputError) {
     const { code, message, context } = error;
@@ -211,8 +228,7 @@ function answerOf(error: FastifyError, { routeOptions }: FastifyRequest): ErrorA
   if (status < 400 || status >= 500) {
     return { status: 500, code: 'INTERNAL', message: 'the request failed; the log has more' };
   }
-  const isNoJson = /^FST_ERR_CTP_((EMPTY|INVALID)_JSON_BODY|INVALID_MEDIA_TYPE)$/.test(error.code);
-  const other = isNoJson ? 'expected JSON as application/json' : 'the request was refused';
+  const other = BODY_FAULTS[error.code] ?? 'the request was refused';
   // The message of a schema names the parameter and never its value.
   const message = error.validation !== undefined ? error.message : other;
   return { status, code: 'BAD_REQUEST', message };

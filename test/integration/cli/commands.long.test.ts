@@ -81,7 +81,9 @@ test('an import of payables reports rejected lines and keeps them', async () => 
   expect(dry.stdout).toContain('Nothing was changed. Payables would be: 1 inserted');
   const real = await payables('--snapshot');
   expect(real.exit).toBe(3);
-  expect(real.stdout).toContain('The snapshot is not complete. No payable is closed');
+  expect(real.stdout).toContain(
+    'The snapshot is not complete: payables were rejected. No payable is closed',
+  );
   expect(real.stdout).toContain('line 3: openValue: expected an amount such as 1234.50');
   expect(real.stdout + real.stderr).not.toMatch(/CANARY|52998224726/);
   await writeFile(path, `${head}1;529.982.247-25;1.234,50;31/03/2026\n`);

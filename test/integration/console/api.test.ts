@@ -384,10 +384,21 @@ describe('an ERP sends', () => {
     expect(answer).toEqual({ status: 413, body });
   });
 
-  test('no body of another type, and the answer names JSON', async () => {
-    const headers = { authorization: `Bearer ${key}` };
+  test.each([
+    ['of another type', 'text/plain', Buffer.from('{}'), 415, 'expected JSON as application/json'],
+    ['that is cut', 'application/json', Buffer.from('{"a":'), 400, 'the body is not JSON'],
+    [
+      'in Latin-1',
+      'application/json',
+      Buffer.from('{"é":1}', 'latin1'),
+      400,
+      'the body is not UTF-8',
+    ],
+  ])('no body %s, and the answer says so', async (_, type, body, status, message) => {
+    const headers = { authorization: `bearer ${key}`, 'content-type': type };
     const url = `${console.url}/api/erp-payables`;
-    const answer = await fetch(url, { method: 'POST', headers, body: 'erpKey;openValue' });
-    expect(await answer.json()).toMatchObject({ message: 'expected JSON as application/json' });
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ message });
   });
 });

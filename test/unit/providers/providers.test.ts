@@ -190,7 +190,8 @@ describe('readProviderFile', () => {
   });
 
   it('refuses an account that a spreadsheet has rounded', async () => {
-    const [row] = await read(`${LEAST};account1.accountNumber`, `F1;${CPF};N;1,23E+05`);
+    const account = 'account1.bankNumber;account1.agencyNumber;account1.accountNumber';
+    const [row] = await read(`${LEAST};${account}`, `F1;${CPF};N;341;1;1,23E+05`);
     expect(row).toMatchObject({ provider: null, faults: [{ field: 'account1.accountNumber' }] });
   });
 

@@ -66,6 +66,7 @@ export const EndedImport = Type.Object({
   importId: id,
   kind: words(IMPORT_KINDS),
   ...counts,
+  arrived: Type.Integer({ minimum: 0, description: 'Payables of the import that the table has.' }),
   isComplete: Type.Boolean({
     description: 'Whether no payable was rejected and as many arrived as were announced.',
   }),
@@ -250,7 +251,7 @@ export async function endImport(
     UPDATE conciliation.erp_payable_import
     SET ended_at = clock_timestamp(), is_complete = ${isComplete}, closed = ${closed}
     WHERE id = ${importId} RETURNING inserted, changed, unchanged, outdated, downgraded, incomparable, rejected`;
-  const ended = { kind, ...counts, isComplete, closed };
+  const ended = { kind, ...counts, arrived, isComplete, closed };
   await recordAudit(tx, {
     actor: by,
     action: 'payables.import',
