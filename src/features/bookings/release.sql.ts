@@ -104,15 +104,19 @@ async function writeDifference(
       ) AS known
       WHERE has_content
     ), sealed AS MATERIALIZED (
-      SELECT *, row_number() OVER (PARTITION BY identity_hash, content_hash
+      -- The title of a repeated line takes the line of no equal title.
+      SELECT *, row_number() OVER (PARTITION BY identity_hash, content
                                    ORDER BY id NOT IN (SELECT title_id FROM own), waits, occurrence, id) AS copy
       FROM stated
+      CROSS JOIN LATERAL (
+        SELECT CASE WHEN id NOT IN (SELECT title_id FROM repeated) THEN content_hash END AS content
+      ) AS known
     ), differing AS MATERIALIZED (
       SELECT coalesce(live.identity_hash, sealed.identity_hash) AS identity_hash,
              live.id AS line_id, live.occurrence, live.title_id AS line_title_id,
              sealed.id AS title_id, sealed.content_hash, coalesce(sealed.waits, false) AS waits
       FROM live FULL JOIN sealed
-        ON sealed.identity_hash = live.identity_hash AND sealed.content_hash = live.content
+        ON sealed.identity_hash = live.identity_hash AND sealed.content = live.content
        AND sealed.copy = live.copy
       WHERE live.id IS NULL OR sealed.id IS NULL
     ), kept AS MATERIALIZED (

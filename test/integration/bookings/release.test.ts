@@ -109,6 +109,24 @@ test('a title keeps its booking whatever its number among equal titles', async (
   expect((await lines()).slice(1)).toMatchObject([{ kind: 'book', discount: '9', version: 1 }]);
 });
 
+test('of two equal titles with refused lines one is withdrawn: its line is reversed, and the other asked for again', async () => {
+  await pull({ uid: 'a' }, { uid: 'a' });
+  await sign();
+  for (const line of await offered()) await take(failureOf(line, 'no', { isFinal: true }));
+  await pull({ uid: 'a' });
+  await sign();
+  const [first, second, ...later] = await lines();
+  const left = await world.prisma.title.findFirstOrThrow({
+    where: { acceptedDate: new Date(date), status: 'current' },
+  });
+  const [own = 0, other = 0] = left.occurrence === 1 ? [1, 2] : [2, 1];
+  expect([first, second].map((line) => line?.kind)).toEqual(['book', 'book']);
+  expect(later.map(({ kind, occurrence }) => `${kind} ${occurrence}`).sort()).toEqual([
+    `adjust ${own}`,
+    `reverse ${other}`,
+  ]);
+});
+
 const foreign = () => ({ key: `${date}:${'0'.repeat(32)}:1:1`, contentHash: OTHER_CONTENT });
 const take = (...receipts: Parameters<typeof takeReceipts>[2]) =>
   takeReceipts(world.database, 'erp', receipts);
