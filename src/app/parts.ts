@@ -5,7 +5,7 @@ import { migrate } from '../base/database/migrate.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
 import { ConfigError } from '../base/runtime/errors.ts';
 import type { Logger } from '../base/runtime/logger.ts';
-import { lastClosedDate } from '../base/values/business-day.ts';
+import { type CivilDate, lastClosedDate } from '../base/values/business-day.ts';
 import { ensureCheckpoint } from '../core/ledger/pull-requests.sql.ts';
 import { createPlatformClient, type PlatformClient } from '../core/platform/conciliation-client.ts';
 import { ANSWER_LIMITS } from '../core/platform/http-origin.ts';
@@ -104,20 +104,21 @@ export async function openPulls(
   };
 }
 
-async function ensureStartDate(
-  { timezone: timeZone, startDate: given }: Config,
-  logger: Logger,
-  database: Database,
-  now: Date,
-): Promise<void> {
+/**
+ * Returns START_DATE, or the last date that is over.
+ * @throws ConfigError when START_DATE is not over
+ */
+export function startDateOf({ timezone: timeZone, startDate }: Config, now: Date): CivilDate {
   const yesterday = lastClosedDate(timeZone, now);
-  const wanted = given ?? yesterday;
-  if (wanted > yesterday) {
-    throw new ConfigError([
-      `START_DATE: got "${wanted}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
-    ]);
-  }
-  const startDate = await ensureCheckpoint(database.prisma, wanted);
+  if (startDate === null || startDate <= yesterday) return startDate ?? yesterday;
+  throw new ConfigError([
+    `START_DATE: got "${startDate}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
+  ]);
+}
+
+async function ensureStartDate(config: Config, logger: Logger, database: Database, now: Date) {
+  const { startDate: given } = config;
+  const startDate = await ensureCheckpoint(database.prisma, startDateOf(config, now));
   if (given !== null && given !== startDate) {
     logger.warn(
       { startDate, ignored: given },

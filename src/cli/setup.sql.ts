@@ -1,8 +1,19 @@
 import { statfs } from 'node:fs/promises';
-import { type OpenStaging, openPlatform, openStaging, openToken } from '../app/parts.ts';
+import {
+  type OpenStaging,
+  openPlatform,
+  openStaging,
+  openToken,
+  startDateOf,
+} from '../app/parts.ts';
 import { recordAudit } from '../base/audit/audit.ts';
 import type { Config } from '../base/config/config.ts';
-import { type Database, requireSameClock, type Transaction } from '../base/database/database.ts';
+import {
+  type Database,
+  readClock,
+  requireSameClock,
+  type Transaction,
+} from '../base/database/database.ts';
 import { migrate } from '../base/database/migrate.ts';
 import { takeLock } from '../base/database/program-lock.sql.ts';
 import { openEmbeddedPostgres } from '../base/embedded/embedded-postgres.ts';
@@ -50,7 +61,7 @@ Example: conciliation doctor`,
       const { database, databaseUrl } = await opening;
       const { redisUrl, dataDir } = config;
       const others = [
-        check('clock', OTHERS_MS, () => compareClocks(database)),
+        check('clock', OTHERS_MS, () => compareClocks(config, database)),
         check('queue', OTHERS_MS, () => askQueue({ redisUrl, databaseUrl, logger })),
       ];
       if (config.databaseUrl === null) {
@@ -106,8 +117,9 @@ async function readVersion({ database, newer }: OpenStaging): Promise<string> {
   return `PostgreSQL ${version}, ${newer ?? 'no migration is missing'}`;
 }
 
-async function compareClocks(database: Database): Promise<string> {
+async function compareClocks(config: Config, database: Database): Promise<string> {
   await requireSameClock(database);
+  startDateOf(config, await readClock(database));
   return 'as that of the database';
 }
 

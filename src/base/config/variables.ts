@@ -113,11 +113,17 @@ const cron = (initial: string, about: About): Variable<string> => ({
   },
 });
 
+/** A first date. An earlier year is a typing error, and the ledger would get every date since. */
 const date = (about: About): Variable<CivilDate | null> => ({
   takes: 'a date',
   ...about,
   initial: null,
-  parse: (given) => parseCivilDate(given) ?? new Refusal('a calendar date as YYYY-MM-DD', given),
+  parse(given) {
+    const first = parseCivilDate(given);
+    return first !== null && first >= '2010-01-01'
+      ? first
+      : new Refusal('a calendar date from 2010-01-01 on, as YYYY-MM-DD', given);
+  },
 });
 
 /** Entries that are separated by commas. */

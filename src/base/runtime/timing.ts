@@ -86,13 +86,19 @@ export function loop({
   let isWanted = false;
   let timer: NodeJS.Timeout | undefined;
 
+  let isOut = false;
+
   const runAndTell = async () => {
     try {
       await run(signal);
+      isOut = false;
     } catch (error) {
       if (failure === undefined) throw error;
       if (signal.aborted) return;
-      const level = error instanceof StagingUnavailableError ? 'warn' : 'error';
+      // An outage lasts for many runs.
+      const isOutage = error instanceof StagingUnavailableError;
+      const level = isOutage ? (isOut ? 'debug' : 'warn') : 'error';
+      isOut = isOutage;
       failure.logger[level]({ err: error }, failure.message);
     }
   };

@@ -9,7 +9,7 @@ import { schedule } from 'node-cron';
 import { latestSlot } from '../../base/config/cron-schedule.ts';
 import { type Database, requireSameClock, type Transaction } from '../../base/database/database.ts';
 import { takeLock } from '../../base/database/program-lock.sql.ts';
-import { describeError, type Logger } from '../../base/runtime/logger.ts';
+import type { Logger } from '../../base/runtime/logger.ts';
 import { type Loop, loop } from '../../base/runtime/timing.ts';
 import { type CivilDate, lastClosedDate } from '../../base/values/business-day.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -100,7 +100,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     } catch (error) {
       // An outage lasts for many ticks. Only the first failure is logged as an error.
       const level = failingSinceMs === null ? 'error' : 'debug';
-      logger[level]({ err: describeError(error) }, 'planning failed; every tick tries again');
+      logger[level]({ err: error }, 'planning failed; every tick tries again');
       failingSinceMs ??= performance.now();
       return { kind: 'failed', error };
     }
@@ -151,7 +151,7 @@ async function decide(
     const merged = await decideRuns({ database, features, ...limits }, kind);
     if (merged > 0) logger.info({ merged }, 'held pulls merged at the end of their run');
   } catch (error) {
-    logger.error({ err: describeError(error) }, 'the end of a run failed; every tick tries again');
+    logger.error({ err: error }, 'the end of a run failed; every tick tries again');
   }
 }
 

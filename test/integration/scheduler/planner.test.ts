@@ -10,6 +10,7 @@ import {
 import { changeSchedule } from '../../../src/features/backfills/backfill-ledger.sql.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { forFile } from '../../support/for-tests.ts';
+import { recordingLogger } from '../../support/logger.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { CONFIG, openSchedulerWorld, QueueInMemory, SLOT, YESTERDAY } from './scheduler-world.ts';
 
@@ -373,11 +374,18 @@ test('runs that fail count as a fault of the process until one succeeds', async 
     enqueue: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
     jobsOf: async () => new Set<bigint>(),
   };
-  const [patient, failing] = [world.planner({ queue }), world.planner({ queue, failingMs: 0 })];
+  const { log, logger } = recordingLogger('info');
+  const [patient, failing] = [
+    world.planner({ queue }),
+    world.planner({ queue, logger, failingMs: 0 }),
+  ];
   expect(failing.isFailing()).toBe(false);
   for (const planner of [patient, failing]) await planner.runOnce();
   expect(patient.isFailing()).toBe(false);
   expect([failing.isFailing(), failing.lastDoneAt()]).toEqual([true, null]);
+  expect(log).toMatchObject([
+    { msg: expect.stringMatching(/^planning failed/), err: { type: 'Error' } },
+  ]);
   isAway = false;
   await failing.runOnce();
   expect([failing.isFailing(), failing.lastDoneAt()]).toEqual([false, expect.any(Date)]);

@@ -24,7 +24,7 @@ test('all faults are reported together, each with its variable', () => {
     DATABASE_URL: 'mysql://user:secret@host/db',
     REDIS_URL: 'http://:secret@host',
     TIMEZONE: 'Mars/Olympus',
-    START_DATE: '2026-02-30',
+    START_DATE: '1026-02-03',
     PULL_CRON: '0 6 * *',
     SWEEP_CRON: '99 3 * * 0',
     ALERT_WEBHOOK_URL: 'mailto:secret@host',

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { StagingUnavailableError } from '../../../src/base/runtime/errors.ts';
 import { boundedRun, loop, OverdueError } from '../../../src/base/runtime/timing.ts';
+import { recordingLogger } from '../../support/logger.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -104,4 +106,24 @@ test('stop waits for the run under way, and no other run begins', async () => {
   notify();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(runs.count()).toBe(1);
+});
+
+test('an outage of the database is told once until a run succeeds, and any other error each time', async () => {
+  const failures = [
+    new StagingUnavailableError('away'),
+    new StagingUnavailableError('away'),
+    null,
+    new StagingUnavailableError('away'),
+    new Error('a defect'),
+    new Error('a defect'),
+  ];
+  const { log, logger } = recordingLogger('info');
+  const run = async () => {
+    const failure = failures.shift();
+    if (failure != null) throw failure;
+  };
+  const { stop } = loop({ everyMs: 1_000, run, failure: { logger, message: 'failed' } });
+  await vi.advanceTimersByTimeAsync(6_500);
+  await stop();
+  expect(log.map(({ level }) => level)).toEqual([40, 40, 50, 50]);
 });
