@@ -172,10 +172,14 @@ brings the queue's schema up to date, unless REDIS_URL is set.`,
       config.databaseUrl === null ? await openEmbeddedPostgres({ dataDir, logger }) : null;
     try {
       const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
-      const { applied } = await migrate({ databaseUrl, logger });
+      const { applied, newer } = await migrate({ databaseUrl, logger });
+      const found =
+        newer.length > 0
+          ? `The schema has migrations of a newer version: ${newer.join(', ')}.`
+          : 'The schema is up to date.';
       const lines =
         applied.length === 0
-          ? ['The schema is up to date.']
+          ? [found]
           : [`Applied ${applied.length} migration(s):`, ...applied.map((name) => `  ${name}`)];
       if (withRoles) {
         // After the migrations, so that a refused database stays unchanged; before the

@@ -38,7 +38,7 @@ test('all is in order, and nothing is written', async () => {
   await world.prisma.$executeRaw`
     INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
     VALUES (${name}, '', ${name}, now())`;
-  for (const command of ['doctor', 'status']) {
+  for (const command of ['doctor', 'migrate', 'status']) {
     const { stdout, stderr } = await runCommand([command], environmentOf(world));
     expect(stdout + stderr).toContain(`has migrations of a newer version: ${name}`);
   }
