@@ -385,20 +385,13 @@ describe('an ERP sends', () => {
   });
 
   test.each([
-    ['of another type', 'text/plain', Buffer.from('{}'), 415, 'expected JSON as application/json'],
-    ['that is cut', 'application/json', Buffer.from('{"a":'), 400, 'the body is not JSON'],
-    [
-      'in Latin-1',
-      'application/json',
-      Buffer.from('{"é":1}', 'latin1'),
-      400,
-      'the body is not UTF-8',
-    ],
-  ])('no body %s, and the answer says so', async (_, type, body, status, message) => {
+    ['of another type', 'text/plain', '{}', 415, 'expected JSON as application/json'],
+    ['that is cut', 'application/json', '{"a":', 400, 'the body is not JSON'],
+    ['in Latin-1', 'application/json', '{"é":1}', 400, 'the body is not UTF-8'],
+  ])('no body %s, and the answer says so', async (_, type, text, status, message) => {
     const headers = { authorization: `bearer ${key}`, 'content-type': type };
-    const url = `${console.url}/api/erp-payables`;
-    const answer = await fetch(url, { method: 'POST', headers, body });
-    expect(answer.status).toBe(status);
-    expect(await answer.json()).toMatchObject({ message });
+    const sent = { method: 'POST', headers, body: Buffer.from(text, 'latin1') };
+    const answer = await fetch(`${console.url}/api/erp-payables`, sent);
+    expect({ status: answer.status, ...(await answer.json()) }).toMatchObject({ status, message });
   });
 });

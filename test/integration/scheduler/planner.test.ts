@@ -375,10 +375,8 @@ test('runs that fail count as a fault of the process until one succeeds', async 
     jobsOf: async () => new Set<bigint>(),
   };
   const { log, logger } = recordingLogger('info');
-  const [patient, failing] = [
-    world.planner({ queue }),
-    world.planner({ queue, logger, failingMs: 0 }),
-  ];
+  const patient = world.planner({ queue });
+  const failing = world.planner({ queue, logger, failingMs: 0 });
   expect(failing.isFailing()).toBe(false);
   for (const planner of [patient, failing]) await planner.runOnce();
   expect(patient.isFailing()).toBe(false);

@@ -109,18 +109,12 @@ test('stop waits for the run under way, and no other run begins', async () => {
 });
 
 test('an outage of the database is told once until a run succeeds, and any other error each time', async () => {
-  const failures = [
-    new StagingUnavailableError('away'),
-    new StagingUnavailableError('away'),
-    null,
-    new StagingUnavailableError('away'),
-    new Error('a defect'),
-    new Error('a defect'),
-  ];
+  const [away, defect] = [new StagingUnavailableError('away'), new Error('a defect')];
+  const failures = [away, away, null, away, defect, defect];
   const { log, logger } = recordingLogger('info');
   const run = async () => {
-    const failure = failures.shift();
-    if (failure != null) throw failure;
+    const failure = failures.shift() ?? null;
+    if (failure !== null) throw failure;
   };
   const { stop } = loop({ everyMs: 1_000, run, failure: { logger, message: 'failed' } });
   await vi.advanceTimersByTimeAsync(6_500);
