@@ -104,7 +104,10 @@ export type ChangedField = Readonly<Static<typeof ChangedField>>;
 
 export const pageOfList = {
   offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Rows to skip.' }),
+    Type.Integer({
+      ...{ minimum: 0, maximum: 1_000_000_000, default: 0 },
+      description: 'Rows to skip. Rows that come or go between two requests move the others.',
+    }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
 };

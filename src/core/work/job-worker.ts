@@ -182,7 +182,10 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<JobWork
     logger.debug({ jobIds }, 'another worker may have these jobs by now');
   });
   worker.on('stalled', (jobId) => {
-    logger.warn({ jobId }, 'a worker went silent; its job is handed out again');
+    logger.warn(
+      { jobId },
+      'the lock of a job has run out, as when its worker is silent; the job is handed out again',
+    );
   });
   async function end(graceMs: number): Promise<void> {
     stopping.abort();
