@@ -98,10 +98,10 @@ describe('a day', () => {
   });
 
   test('shows the raw text of a reject to authorized roles, and audits that', async () => {
-    await pull(title('a'), `{"order":{},"acceptedDate":"${date}","secret":"CANARY"}`);
+    await pull(title('a'), `{"order":{"uid":"faulty"},"acceptedDate":"${date}","secret":"CANARY"}`);
     const hidden = await reviewer.get(`/days/${date}`);
     expect(hidden.text).not.toContain('CANARY&quot;');
-    expect(hidden.text).toContain('Show the raw text');
+    for (const text of ['Order faulty', 'Show the raw text']) expect(hidden.text).toContain(text);
     const shown = await reviewer.post(`/days/${date}`);
     expect(shown.text).toContain('CANARY');
     expect(shown.text).not.toContain('Show the raw text');

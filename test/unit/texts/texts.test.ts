@@ -202,7 +202,6 @@ test('each sentence is in both languages, and few are the same', () => {
       "financialDiscountedValue",
       "manual",
       "platformDiscountedValue",
-      "{bytes} bytes",
       "{titles} · {value}",
       "{who}, {at}",
     ]

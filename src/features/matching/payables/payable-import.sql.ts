@@ -111,7 +111,7 @@ const isOlder = (version: Prisma.Sql, present: Prisma.Sql) => Prisma.sql`
 
 const REPEATED = {
   field: 'erpKey',
-  expected: 'is in this import already, with another content',
+  expected: 'is in this import already, with another content; the first was imported',
 };
 
 /** Begins an import. Returns its number. */

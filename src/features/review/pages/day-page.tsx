@@ -269,8 +269,7 @@ function DayRejects(props: {
                 {reject.status === 'open'
                   ? text('day.rejectOpen')
                   : text('day.rejectAccepted', { name: authorText(text, reject.decidedBy ?? '') })}
-                {' · '}
-                {text('day.rejectBytes', { bytes: formats.count(reject.rawBytes) })}
+                {reject.orderUid !== null && ` · ${text('titles.order')} ${reject.orderUid}`}
               </p>
             </div>
             <div>
@@ -391,7 +390,6 @@ async function readDayRejects(database: Database, date: CivilDate, withRaw: bool
     ...reject,
     id: Number(reject.id),
     status: reject.status as 'open' | 'accepted',
-    rawBytes: Number(reject.rawBytes),
   }));
 }
 
