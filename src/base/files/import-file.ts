@@ -324,13 +324,10 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/**
- * A spreadsheet has rounded a key or an account, as in `1,23E+05`, or writes an error, as `#REF!` and `#N/D`, or a
- * formula.
- */
-const DAMAGED = /^\s*(?:-?\d(?:[.,]\d+)?E\+\d+|#(?:N\/[AD]|[\p{L}/0]+[!?])|=.*)\s*$/iu;
+/** A spreadsheet has rounded a key or an account, as in `1,23E+05`, or writes an error, as `#REF!` and `#N/D`. */
+const DAMAGED = /^\s*(?:-?\d(?:[.,]\d+)?E\+\d+|#(?:N\/[AD]|[\p{L}/0]+[!?]))\s*$/iu;
 const DAMAGED_EXPECTATION =
-  'expected the text as the ERP writes it, got a number that a spreadsheet has rounded, or an error or a formula; give the column the format text';
+  'expected the text as the ERP writes it, got a number that a spreadsheet has rounded, or its error; give the column the format text';
 
 /** Returns what was expected in place of a value that is no text, or none that can be stored; null: it is one. */
 export function textFault(value: unknown, maxLength = MAX_TEXT_CHARACTERS): string | null {

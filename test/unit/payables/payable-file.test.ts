@@ -133,7 +133,6 @@ it.each([
   ['another status', '1;F1;2026-03-31;1;late', 'status', /open, paid, cancelled, aberto/],
   ['a rounded key', '1,2345E+12;F1;2026-03-31;1;open', 'erpKey', /spreadsheet.*format text/],
   ['a rounded supplier', '1;1.2E+10;;1;open', 'supplierExternalId', /spreadsheet/],
-  ['a formula', '=A1;F1;;1;open', 'erpKey', /formula/],
   ['an error of a spreadsheet', '1;#N/D;;1;open', 'supplierExternalId', /spreadsheet/],
   ['too many digits', '1;F1;;1234567890123456789;open', 'openValue', /18 digits/],
   ['three decimals', '1;F1;;1.234,567;open', 'openValue', /form 9.999,999$/],
